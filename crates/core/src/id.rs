@@ -1,0 +1,418 @@
+//! Taking IDs apart and putting them together: pure functions of a [`Layout`].
+//!
+//! * **Exact**: an ID that the layout cannot have issued (bits above its width) is refused, never masked.
+//! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
+//! * **Without context**: no generator, no node id, no clock.
+//!
+//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::layout::{FieldKind, Geometry, Layout, Span};
+
+/// A node id as a caller names it.
+///
+/// ```
+/// use frazil::{Layout, Node};
+/// let twitter = Layout::named("twitter")?;
+/// assert_eq!(twitter.join_node(Node::Parts(&[("datacenter", 3), ("worker", 17)]))?, 113);
+/// assert_eq!(twitter.join_node(Node::Id(113))?, 113);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node<'a> {
+    /// The node id as one number.
+    Id(u64),
+    /// The node id by the names of its parts, all of them, in any order.
+    Parts(&'a [(&'a str, u64)]),
+    /// For a layout without a node field: the caller's word that there is one generator.
+    None,
+}
+
+/// An ID taken apart.
+///
+/// ```
+/// let id = frazil::Layout::named("twitter")?.decode(1_541_815_603_606_036_480)?;
+/// assert_eq!(id.timestamp_ms, 1_656_432_460_105); // 2022-06-28T16:07:40.105Z
+/// assert_eq!((id.node, id.clock, id.sequence), (Some(378), None, 0));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Decoded {
+    /// The ID.
+    pub id: u64,
+    /// Unix milliseconds of the start of its tick.
+    pub timestamp_ms: u64,
+    /// The node id, its parts joined; `None` where the layout has none.
+    pub node: Option<u32>,
+    /// The clock id; `None` where the layout has none.
+    pub clock: Option<u32>,
+    /// The number of the ID within its tick.
+    pub sequence: u64,
+}
+
+/// What [`Layout::compose`] makes an ID of.
+///
+/// ```
+/// use frazil::{Layout, Parts};
+/// let parts = Parts { timestamp_ms: 1_704_067_200_001, node: Some(7), clock: None, sequence: 2 };
+/// assert_eq!(Layout::named("default")?.compose(parts)?, (1 << 22) | (7 << 12) | 2);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Parts {
+    /// Unix milliseconds of the start of a tick.
+    pub timestamp_ms: u64,
+    /// The node id, where the layout has one.
+    pub node: Option<u64>,
+    /// The clock id, where the layout has one.
+    pub clock: Option<u64>,
+    /// The number within the tick.
+    pub sequence: u64,
+}
+
+/// The fields of many IDs at once; each slice is filled as far as the IDs reach.
+///
+/// ```
+/// use frazil::{Columns, Layout};
+/// let (mut timestamp_ms, mut sequence) = ([0; 2], [0; 2]);
+/// let layout = Layout::named("twitter")?;
+/// layout.decode_many(
+///     &[1_541_815_603_606_036_480, 1_541_815_603_606_036_481],
+///     Columns { timestamp_ms: &mut timestamp_ms, sequence: &mut sequence, ..Columns::default() },
+/// )?;
+/// assert_eq!((timestamp_ms, sequence), ([1_656_432_460_105; 2], [0, 1]));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Columns<'a> {
+    /// Unix milliseconds of the start of each tick.
+    pub timestamp_ms: &'a mut [u64],
+    /// Node ids; zeros where the layout has none.
+    pub node: &'a mut [u32],
+    /// Clock ids; zeros where the layout has none.
+    pub clock: &'a mut [u32],
+    /// Numbers within the tick.
+    pub sequence: &'a mut [u64],
+}
+
+/// The node field is at most 32 bits wide and the clock field 8, so both fit.
+fn small(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+fn fill_column<T>(out: &mut [T], ids: &[u64], value: impl Fn(u64) -> T) {
+    out.iter_mut().zip(ids).for_each(|(out, &id)| *out = value(id));
+}
+
+impl Layout {
+    /// The largest ID the layout can express.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("safe53")?.max_id(), (1 << 53) - 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn max_id(&self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+
+    /// Returns the ID if the layout can express it.
+    ///
+    /// # Errors
+    /// `INVALID_ID` for one with bits above the layout's width.
+    ///
+    /// ```
+    /// let safe53 = frazil::Layout::named("safe53")?;
+    /// assert_eq!(safe53.check(1 << 53).unwrap_err().code(), frazil::Code::InvalidId);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn check(&self, id: u64) -> Result<u64> {
+        let max = self.max_id();
+        if id > max {
+            return Err(Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_value(id).within(0, max));
+        }
+        Ok(id)
+    }
+
+    /// Reads the decimal form of an ID.
+    ///
+    /// # Errors
+    /// `INVALID_ID` for anything but digits without sign, blanks and leading zeros, and for an ID with bits above the
+    /// layout's width.
+    ///
+    /// ```
+    /// let layout = frazil::Layout::named("default")?;
+    /// assert_eq!(layout.parse("9223372036854775807")?, u64::MAX >> 1);
+    /// assert!(["", "007", "12a", "-1", " 1", "9223372036854775808"].iter().all(|text| layout.parse(text).is_err()));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn parse(&self, text: &str) -> Result<u64> {
+        let bytes = text.as_bytes();
+        let canonical = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit) && (bytes[0] != b'0' || bytes.len() == 1);
+        if !canonical {
+            return Err(Error::about(Code::InvalidId, Subject::Id, Rule::IdText));
+        }
+        let overflow = Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).within(0, self.max_id());
+        self.check(text.parse().map_err(|_| overflow)?)
+    }
+
+    /// Takes an ID apart.
+    ///
+    /// # Errors
+    /// `INVALID_ID` for an ID with bits above the layout's width.
+    ///
+    /// ```
+    /// let id = frazil::Layout::named("mastodon")?.decode(109_876_543_210_987_654)?;
+    /// assert_eq!((id.timestamp_ms, id.node), (1_676_582_995_773, None));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn decode(&self, id: u64) -> Result<Decoded> {
+        self.check(id)?;
+        let g = &self.geometry;
+        Ok(Decoded {
+            id,
+            timestamp_ms: g.tick_start_ms(g.time.get(id)),
+            node: (g.node_mask != 0).then(|| small(g.gather_node(id))),
+            clock: (g.clock.bits != 0).then(|| small(g.clock.get(id))),
+            sequence: g.sequence.get(id),
+        })
+    }
+
+    /// The time an ID carries: Unix milliseconds of the start of its tick.
+    ///
+    /// # Errors
+    /// `INVALID_ID` for an ID with bits above the layout's width.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("default")?.timestamp_of(0)?, 1_704_067_200_000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn timestamp_of(&self, id: u64) -> Result<u64> {
+        let g = &self.geometry;
+        Ok(g.tick_start_ms(g.time.get(self.check(id)?)))
+    }
+
+    /// Takes many IDs apart, into columns. An empty column is left out; any other must be as long as `ids`.
+    ///
+    /// # Errors
+    /// `INVALID_ID` at the first ID with bits above the layout's width; `INVALID_ARGUMENT` for a column of another
+    /// length. Nothing has been written then.
+    ///
+    /// ```
+    /// # use frazil::{Columns, Layout};
+    /// let mut node = [0; 1];
+    /// Layout::named("leaf")?.decode_many(&[113 << 12], Columns { node: &mut node, ..Columns::default() })?;
+    /// assert_eq!(node, [113]);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn decode_many(&self, ids: &[u64], columns: Columns<'_>) -> Result<()> {
+        let Columns { timestamp_ms, node, clock, sequence } = columns;
+        for len in [timestamp_ms.len(), node.len(), clock.len(), sequence.len()] {
+            if len != 0 && len != ids.len() {
+                let length = ids.len() as u64;
+                let wrong = Error::about(Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
+                return Err(wrong.with_value(len as u64).within(length, length));
+            }
+        }
+        for &id in ids {
+            self.check(id)?;
+        }
+        let g = &self.geometry;
+        fill_column(timestamp_ms, ids, |id| g.tick_start_ms(g.time.get(id)));
+        fill_column(node, ids, |id| small(g.gather_node(id)));
+        fill_column(clock, ids, |id| small(g.clock.get(id)));
+        fill_column(sequence, ids, |id| g.sequence.get(id));
+        Ok(())
+    }
+
+    /// The node id as one number.
+    ///
+    /// # Errors
+    /// `INVALID_NODE` where the layout cannot hold it: a number out of range, a part missing, unknown or out of range,
+    /// an id for a layout without a node field, or `Node::None` for one that has it.
+    ///
+    /// ```
+    /// use frazil::{Layout, Node, Rule};
+    /// let error = Layout::named("mastodon")?.join_node(Node::Id(1)).unwrap_err();
+    /// assert_eq!(error.rule(), Rule::NodeNone);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn join_node(&self, node: Node<'_>) -> Result<u32> {
+        let refuse = |rule| Error::about(Code::InvalidNode, Subject::Node, rule);
+        let max = u64::MAX.checked_shr(64 - self.geometry.node_mask.count_ones()).unwrap_or(0);
+        match node {
+            Node::None if max == 0 => Ok(0),
+            Node::None => Err(refuse(Rule::NodeNotNone)),
+            _ if max == 0 => Err(refuse(Rule::NodeNone)),
+            Node::Id(id) if id > max => Err(refuse(Rule::WholeNumber).with_value(id).within(0, max)),
+            Node::Id(id) => Ok(small(id)),
+            Node::Parts(given) => {
+                let fields = || self.fields().iter().filter(|field| field.kind == FieldKind::Node);
+                let mut joined = 0;
+                for field in fields() {
+                    let &(_, value) = given.iter().find(|part| part.0 == field.part_name()).ok_or(refuse(Rule::PartNames))?;
+                    let max = Span { shift: 0, bits: field.bits }.max();
+                    if value > max {
+                        return Err(refuse(Rule::WholeNumber).with_value(value).within(0, max));
+                    }
+                    joined = (joined << field.bits) | value;
+                }
+                if given.len() == fields().count() { Ok(small(joined)) } else { Err(refuse(Rule::PartNames)) }
+            }
+        }
+    }
+
+    /// Puts an ID together.
+    ///
+    /// # Errors
+    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `INVALID_NODE` for a node id it cannot hold;
+    /// `INVALID_ARGUMENT` for a time that is not the start of a tick, a clock or sequence that is too large, and a field
+    /// that is missing or that the layout does not have.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Parts, Rule};
+    /// let parts = Parts { timestamp_ms: 1_409_529_600_005, node: Some(1), clock: None, sequence: 0 };
+    /// assert_eq!(Layout::named("sonyflake")?.compose(parts).unwrap_err().rule(), Rule::TickStart);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn compose(&self, parts: Parts) -> Result<u64> {
+        let g = &self.geometry;
+        let tick = self.tick_at(parts.timestamp_ms)?;
+        if g.tick_start_ms(tick) != parts.timestamp_ms {
+            let refuse = Error::about(Code::InvalidArgument, Subject::TimestampMs, Rule::TickStart);
+            return Err(refuse.with_value(parts.timestamp_ms).within(g.tick_ms, 0));
+        }
+        let node = match parts.node {
+            Some(id) if g.node_mask != 0 => self.join_node(Node::Id(id))?,
+            node => {
+                present(Subject::Node, g.node_mask != 0, node)?;
+                0
+            }
+        };
+        present(Subject::Clock, g.clock.bits != 0, parts.clock)?;
+        let clock = parts.clock.unwrap_or(0);
+        for (subject, span, value) in [(Subject::Clock, g.clock, clock), (Subject::Sequence, g.sequence, parts.sequence)] {
+            if value > span.max() {
+                let refuse = Error::about(Code::InvalidArgument, subject, Rule::WholeNumber);
+                return Err(refuse.with_value(value).within(0, span.max()));
+            }
+        }
+        Ok(g.time.put(tick) | g.scatter_node(u64::from(node)) | g.clock.put(clock) | g.sequence.put(parts.sequence))
+    }
+
+    /// The smallest ID whose tick contains the time: with [`Layout::max_id_at`] an inclusive range for a query.
+    ///
+    /// `node` must be given where the layout has node bits above its time, and only there.
+    ///
+    /// # Errors
+    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `NOT_TIME_ORDERED` where a clock or sequence field lies
+    /// above the time; `INVALID_NODE` and `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
+    ///
+    /// ```
+    /// let layout = frazil::Layout::named("default")?;
+    /// let (from, to) = (layout.min_id_at(1_704_067_201_000, None)?, layout.max_id_at(1_704_067_201_000, None)?);
+    /// assert_eq!((from, to), (1000 << 22, (1001 << 22) - 1));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn min_id_at(&self, timestamp_ms: u64, node: Option<u64>) -> Result<u64> {
+        self.range_at(timestamp_ms, node).map(|range| range.0)
+    }
+
+    /// The largest ID whose tick contains the time. See [`Layout::min_id_at`].
+    ///
+    /// # Errors
+    /// As [`Layout::min_id_at`].
+    ///
+    /// ```
+    /// let seata = frazil::Layout::named("seata")?; // node above time
+    /// assert_eq!(seata.max_id_at(1_588_435_200_000, Some(1))?, (1 << 53) | 0xfff);
+    /// assert_eq!(seata.max_id_at(1_588_435_200_000, None).unwrap_err().rule(), frazil::Rule::FieldAbove);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn max_id_at(&self, timestamp_ms: u64, node: Option<u64>) -> Result<u64> {
+        self.range_at(timestamp_ms, node).map(|range| range.1)
+    }
+
+    fn range_at(&self, timestamp_ms: u64, node: Option<u64>) -> Result<(u64, u64)> {
+        let g = &self.geometry;
+        let above = |span: Span| span.bits != 0 && span.shift > g.time.shift;
+        if above(g.clock) || above(g.sequence) {
+            let subject = if above(g.clock) { Subject::Clock } else { Subject::Sequence };
+            return Err(Error::about(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
+        }
+        let tick = self.tick_at(timestamp_ms)?;
+        let below_time = (1 << g.time.shift) - 1;
+        let node_above = g.node_mask & !below_time;
+        let prefix = match node {
+            Some(id) if node_above != 0 => g.scatter_node(u64::from(self.join_node(Node::Id(id))?)) & node_above,
+            None if node_above == 0 => 0,
+            _ => {
+                let rule = if node.is_some() { Rule::FieldBelow } else { Rule::FieldAbove };
+                return Err(Error::about(Code::InvalidArgument, Subject::Node, rule));
+            }
+        };
+        let first = prefix | g.time.put(tick);
+        Ok((first, first | below_time))
+    }
+
+    /// The tick that contains a time.
+    fn tick_at(&self, timestamp_ms: u64) -> Result<u64> {
+        let g = &self.geometry;
+        let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms - 1);
+        if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
+            let refuse = Error::about(Code::TimeOutOfRange, Subject::TimestampMs, Rule::TimeRange);
+            return Err(refuse.with_value(timestamp_ms).within(g.epoch_ms, end_ms));
+        }
+        Ok((timestamp_ms - g.epoch_ms) / g.tick_ms)
+    }
+
+    /// The ID as a signed 64-bit column holds it: the same bits.
+    ///
+    /// # Errors
+    /// `INVALID_ID` for an ID with bits above the layout's width.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("discord")?.to_signed(u64::MAX)?, -1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn to_signed(&self, id: u64) -> Result<i64> {
+        self.check(id).map(u64::cast_signed)
+    }
+
+    /// The ID that a signed 64-bit column holds.
+    ///
+    /// # Errors
+    /// `INVALID_ID` where the layout has no such ID, such as a negative number in a layout that is not `unsigned`.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("discord")?.from_signed(-1)?, u64::MAX);
+    /// assert!(frazil::Layout::named("default")?.from_signed(-1).is_err());
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn from_signed(&self, signed: i64) -> Result<u64> {
+        self.check(signed.cast_unsigned())
+            .map_err(|_| Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_value(signed).within(0, self.max_id()))
+    }
+}
+
+/// A field is given exactly where the layout has it.
+fn present(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
+    let rule = match (has, value) {
+        (true, None) => Rule::FieldMissing,
+        (false, Some(_)) => Rule::FieldAbsent,
+        _ => return Ok(()),
+    };
+    Err(Error::about(Code::InvalidArgument, subject, rule))
+}
+
+impl Geometry {
+    /// The ID of a position in the count `[tick | clock | sequence]`, without its node bits.
+    pub(crate) const fn spread(&self, word: u64) -> u64 {
+        let low = self.low_bits();
+        // 64 low bits would leave no time field, which no layout lacks, so the shift is below 64.
+        let count = word & (u64::MAX >> (64 - low));
+        let sequence = Span { shift: 0, bits: self.sequence.bits };
+        let clock = Span { shift: self.sequence.bits, bits: self.clock.bits };
+        self.time.put(word >> low) | self.clock.put(clock.get(count)) | self.sequence.put(sequence.get(count))
+    }
+}

@@ -1,0 +1,41 @@
+//! Snowflake IDs: 64-bit, time-ordered, unique across machines, and never repeated.
+//!
+//! ```
+//! use frazil::{GeneratorOptions, Layout, Node, Registry, SystemClock};
+//!
+//! let layout = Layout::named("default")?; // time 41, node 10, sequence 12
+//! let ids = Registry::new().open(&layout, GeneratorOptions::new(Node::Id(7)))?;
+//! let id = ids.next(&SystemClock)?;
+//! assert_eq!(layout.decode(id)?.node, Some(7));
+//! # Ok::<(), frazil::Error>(())
+//! ```
+//!
+//! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints; it
+//! takes the time from a [`Clock`] and shares its state through a [`Registry`]. [`Machine`] is the algorithm alone, pure.
+//!
+//! `no_std` with `alloc`; the feature `std` (on by default) adds `SystemClock`. Nothing is allocated on the minting path.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod clock;
+mod error;
+mod generator;
+mod id;
+mod layout;
+#[cfg(feature = "page")]
+pub mod page;
+mod shared;
+
+#[cfg(feature = "std")]
+pub use clock::SystemClock;
+pub use clock::{Clock, ManualClock, millisecond_of};
+pub use error::{Class, Code, Error, Result, Rule, Subject};
+pub use generator::{Block, Machine, Outcome};
+pub use id::{Columns, Decoded, Node, Parts};
+pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
+pub use shared::{Generator, GeneratorOptions, MAX_COUNT, Registry, Reservation};

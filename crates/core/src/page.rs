@@ -1,0 +1,361 @@
+//! The page of numbers through which the JavaScript bindings speak to the core (feature `page`).
+//!
+//! A call across the boundary passes numbers and returns a *status*: 0, [`RECHECK`], or the number of a
+//! [`Code`]. Everything else lies in the page, at slots that both sides know by name; the JavaScript constants are
+//! generated from [`SLOTS`]. So both bindings are a translation of [`Desk`], method by method, and hold no rule.
+//!
+//! * **Layout of the page**: [`NUMBERS`] 64-bit floats, then [`IDS`] unsigned 64-bit integers.
+//! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names stay outside.
+//! * **Inputs are any number**: NaN, fractions and infinities are refused here with the rule that an integer would break.
+//!
+//! Not covered by semantic versioning: this module serves the bindings of the same version.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+use crate::clock::millisecond_of;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::id::Node;
+use crate::layout::{Field, FieldKind, Layout, LayoutSpec, MAX_SAFE_INTEGER};
+use crate::shared::{Generator, GeneratorOptions, MAX_COUNT, Registry, Reservation};
+
+/// How many floats the page starts with.
+pub const NUMBERS: usize = 128;
+/// How many IDs one reservation can hand over.
+pub const IDS: usize = 4096;
+/// The status of a call that wants the clock read once more. No code has this number.
+pub const RECHECK: u32 = 255;
+/// What [`Desk::next`] returns instead of an ID. All ones is never issued.
+pub const NO_ID: u64 = u64::MAX;
+
+/// `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
+const MAX_WAIT_MS: u64 = (1 << 31) - 1;
+const DEFAULT_WAIT_MS: u64 = 10;
+const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
+/// One of each unique kind and 32 node parts of one bit.
+const MAX_FIELDS: usize = 35;
+/// A name for the node part at each place; the real names stay in JavaScript. One letter for each of `MAX_FIELDS`.
+const PART_NAMES: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHI";
+
+macro_rules! slots {
+    ($($(#[doc = $doc:literal])+ $name:ident = $at:literal;)+) => {
+        /// The slots of the page, by name.
+        pub mod slot {
+            $($(#[doc = $doc])+ pub const $name: usize = $at;)+
+        }
+        /// Every slot with its name, for generating the other side's constants.
+        ///
+        /// ```
+        /// assert_eq!(frazil::page::SLOTS[0], ("STATUS", 0));
+        /// ```
+        pub const SLOTS: &[(&str, usize)] = &[$((stringify!($name), $at),)+];
+    };
+}
+
+slots! {
+    /// Out: the status of the last `next`.
+    STATUS = 0;
+    /// Out: how many IDs a reservation wrote.
+    COUNT = 1;
+    /// Out: the clock's tick, from this Unix millisecond …
+    VALID_FROM_MS = 2;
+    /// Out: … up to and without this one.
+    VALID_UNTIL_MS = 3;
+    /// Out: milliseconds until a stalled call can succeed.
+    RETRY_AFTER_MS = 4;
+    /// Out: the number of the subject an error is about.
+    SUBJECT = 5;
+    /// Out: the number of the rule that was broken.
+    RULE = 6;
+    /// Out: the rule's `{min}`.
+    MIN = 7;
+    /// Out: the rule's `{max}`.
+    MAX = 8;
+    /// Out: the generator that was opened.
+    HANDLE = 9;
+    /// Out: the largest block worth reserving ahead of use.
+    MAX_BLOCK = 10;
+    /// In: Unix milliseconds of tick 0.
+    EPOCH_MS = 16;
+    /// In: the length of a tick in milliseconds.
+    TICK_MS = 17;
+    /// In: 1 where the layout may use all 64 bits.
+    UNSIGNED = 18;
+    /// In: 1 where a node id was given, as the number in `NODE`.
+    HAS_NODE = 19;
+    /// In: the node id.
+    NODE = 20;
+    /// In: when the process started, in Unix milliseconds; NaN where unknown.
+    START_MS = 21;
+    /// In: 1 for a state of the generator's own.
+    PRIVATE = 22;
+    /// In: 1 where `MAX_LEAD_MS` was given.
+    HAS_MAX_LEAD_MS = 23;
+    /// In and out: how far the generator may run ahead of the clock.
+    MAX_LEAD_MS = 24;
+    /// In: 1 where `MAX_WAIT_MS` was given.
+    HAS_MAX_WAIT_MS = 25;
+    /// In and out: how long a call may wait in all.
+    MAX_WAIT_MS = 26;
+    /// In: 1 where `MAX_ASYNC_WAIT_MS` was given.
+    HAS_MAX_ASYNC_WAIT_MS = 27;
+    /// In and out: how long an asynchronous call may wait in all.
+    MAX_ASYNC_WAIT_MS = 28;
+    /// In: 1 where the node id was given as the word `"none"`.
+    NODE_NONE = 29;
+    /// In: how many fields the layout has.
+    FIELD_COUNT = 30;
+    /// In: the first of the pairs (kind, bits); kinds as in [`KINDS`](super::KINDS).
+    FIELDS = 31;
+}
+
+/// The kinds of fields in the order of their numbers, by the names they have in JavaScript.
+pub const KINDS: &[(&str, FieldKind)] =
+    &[("time", FieldKind::Time), ("node", FieldKind::Node), ("clock", FieldKind::Clock), ("sequence", FieldKind::Sequence)];
+
+/// The memory that both sides read and write.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Page {
+    /// The slots.
+    pub numbers: [f64; NUMBERS],
+    /// The IDs of the last reservation.
+    pub ids: [u64; IDS],
+}
+
+impl Page {
+    /// A page of zeros.
+    ///
+    /// ```
+    /// # use frazil::page::{IDS, NUMBERS, Page};
+    /// assert_eq!(size_of::<Page>(), 8 * (NUMBERS + IDS));
+    /// assert_eq!(Page::new().numbers[0], 0.0);
+    /// ```
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a page is placed, not defaulted")]
+    #[expect(clippy::large_stack_arrays, reason = "the bindings place it in static memory or on the heap")]
+    pub const fn new() -> Self {
+        Self { numbers: [0.0; NUMBERS], ids: [0; IDS] }
+    }
+
+    /// Writes what an error says into the slots and returns its status.
+    #[expect(clippy::cast_precision_loss, reason = "times and limits of layouts are below 2^53; larger ones are only shown")]
+    fn refuse(&mut self, error: Error) -> u32 {
+        self.numbers[slot::SUBJECT] = f64::from(error.subject as u8);
+        self.numbers[slot::RULE] = f64::from(error.rule as u8);
+        self.numbers[slot::MIN] = error.min as f64;
+        self.numbers[slot::MAX] = error.max as f64;
+        self.numbers[slot::RETRY_AFTER_MS] = error.retry_after_ms() as f64;
+        u32::from(error.code() as u8)
+    }
+
+    fn flag(&self, at: usize) -> bool {
+        self.numbers[at] != 0.0
+    }
+
+    fn whole(&self, at: usize, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
+        whole(self.numbers[at], code, subject, min, max)
+    }
+
+    fn option(&self, given: usize, at: usize, subject: Subject, max: u64) -> Result<Option<u64>> {
+        if !self.flag(given) {
+            return Ok(None);
+        }
+        self.whole(at, Code::InvalidOption, subject, 0, max).map(Some)
+    }
+
+    fn layout(&self) -> Result<Layout> {
+        let refuse = |subject, max| (Code::InvalidLayout, subject, 0, max);
+        let read = |at, (code, subject, min, max)| self.whole(at, code, subject, min, max);
+        let count = read(slot::FIELD_COUNT, refuse(Subject::Fields, MAX_FIELDS as u64))?;
+        let mut fields = Vec::new();
+        let pairs = self.numbers[slot::FIELDS..].chunks_exact(2);
+        for (at, pair) in pairs.take(usize::try_from(count).unwrap_or(MAX_FIELDS)).enumerate() {
+            let kind = whole(pair[0], Code::InvalidLayout, Subject::Fields, 0, KINDS.len() as u64 - 1)?;
+            let bits = whole(pair[1], Code::InvalidLayout, Subject::FieldBits, 1, 64)?;
+            let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).map_or(FieldKind::Time, |row| row.1);
+            let name = (kind == FieldKind::Node).then_some(Cow::Borrowed(&PART_NAMES[at..=at]));
+            fields.push(Field { kind, bits: u32::try_from(bits).unwrap_or(64), name });
+        }
+        Layout::new(LayoutSpec {
+            epoch_ms: read(slot::EPOCH_MS, refuse(Subject::EpochMs, MAX_SAFE_INTEGER))?,
+            tick_ms: read(slot::TICK_MS, refuse(Subject::TickMs, MAX_SAFE_INTEGER))?,
+            unsigned: self.flag(slot::UNSIGNED),
+            fields,
+        })
+    }
+
+    fn node(&self, layout: &Layout) -> Result<Node<'static>> {
+        if self.flag(slot::NODE_NONE) {
+            return Ok(Node::None);
+        }
+        let has_field = layout.geometry.node_mask != 0;
+        if !self.flag(slot::HAS_NODE) {
+            let rule = if has_field { Rule::NodeGiven } else { Rule::NodeNone };
+            return Err(Error::about(Code::NodeRequired, Subject::Node, rule));
+        }
+        if !has_field {
+            return Ok(Node::Id(0)); // refused by the layout, with the rule for layouts without a node field
+        }
+        let max = layout.geometry.gather_node(u64::MAX);
+        self.whole(slot::NODE, Code::InvalidNode, Subject::Node, 0, max).map(Node::Id)
+    }
+}
+
+/// A number that must be whole and within bounds.
+fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the comparison below refuses what the cast changed"
+    )]
+    let number = value as u64;
+    #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "bounds are below 2^53, and only an exact match passes")]
+    if number as f64 != value || number < min || number > max {
+        return Err(Error::about(code, subject, Rule::WholeNumber).within(min, max));
+    }
+    Ok(number)
+}
+
+/// The generators that one thread has open, by number.
+///
+/// Equal generators have one number, so opening one a request does not grow the desk. A private one has its own until it
+/// is released.
+///
+/// ```
+/// use frazil::Registry;
+/// use frazil::page::{Desk, Page, slot};
+/// let (mut registry, mut desk, mut page) = (Registry::new(), Desk::new(), Page::new());
+/// assert_eq!(desk.open(&mut page, &mut registry), frazil::Code::InvalidLayout as u32); // a page of zeros is no layout
+/// ```
+#[derive(Debug, Default)]
+pub struct Desk {
+    /// By number. `None` where a private generator was released.
+    generators: Vec<Option<Generator>>,
+    /// Numbers to use again.
+    free: Vec<u32>,
+}
+
+impl Desk {
+    /// A desk with nothing open.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, Page};
+    /// assert_ne!(Desk::new().reserve(&mut Page::new(), 0, 0.0, 1, false), 0);
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { generators: Vec::new(), free: Vec::new() }
+    }
+
+    /// Opens the generator that the page describes and writes its `HANDLE`, `MAX_BLOCK` and the options in force.
+    pub fn open(&mut self, page: &mut Page, registry: &mut Registry) -> u32 {
+        self.try_open(page, registry).map_or_else(|error| page.refuse(error), |()| 0)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "the options are bounded far below 2^53")]
+    fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
+        let layout = page.layout()?;
+        let node = page.node(&layout)?;
+        // The bound of the lead depends on how the node id was come by, so the generator judges it; here it is a number.
+        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let max_wait_ms = page.option(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
+        let max_async_wait_ms =
+            page.option(slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
+        let start = page.numbers[slot::START_MS];
+        let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };
+        let options = GeneratorOptions { node, max_lead_ms, start_ms };
+        let private = page.flag(slot::PRIVATE);
+        let generator = if private { Generator::private(&layout, options)? } else { registry.open(&layout, options)? };
+        page.numbers[slot::MAX_BLOCK] = generator.machine().max_block() as f64;
+        page.numbers[slot::MAX_LEAD_MS] = generator.max_lead_ms() as f64;
+        page.numbers[slot::MAX_WAIT_MS] = max_wait_ms.unwrap_or(DEFAULT_WAIT_MS) as f64;
+        page.numbers[slot::MAX_ASYNC_WAIT_MS] = max_async_wait_ms.unwrap_or(DEFAULT_ASYNC_WAIT_MS) as f64;
+        page.numbers[slot::HANDLE] = f64::from(self.seat(generator, private));
+        Ok(())
+    }
+
+    fn seat(&mut self, generator: Generator, private: bool) -> u32 {
+        if !private && let Some(at) = self.generators.iter().flatten().position(|open| open.same(&generator)) {
+            return u32::try_from(at).unwrap_or(u32::MAX);
+        }
+        if let Some(at) = self.free.pop() {
+            self.generators[at as usize] = Some(generator);
+            return at;
+        }
+        self.generators.push(Some(generator));
+        u32::try_from(self.generators.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Gives back the number of a private generator.
+    ///
+    /// ```
+    /// # use frazil::page::Desk;
+    /// Desk::new().release(3); // not open: nothing happens
+    /// ```
+    pub fn release(&mut self, handle: u32) {
+        if self.generators.get_mut(handle as usize).and_then(Option::take).is_some() {
+            self.free.push(handle);
+        }
+    }
+
+    fn generator(&self, handle: u32) -> Result<&Generator> {
+        self.generators.get(handle as usize).and_then(Option::as_ref).ok_or(Error::new(Code::Closed))
+    }
+
+    /// Whether a call for `count` IDs that may wait `wait_ms` is one that could ever be met.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, Page};
+    /// assert_eq!(Desk::new().admit(&mut Page::new(), 0, 1.0, 0.0), frazil::Code::Closed as u32);
+    /// ```
+    pub fn admit(&self, page: &mut Page, handle: u32, count: f64, wait_ms: f64) -> u32 {
+        let judge = || {
+            let machine = self.generator(handle)?.machine();
+            let count = whole(count, Code::InvalidArgument, Subject::Count, 0, MAX_COUNT as u64)?;
+            let max = machine.max_count(whole(wait_ms, Code::InvalidArgument, Subject::MaxWaitMs, 0, MAX_WAIT_MS)?);
+            if count > max {
+                return Err(Error::about(Code::SequenceExhausted, Subject::Count, Rule::CountReach).within(0, max));
+            }
+            Ok(0)
+        };
+        judge().unwrap_or_else(|error| page.refuse(error))
+    }
+
+    /// Reserves up to `want` IDs, at most [`IDS`], and writes them with their `COUNT` and the clock's tick.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, Page};
+    /// assert_eq!(Desk::new().reserve(&mut Page::new(), 0, 0.0, 1, true), frazil::Code::Closed as u32);
+    /// ```
+    pub fn reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+        let want = (want as usize).min(IDS);
+        self.try_reserve(page, handle, now_ms, want, confirmed).unwrap_or_else(|error| page.refuse(error))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
+    fn try_reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: usize, confirmed: bool) -> Result<u32> {
+        match self.generator(handle)?.reserve(millisecond_of(now_ms)?, want, confirmed)? {
+            Reservation::Recheck => Ok(RECHECK),
+            Reservation::Issued { block, wall_tick_ms } => {
+                block.write(&mut page.ids);
+                page.numbers[slot::COUNT] = block.len() as f64;
+                page.numbers[slot::VALID_FROM_MS] = wall_tick_ms.0 as f64;
+                page.numbers[slot::VALID_UNTIL_MS] = wall_tick_ms.1 as f64;
+                Ok(0)
+            }
+        }
+    }
+
+    /// One ID, or [`NO_ID`] with the reason in `STATUS`.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, NO_ID, Page};
+    /// assert_eq!(Desk::new().next(&mut Page::new(), 0, 0.0, true), NO_ID);
+    /// ```
+    pub fn next(&self, page: &mut Page, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+        let status = self.reserve(page, handle, now_ms, 1, confirmed);
+        page.numbers[slot::STATUS] = f64::from(status);
+        if status == 0 { page.ids[0] } else { NO_ID }
+    }
+}

@@ -1,0 +1,89 @@
+//! The core as a Node-API addon: every function translates one call of [`Desk`] and nothing else.
+//!
+//! Names and order are those of `crates/wasm`. Free functions that pass numbers, and a page of memory for the rest,
+//! because class methods and strings cost several times the work they carry (`docs/benchmarks.md`).
+//!
+//! * **States** are the process's: one registry behind a lock, shared by all worker threads.
+//! * **Handles** are the page's: a desk for each, in thread-local memory, so minting takes no lock.
+//! * **A page** is an `ArrayBuffer` that JavaScript made and keeps. A thread has one for each realm that loaded the
+//!   package (one, but under Jest), since two realms that read one page would read each other's IDs.
+
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+use frazil::page::{Desk, NO_ID, Page};
+use frazil::{Code, Registry};
+use napi::bindgen_prelude::{Error, Result, Status, Uint8Array};
+use napi_derive::napi;
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
+
+thread_local! {
+    static DESKS: RefCell<Vec<(NonNull<Page>, Desk)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a call on a page and its desk; `unready` where this thread has no such page.
+fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Desk, &mut Page) -> T) -> T {
+    DESKS.with_borrow_mut(|desks| {
+        let Some((page, desk)) = desks.get_mut(page as usize) else { return unready };
+        // SAFETY: `page` checked size and alignment and keeps the buffer alive for ever. JavaScript, the only other party
+        // that reads or writes the buffer, is suspended while this call of its own thread runs, and the borrow of `DESKS`
+        // keeps this function from making a second reference.
+        call(desk, unsafe { page.as_mut() })
+    })
+}
+
+/// Takes over a page and returns its number. The buffer must be as long as a page and is never given back.
+///
+/// # Errors
+/// `InvalidArg` for a buffer of another size or alignment.
+#[napi]
+pub fn page(buffer: Uint8Array) -> Result<u32> {
+    let start = NonNull::from(&*buffer).cast::<Page>();
+    if buffer.len() != size_of::<Page>() || !start.is_aligned() {
+        return Err(Error::new(Status::InvalidArg, format!("the page must be {} bytes, aligned", size_of::<Page>())));
+    }
+    // Keeps the reference that JavaScript's collector counts, and so the memory, for the life of the environment.
+    std::mem::forget(buffer);
+    DESKS.with_borrow_mut(|desks| {
+        desks.push((start, Desk::new()));
+        Ok(u32::try_from(desks.len() - 1).unwrap_or(u32::MAX))
+    })
+}
+
+/// `Desk::open`.
+#[napi]
+#[must_use]
+pub fn open(page: u32) -> u32 {
+    // A thread that panicked while opening left the registry whole: a state is added in one step, at the end.
+    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    with(page, Code::Closed as u32, |desk, page| desk.open(page, &mut registry))
+}
+
+/// `Desk::release`.
+#[napi]
+pub fn release(page: u32, handle: u32) {
+    with(page, (), |desk, _| desk.release(handle));
+}
+
+/// `Desk::admit`.
+#[napi]
+#[must_use]
+pub fn admit(page: u32, handle: u32, count: f64, wait_ms: f64) -> u32 {
+    with(page, Code::Closed as u32, |desk, page| desk.admit(page, handle, count, wait_ms))
+}
+
+/// `Desk::reserve`.
+#[napi]
+#[must_use]
+pub fn reserve(page: u32, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    with(page, Code::Closed as u32, |desk, page| desk.reserve(page, handle, now_ms, want, confirmed))
+}
+
+/// `Desk::next`.
+#[napi]
+#[must_use]
+pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+    with(page, NO_ID, |desk, page| desk.next(page, handle, now_ms, confirmed))
+}

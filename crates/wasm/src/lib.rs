@@ -1,0 +1,94 @@
+//! The core as a WebAssembly module: every function translates one call of [`Desk`] and nothing else.
+//!
+//! Names and order are those of `crates/napi`. Numbers only cross the boundary, so that wasm-bindgen's glue stays a few
+//! lines (`docs/benchmarks.md`): no strings, no slices, no exceptions.
+//!
+//! * **States and handles** are the instance's: WebAssembly instances share no memory.
+//! * **The page** is static and its number is its address; JavaScript takes a new view of it whenever the memory grew.
+
+#![cfg_attr(target_arch = "wasm32", no_std)]
+#![cfg(target_arch = "wasm32")]
+
+use core::cell::RefCell;
+
+use frazil::page::{Desk, NO_ID, Page};
+use frazil::{Code, Registry};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}
+
+/// Everything of the instance. All zeros, so it takes no room in the module (PACKAGING, trap T8).
+struct Instance {
+    registry: Registry,
+    desk: Desk,
+    page: Page,
+}
+
+/// A cell for a target with one thread.
+struct Single(RefCell<Instance>);
+
+#[cfg(target_feature = "atomics")]
+compile_error!("this module is for one thread: `Single` would be unsound with shared memory");
+
+// SAFETY: without the target feature `atomics` a WebAssembly instance has one thread, so nothing is ever shared.
+unsafe impl Sync for Single {}
+
+static INSTANCE: Single = Single(RefCell::new(Instance { registry: Registry::new(), desk: Desk::new(), page: Page::new() }));
+
+/// Runs a call on the page and its desk; `unready` where the page is not the one that `page` returned.
+fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Instance) -> T) -> T {
+    if page != self::page() {
+        return unready;
+    }
+    call(&mut INSTANCE.0.borrow_mut())
+}
+
+/// The number of the page: its address in the memory.
+#[wasm_bindgen]
+#[must_use]
+pub fn page() -> u32 {
+    // SAFETY: only an address is taken; nothing is read through it.
+    let page = unsafe { &raw const (*INSTANCE.0.as_ptr()).page };
+    page.addr() as u32
+}
+
+/// `Desk::open`.
+#[wasm_bindgen]
+#[must_use]
+pub fn open(page: u32) -> u32 {
+    with(page, Code::Closed as u32, |Instance { registry, desk, page }| desk.open(page, registry))
+}
+
+/// `Desk::release`.
+#[wasm_bindgen]
+pub fn release(page: u32, handle: u32) {
+    with(page, (), |Instance { desk, .. }| desk.release(handle));
+}
+
+/// `Desk::admit`.
+#[wasm_bindgen]
+#[must_use]
+pub fn admit(page: u32, handle: u32, count: f64, wait_ms: f64) -> u32 {
+    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.admit(page, handle, count, wait_ms))
+}
+
+/// `Desk::reserve`.
+#[wasm_bindgen]
+#[must_use]
+pub fn reserve(page: u32, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.reserve(page, handle, now_ms, want, confirmed))
+}
+
+/// `Desk::next`.
+#[wasm_bindgen]
+#[must_use]
+pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+    with(page, NO_ID, |Instance { desk, page, .. }| desk.next(page, handle, now_ms, confirmed))
+}

@@ -1,0 +1,62 @@
+//! Build steps that need Rust.
+//!
+//! * `xtask bindgen WASM DIR`: wasm-bindgen's glue for the module (the library, at the version that Cargo.lock pins).
+//! * `xtask tables [--check]`: the TypeScript tables of `npm/frazil/src/generated`, from the core.
+//! * `xtask vectors [--check]`: `crates/core/vectors`, from the reference model.
+//!
+//! `--check` writes nothing and fails where a file is not what would be written.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+mod tables;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
+        ["tables"] => publish(&tables::files(), "tables", false),
+        ["tables", "--check"] => publish(&tables::files(), "tables", true),
+        _ => Err("usage: xtask bindgen WASM DIR | tables [--check] | vectors [--check]".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            #[expect(clippy::print_stderr, reason = "a build task reports on its standard error")]
+            {
+                eprintln!("xtask: {failure}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A file that this task writes: its path from the root of the repository, and its text.
+struct Generated {
+    path: &'static str,
+    text: String,
+}
+
+/// Writes the files, or checks that they are as they would be written.
+fn publish(files: &[Generated], command: &str, check: bool) -> Result<(), Failure> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for Generated { path, text } in files {
+        let file = root.join(path);
+        if !check {
+            std::fs::create_dir_all(file.parent().ok_or("a generated file has a folder")?)?;
+            std::fs::write(file, text)?;
+        } else if std::fs::read_to_string(&file).ok().as_ref() != Some(text) {
+            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- {command}").into());
+        }
+    }
+    Ok(())
+}
+
+fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
+    let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
+    bindgen.input_path(wasm).out_name("frazil").typescript(false).bundler(true)?;
+    Ok(bindgen.generate(directory)?)
+}

@@ -1,0 +1,144 @@
+//! The TypeScript tables that the core is the source of: layouts, error codes, rules, and the slots of the page.
+
+use std::fmt::Write as _;
+
+use frazil::page::{IDS, KINDS, NUMBERS, RECHECK, SLOTS};
+use frazil::{Class, Code, FieldKind, Layout, Rule, Subject};
+
+use crate::Generated;
+
+const HEAD: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
+
+pub(crate) fn files() -> Vec<Generated> {
+    vec![
+        Generated { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
+        Generated { path: "npm/frazil/src/generated/errors.ts", text: errors() },
+        Generated { path: "npm/frazil/src/generated/rules.ts", text: rules() },
+        Generated { path: "npm/frazil/src/generated/page.ts", text: page() },
+    ]
+}
+
+/// `max_lead_ms` as JavaScript spells it.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |mut name, word| {
+        name.push_str(&word[..1].to_uppercase());
+        name.push_str(&word[1..]);
+        name
+    })
+}
+
+fn kind(kind: FieldKind) -> &'static str {
+    KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
+}
+
+/// One line a layout, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
+fn layouts() -> String {
+    let mut text =
+        format!("{HEAD}/** Each named layout: epoch (Unix ms), tick (ms), unsigned, and its fields as `kind bits [name]`. */\n");
+    text.push_str("export const LAYOUTS = {\n");
+    let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
+    for name in Layout::names() {
+        let Ok(layout) = Layout::named(name) else { continue };
+        let spec = layout.spec();
+        let fields: Vec<String> = spec
+            .fields
+            .iter()
+            .map(|field| {
+                [kind(field.kind), &field.bits.to_string(), field.name.as_deref().unwrap_or("")].join(" ").trim_end().to_owned()
+            })
+            .collect();
+        let key = if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() };
+        let _ = writeln!(
+            text,
+            "  {key}: [{}, {}, {}, \"{}\"],",
+            spec.epoch_ms,
+            spec.tick_ms,
+            u8::from(spec.unsigned),
+            fields.join(",")
+        );
+        let parts: Vec<String> = spec
+            .fields
+            .iter()
+            .filter(|field| field.kind == FieldKind::Node)
+            .map(|field| format!("\"{}\"", field.name.as_deref().unwrap_or("node")))
+            .collect();
+        let _ = writeln!(types, "  {key}: {};", if parts.is_empty() { "never".to_owned() } else { parts.join(" | ") });
+    }
+    let _ = write!(text, "}} as const;\n\n{types}}}\n");
+    text
+}
+
+/// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
+fn errors() -> String {
+    let mut text = format!("{HEAD}/** The codes of each class. */\nexport const CLASSES = {{\n");
+    for class in [Class::Config, Class::Clock, Class::Lease, Class::Decode] {
+        let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
+    }
+    let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
+    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", names(|code| code.retryable(), " "));
+    let _ = writeln!(text, "/** A stable cause: branch on it, never on the message. */\nexport type ErrorCode =");
+    let _ = writeln!(text, "  | \"{}\";", names(|_| true, "\"\n  | \""));
+    text
+}
+
+fn names(wanted: impl Fn(Code) -> bool, between: &str) -> String {
+    Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(between)
+}
+
+fn rules() -> String {
+    let mut text = format!("{HEAD}// One constant a rule, so that a bundle holds those it uses.\n");
+    for rule in Rule::ALL {
+        let _ = writeln!(text, "export const {} = {:?};", constant(&format!("{rule:?}")), rule.template());
+    }
+    text
+}
+
+/// `WholeNumber` as a constant is spelt.
+fn constant(name: &str) -> String {
+    name.char_indices().fold(String::new(), |mut constant, (at, letter)| {
+        if at != 0 && (letter.is_ascii_uppercase() || letter.is_ascii_digit()) {
+            constant.push('_');
+        }
+        constant.push(letter.to_ascii_uppercase());
+        constant
+    })
+}
+
+fn page() -> String {
+    let mut text = format!("{HEAD}import * as rules from \"./rules.js\";\nimport type {{ ErrorCode }} from \"./errors.js\";\n\n");
+    for (name, at) in SLOTS {
+        let _ = writeln!(text, "export const {name} = {at};");
+    }
+    let _ = write!(
+        text,
+        "\n/** How many floats the page starts with, and how many IDs follow them. */\nexport const NUMBERS = {NUMBERS};\nexport const IDS = {IDS};\n\
+         /** The status that asks for the clock to be read once more. */\nexport const RECHECK = {RECHECK};\n\n"
+    );
+    let _ = writeln!(
+        text,
+        "/** The kinds of fields by their numbers. */\nexport const KINDS = {:?};\n",
+        KINDS.iter().map(|row| row.0).collect::<Vec<_>>()
+    );
+    let list = |text: &mut String, doc: &str, head: &str, rows: Vec<String>| {
+        let _ = write!(text, "/** {doc} */\n{head} = [\n");
+        rows.iter().for_each(|row| {
+            let _ = writeln!(text, "  {row},");
+        });
+        text.push_str("];\n\n");
+    };
+    let codes =
+        std::iter::once("undefined".to_owned()).chain(Code::ALL.iter().map(|code| format!("{:?}", code.name()))).collect();
+    list(&mut text, "The codes by their status numbers.", "export const STATUSES: (ErrorCode | undefined)[]", codes);
+    let meanings =
+        std::iter::once(String::from("\"\"")).chain(Code::ALL.iter().map(|code| format!("{:?}", code.meaning()))).collect();
+    list(&mut text, "What the codes mean, by number.", "export const MEANINGS", meanings);
+    let subjects = Subject::ALL.iter().map(|subject| format!("{:?}", camel(subject.name()))).collect();
+    list(&mut text, "What an error can be about, by number.", "export const SUBJECTS", subjects);
+    let sentences = Rule::ALL.iter().map(|rule| format!("rules.{}", constant(&format!("{rule:?}")))).collect();
+    list(&mut text, "The rules by number.", "export const RULES", sentences);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
