@@ -164,7 +164,7 @@ codes! {
 
 macro_rules! rules {
     ($($variant:ident = $number:literal, $template:literal;)+) => {
-        /// The sentence that bad input broke; `{min}` and `{max}` stand for the error's two numbers.
+        /// The sentence that bad input broke; some can be broken in JavaScript only, whose values have any type. In it `{min}` and `{max}` stand for the error's two numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -222,6 +222,14 @@ rules! {
     FieldBelow = 29, "must not be given: below its time the field does not bound a range";
     PartNames = 30, "must be given by the names of its parts, all of them";
     NodeGiven = 31, "must be given, there is no default: number your machines and pass node; later versions add Snowflake.local() for one machine and lease(store) for many";
+    IdInput = 32, "must be a bigint, decimal text, or a number that is exact (a safe integer)";
+    TrueOrFalse = 33, "must be true or false";
+    Function = 34, "must be a function";
+    KnownKey = 35, "must be a name that is known here";
+    AnObject = 36, "must be an object";
+    IdArray = 37, "must be a BigUint64Array";
+    IdColumn = 38, "must be a BigUint64Array, or a BigInt64Array where the layout has at most 63 bits";
+    KnownKind = 39, "must be time, node, clock or sequence";
 }
 
 macro_rules! fields {
@@ -288,26 +296,47 @@ pub struct Error {
     code: Code,
     pub(crate) subject: Subject,
     pub(crate) rule: Rule,
-    value: Option<i128>,
+    /// The magnitude of the value, and whether there is one: an `Option<i128>` would carry 128-bit arithmetic into the
+    /// WebAssembly module.
+    magnitude: u64,
+    sign: Sign,
     pub(crate) min: u64,
+    /// The rule's `{max}`; without a rule, the milliseconds until a retry.
     pub(crate) max: u64,
-    retry_after_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Absent,
+    Positive,
+    Negative,
 }
 
 impl Error {
     /// An error with its code alone.
     pub(crate) const fn new(code: Code) -> Self {
-        Self { code, subject: Subject::None, rule: Rule::None, value: None, min: 0, max: 0, retry_after_ms: 0 }
+        Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
     }
 
-    /// An error about input: the field, and the rule that its value broke.
+    /// An error about a number: the field, the value, and the rule with its two numbers. Never inlined, because refusing
+    /// is rare and the module small.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {
+        Self { code, subject, rule, magnitude: value, sign: Sign::Positive, min, max }
+    }
+
+    /// An error about input that is no number: the field, and the rule that its value broke.
+    #[cold]
+    #[inline(never)]
     pub(crate) const fn about(code: Code, subject: Subject, rule: Rule) -> Self {
-        Self { code, subject, rule, value: None, min: 0, max: 0, retry_after_ms: 0 }
+        Self { code, subject, rule, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
     }
 
-    /// The offending value, where it is a number at all.
-    pub(crate) fn with_value(mut self, value: impl Into<i128>) -> Self {
-        self.value = Some(value.into());
+    /// The offending value, where it is a signed number.
+    pub(crate) const fn with_signed(mut self, value: i64) -> Self {
+        self.magnitude = value.unsigned_abs();
+        self.sign = if value < 0 { Sign::Negative } else { Sign::Positive };
         self
     }
 
@@ -321,7 +350,7 @@ impl Error {
     /// A refusal that ends by itself.
     pub(crate) const fn retry_after(code: Code, retry_after_ms: u64) -> Self {
         let mut error = Self::new(code);
-        error.retry_after_ms = retry_after_ms;
+        error.max = retry_after_ms;
         error
     }
 
@@ -356,7 +385,11 @@ impl Error {
     /// ```
     #[must_use]
     pub const fn value(&self) -> Option<i128> {
-        self.value
+        match self.sign {
+            Sign::Absent => None,
+            Sign::Positive => Some(self.magnitude as i128),
+            Sign::Negative => Some(-(self.magnitude as i128)),
+        }
     }
 
     /// The rule that was broken.
@@ -376,7 +409,7 @@ impl Error {
     /// ```
     #[must_use]
     pub const fn retry_after_ms(&self) -> u64 {
-        self.retry_after_ms
+        if matches!(self.rule, Rule::None) { self.max } else { 0 }
     }
 }
 
@@ -385,10 +418,10 @@ impl fmt::Display for Error {
         write!(f, "{}: ", self.code.name())?;
         if self.rule == Rule::None {
             f.write_str(self.code.meaning())?;
-            return if self.retry_after_ms == 0 { Ok(()) } else { write!(f, " Retry after {} ms.", self.retry_after_ms) };
+            return if self.max == 0 { Ok(()) } else { write!(f, " Retry after {} ms.", self.max) };
         }
         f.write_str(self.field())?;
-        if let Some(value) = self.value {
+        if let Some(value) = self.value() {
             write!(f, " is {value}:")?;
         }
         f.write_str(" ")?;

@@ -186,9 +186,11 @@ impl Machine {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn new(layout: &Layout, node: crate::Node<'_>, max_lead_ms: u64) -> Result<Self> {
-        let id = layout.join_node(node)?;
-        let geometry = layout.geometry;
-        Ok(Self { geometry, node: geometry.scatter_node(u64::from(id)), max_lead_ms })
+        Ok(Self::placed(layout.geometry, layout.join_node(node)?, max_lead_ms))
+    }
+
+    pub(crate) fn placed(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
+        Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms }
     }
 
     /// Answers which IDs may be issued when the state is `word` and the clock shows `now_ms`: `want` of them (at least
@@ -250,19 +252,19 @@ impl Machine {
 
     /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`, as long as the clock stays in which a
     /// block may be served.
-    pub(crate) const fn wall_tick_ms(&self, now_ms: u64) -> (u64, u64) {
+    pub(crate) fn wall_tick_ms(&self, now_ms: u64) -> (u64, u64) {
         let g = &self.geometry;
         let start_ms = g.tick_start_ms((now_ms - g.epoch_ms) / g.tick_ms);
-        (start_ms, start_ms + g.tick_ms)
+        (start_ms, start_ms + g.tick_ms.get())
     }
 
     /// The first millisecond at which nothing that a predecessor can have issued is in the way, when that predecessor read
     /// its clock at `start_ms` at the latest: the start of the first tick beyond its lead.
-    pub(crate) const fn first_ms_after(&self, start_ms: u64) -> u64 {
+    pub(crate) fn first_ms_after(&self, start_ms: u64) -> u64 {
         let g = &self.geometry;
         match start_ms.saturating_add(self.max_lead_ms).checked_sub(g.epoch_ms) {
-            // Beyond the last tick the product may exceed what the layout holds, but the clock is refused there anyway.
-            Some(elapsed_ms) => g.epoch_ms.saturating_add((elapsed_ms / g.tick_ms + 1).saturating_mul(g.tick_ms)),
+            // May lie beyond the last tick; the clock is refused there anyway.
+            Some(elapsed_ms) => (g.epoch_ms + (elapsed_ms - elapsed_ms % g.tick_ms)).saturating_add(g.tick_ms.get()),
             None => 0,
         }
     }
@@ -277,11 +279,12 @@ impl Machine {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub const fn max_count(&self, wait_ms: u64) -> u64 {
+    pub fn max_count(&self, wait_ms: u64) -> u64 {
         let g = &self.geometry;
-        let span_ms = wait_ms.saturating_add(self.max_lead_ms).saturating_add(g.tick_ms - 1);
-        let ticks = span_ms / g.tick_ms + 1;
-        ticks.saturating_mul(1 << g.low_bits())
+        let span_ms = wait_ms.saturating_add(self.max_lead_ms).saturating_add(g.tick_ms.get() - 1);
+        let ticks = (span_ms / g.tick_ms).saturating_add(1);
+        let fits = ticks.leading_zeros() >= g.low_bits();
+        if fits { ticks << g.low_bits() } else { u64::MAX }
     }
 
     /// The largest block worth reserving ahead of use: a quarter of a tick's sequence, at most 4096.

@@ -129,7 +129,7 @@ impl Layout {
     pub fn check(&self, id: u64) -> Result<u64> {
         let max = self.max_id();
         if id > max {
-            return Err(Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_value(id).within(0, max));
+            return Err(Error::number(Code::InvalidId, Subject::Id, Rule::IdRange, id, (0, max)));
         }
         Ok(id)
     }
@@ -210,8 +210,8 @@ impl Layout {
         for len in [timestamp_ms.len(), node.len(), clock.len(), sequence.len()] {
             if len != 0 && len != ids.len() {
                 let length = ids.len() as u64;
-                let wrong = Error::about(Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
-                return Err(wrong.with_value(len as u64).within(length, length));
+                let bounds = (length, length);
+                return Err(Error::number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, len as u64, bounds));
             }
         }
         for &id in ids {
@@ -238,22 +238,20 @@ impl Layout {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn join_node(&self, node: Node<'_>) -> Result<u32> {
-        let refuse = |rule| Error::about(Code::InvalidNode, Subject::Node, rule);
-        let max = u64::MAX.checked_shr(64 - self.geometry.node_mask.count_ones()).unwrap_or(0);
+        let g = &self.geometry;
         match node {
-            Node::None if max == 0 => Ok(0),
-            Node::None => Err(refuse(Rule::NodeNotNone)),
-            _ if max == 0 => Err(refuse(Rule::NodeNone)),
-            Node::Id(id) if id > max => Err(refuse(Rule::WholeNumber).with_value(id).within(0, max)),
-            Node::Id(id) => Ok(small(id)),
+            Node::None => g.check_no_node(),
+            Node::Id(id) => g.check_node(id),
+            Node::Parts(_) if g.node_mask == 0 => g.check_node(0),
             Node::Parts(given) => {
+                let refuse = |rule| Error::about(Code::InvalidNode, Subject::Node, rule);
                 let fields = || self.fields().iter().filter(|field| field.kind == FieldKind::Node);
                 let mut joined = 0;
                 for field in fields() {
                     let &(_, value) = given.iter().find(|part| part.0 == field.part_name()).ok_or(refuse(Rule::PartNames))?;
                     let max = Span { shift: 0, bits: field.bits }.max();
                     if value > max {
-                        return Err(refuse(Rule::WholeNumber).with_value(value).within(0, max));
+                        return Err(Error::number(Code::InvalidNode, Subject::Node, Rule::WholeNumber, value, (0, max)));
                     }
                     joined = (joined << field.bits) | value;
                 }
@@ -279,8 +277,8 @@ impl Layout {
         let g = &self.geometry;
         let tick = self.tick_at(parts.timestamp_ms)?;
         if g.tick_start_ms(tick) != parts.timestamp_ms {
-            let refuse = Error::about(Code::InvalidArgument, Subject::TimestampMs, Rule::TickStart);
-            return Err(refuse.with_value(parts.timestamp_ms).within(g.tick_ms, 0));
+            let (subject, rule) = (Subject::TimestampMs, Rule::TickStart);
+            return Err(Error::number(Code::InvalidArgument, subject, rule, parts.timestamp_ms, (g.tick_ms.get(), 0)));
         }
         let node = match parts.node {
             Some(id) if g.node_mask != 0 => self.join_node(Node::Id(id))?,
@@ -293,8 +291,7 @@ impl Layout {
         let clock = parts.clock.unwrap_or(0);
         for (subject, span, value) in [(Subject::Clock, g.clock, clock), (Subject::Sequence, g.sequence, parts.sequence)] {
             if value > span.max() {
-                let refuse = Error::about(Code::InvalidArgument, subject, Rule::WholeNumber);
-                return Err(refuse.with_value(value).within(0, span.max()));
+                return Err(Error::number(Code::InvalidArgument, subject, Rule::WholeNumber, value, (0, span.max())));
             }
         }
         Ok(g.time.put(tick) | g.scatter_node(u64::from(node)) | g.clock.put(clock) | g.sequence.put(parts.sequence))
@@ -358,10 +355,10 @@ impl Layout {
     /// The tick that contains a time.
     fn tick_at(&self, timestamp_ms: u64) -> Result<u64> {
         let g = &self.geometry;
-        let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms - 1);
+        let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1);
         if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
-            let refuse = Error::about(Code::TimeOutOfRange, Subject::TimestampMs, Rule::TimeRange);
-            return Err(refuse.with_value(timestamp_ms).within(g.epoch_ms, end_ms));
+            let (code, subject) = (Code::TimeOutOfRange, Subject::TimestampMs);
+            return Err(Error::number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
         }
         Ok((timestamp_ms - g.epoch_ms) / g.tick_ms)
     }
@@ -391,7 +388,7 @@ impl Layout {
     /// ```
     pub fn from_signed(&self, signed: i64) -> Result<u64> {
         self.check(signed.cast_unsigned())
-            .map_err(|_| Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_value(signed).within(0, self.max_id()))
+            .map_err(|_| Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_signed(signed).within(0, self.max_id()))
     }
 }
 
@@ -406,6 +403,29 @@ fn present(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
 }
 
 impl Geometry {
+    /// The largest node id; 0 where there is no node field.
+    pub(crate) const fn max_node(&self) -> u64 {
+        self.gather_node(u64::MAX)
+    }
+
+    /// The node id, if this layout can hold it.
+    pub(crate) fn check_node(&self, id: u64) -> Result<u32> {
+        let max = self.max_node();
+        let rule = if max == 0 { Rule::NodeNone } else { Rule::WholeNumber };
+        if max == 0 || id > max {
+            return Err(Error::number(Code::InvalidNode, Subject::Node, rule, id, (0, max)));
+        }
+        Ok(small(id))
+    }
+
+    /// The word of the caller that there is one generator, which only a layout without a node field takes.
+    pub(crate) fn check_no_node(&self) -> Result<u32> {
+        if self.node_mask != 0 {
+            return Err(Error::about(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
+        }
+        Ok(0)
+    }
+
     /// The ID of a position in the count `[tick | clock | sequence]`, without its node bits.
     pub(crate) const fn spread(&self, word: u64) -> u64 {
         let low = self.low_bits();

@@ -21,6 +21,7 @@
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 
@@ -156,7 +157,7 @@ pub struct LayoutSpec {
 }
 
 /// Where a field lies: `bits` wide, its lowest bit at `shift`. Absent fields are 0 wide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) shift: u32,
     pub(crate) bits: u32,
@@ -180,10 +181,11 @@ impl Span {
 
 /// The part of a layout that decides which numbers come out: what the generator works with, and what tells states apart.
 /// Names are left out, so `leaf` and `twitter` have the same geometry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) epoch_ms: u64,
-    pub(crate) tick_ms: u64,
+    /// Not zero by type, so that no division on the minting path can panic.
+    pub(crate) tick_ms: NonZeroU64,
     pub(crate) time: Span,
     pub(crate) clock: Span,
     pub(crate) sequence: Span,
@@ -192,6 +194,73 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    /// The rules for everything but names, and the places of the fields, the last one at bit 0.
+    pub(crate) fn new(epoch_ms: u64, tick_ms: u64, unsigned: bool, fields: &[(FieldKind, u32)]) -> Result<Self> {
+        if epoch_ms > MAX_SAFE_INTEGER {
+            return Err(Error::number(Code::InvalidLayout, Subject::EpochMs, Rule::WholeNumber, epoch_ms, (0, MAX_SAFE_INTEGER)));
+        }
+        let Some(tick_ms) = NonZeroU64::new(tick_ms).filter(|tick_ms| tick_ms.get() <= MAX_SAFE_INTEGER) else {
+            return Err(Error::number(Code::InvalidLayout, Subject::TickMs, Rule::WholeNumber, tick_ms, (1, MAX_SAFE_INTEGER)));
+        };
+        for (wanted, rule, least) in [
+            (FieldKind::Time, Rule::OneTime, 1),
+            (FieldKind::Sequence, Rule::OneSequence, 1),
+            (FieldKind::Clock, Rule::OneClock, 0),
+        ] {
+            let count = fields.iter().filter(|field| field.0 == wanted).count();
+            if count < least || count > 1 {
+                return Err(refuse(Subject::Fields, rule));
+            }
+        }
+        let (mut node_bits, mut total) = (0, 0_u64);
+        for &(kind, bits) in fields {
+            let (rule, max) = match kind {
+                FieldKind::Sequence if bits > MAX_SEQUENCE_BITS => (Rule::SequenceWidth, MAX_SEQUENCE_BITS),
+                FieldKind::Clock if bits > MAX_CLOCK_BITS => (Rule::ClockWidth, MAX_CLOCK_BITS),
+                _ if bits == 0 || bits > UNSIGNED_BITS => (Rule::WholeNumber, UNSIGNED_BITS),
+                _ => {
+                    // A long list of wide fields is possible input, so the sums are taken in 64 bits.
+                    total += u64::from(bits);
+                    node_bits += if kind == FieldKind::Node { u64::from(bits) } else { 0 };
+                    continue;
+                }
+            };
+            return Err(Error::number(Code::InvalidLayout, Subject::FieldBits, rule, u64::from(bits), (1, u64::from(max))));
+        }
+        if node_bits > u64::from(MAX_NODE_BITS) {
+            return Err(Error::number(
+                Code::InvalidLayout,
+                Subject::Fields,
+                Rule::NodeWidth,
+                node_bits,
+                (0, u64::from(MAX_NODE_BITS)),
+            ));
+        }
+        let limit = u64::from(if unsigned { UNSIGNED_BITS } else { SIGNED_BITS });
+        if total > limit {
+            return Err(Error::number(Code::InvalidLayout, Subject::Fields, Rule::Width, total, (0, limit)));
+        }
+        let empty = Span::default();
+        let mut geometry = Self { epoch_ms, tick_ms, time: empty, clock: empty, sequence: empty, node_mask: 0 };
+        let mut shift = 0;
+        for &(kind, bits) in fields.iter().rev() {
+            let span = Span { shift, bits };
+            match kind {
+                FieldKind::Time => geometry.time = span,
+                FieldKind::Clock => geometry.clock = span,
+                FieldKind::Sequence => geometry.sequence = span,
+                FieldKind::Node => geometry.node_mask |= span.put(span.max()),
+            }
+            shift += bits;
+        }
+        // Divided rather than multiplied, so that nothing can overflow.
+        let reach_ms = MAX_DATE_MS.checked_sub(epoch_ms);
+        if reach_ms.is_none_or(|reach_ms| geometry.time.max() > reach_ms / tick_ms) {
+            return Err(refuse(Subject::Fields, Rule::LastTick).within(0, MAX_DATE_MS));
+        }
+        Ok(geometry)
+    }
+
     /// How many IDs a tick holds is 2 to the power of this: the clock id is the high part of one count.
     pub(crate) const fn low_bits(&self) -> u32 {
         self.clock.bits + self.sequence.bits
@@ -200,7 +269,7 @@ impl Geometry {
     /// The first Unix millisecond of a tick. Cannot overflow for a tick the layout holds: the last one ends within
     /// `MAX_DATE_MS`.
     pub(crate) const fn tick_start_ms(&self, tick: u64) -> u64 {
-        self.epoch_ms + tick * self.tick_ms
+        self.epoch_ms + tick * self.tick_ms.get()
     }
 
     /// Moves the low bits of `value` to the set bits of the node mask, in order.
@@ -294,49 +363,9 @@ impl Layout {
     /// assert_eq!((error.rule(), error.value()), (Rule::Width, Some(64)));
     /// ```
     pub fn new(spec: LayoutSpec) -> Result<Self> {
-        let refuse = |subject, rule| Error::about(Code::InvalidLayout, subject, rule);
-        if spec.epoch_ms > MAX_SAFE_INTEGER {
-            return Err(refuse(Subject::EpochMs, Rule::WholeNumber).with_value(spec.epoch_ms).within(0, MAX_SAFE_INTEGER));
-        }
-        if spec.tick_ms == 0 || spec.tick_ms > MAX_SAFE_INTEGER {
-            return Err(refuse(Subject::TickMs, Rule::WholeNumber).with_value(spec.tick_ms).within(1, MAX_SAFE_INTEGER));
-        }
-        let count = |kind| spec.fields.iter().filter(|field| field.kind == kind).count();
-        for (kind, rule, wanted) in [
-            (FieldKind::Time, Rule::OneTime, 1..=1),
-            (FieldKind::Sequence, Rule::OneSequence, 1..=1),
-            (FieldKind::Clock, Rule::OneClock, 0..=1),
-        ] {
-            if !wanted.contains(&count(kind)) {
-                return Err(refuse(Subject::Fields, rule));
-            }
-        }
-        for (index, field) in spec.fields.iter().enumerate() {
-            check_field(field, &spec.fields[..index])?;
-        }
-        // Every width is at most 64 here and there are at most 3 + 32 fields that passed, yet a long list of wide node
-        // fields is possible input, so the sum is taken in 64 bits.
-        let sum = |kind: Option<FieldKind>| {
-            spec.fields
-                .iter()
-                .filter(|field| kind.is_none_or(|kind| field.kind == kind))
-                .map(|field| u64::from(field.bits))
-                .sum::<u64>()
-        };
-        let node_bits = sum(Some(FieldKind::Node));
-        if node_bits > u64::from(MAX_NODE_BITS) {
-            return Err(refuse(Subject::Fields, Rule::NodeWidth).with_value(node_bits).within(0, u64::from(MAX_NODE_BITS)));
-        }
-        let limit = u64::from(if spec.unsigned { UNSIGNED_BITS } else { SIGNED_BITS });
-        let total = sum(None);
-        if total > limit {
-            return Err(refuse(Subject::Fields, Rule::Width).with_value(total).within(0, limit));
-        }
-        let geometry = place_fields(&spec);
-        let last_ms = u128::from(spec.epoch_ms) + u128::from(geometry.time.max()) * u128::from(spec.tick_ms);
-        if last_ms > u128::from(MAX_DATE_MS) {
-            return Err(refuse(Subject::Fields, Rule::LastTick).within(0, MAX_DATE_MS));
-        }
+        check_names(&spec.fields)?;
+        let fields: Vec<_> = spec.fields.iter().map(|field| (field.kind, field.bits)).collect();
+        let geometry = Geometry::new(spec.epoch_ms, spec.tick_ms, spec.unsigned, &fields)?;
         Ok(Self { spec, geometry })
     }
 
@@ -435,50 +464,30 @@ impl Layout {
     }
 }
 
-/// The rules for a field by itself and against the names before it.
-fn check_field(field: &Field, before: &[Field]) -> Result<()> {
-    let refuse = |subject, rule| Error::about(Code::InvalidLayout, subject, rule);
-    let too_wide = |rule, max: u32| refuse(Subject::FieldBits, rule).with_value(field.bits).within(1, u64::from(max));
-    if field.bits == 0 || field.bits > UNSIGNED_BITS {
-        return Err(too_wide(Rule::WholeNumber, UNSIGNED_BITS));
-    }
-    match field.kind {
-        FieldKind::Sequence if field.bits > MAX_SEQUENCE_BITS => return Err(too_wide(Rule::SequenceWidth, MAX_SEQUENCE_BITS)),
-        FieldKind::Clock if field.bits > MAX_CLOCK_BITS => return Err(too_wide(Rule::ClockWidth, MAX_CLOCK_BITS)),
-        _ => {}
-    }
-    if field.kind != FieldKind::Node {
-        return if field.name.is_some() { Err(refuse(Subject::FieldName, Rule::NameOnlyNode)) } else { Ok(()) };
-    }
-    let name = field.part_name();
-    let mut bytes = name.bytes();
-    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic());
-    if !starts || name.len() > 32 || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
-        return Err(refuse(Subject::FieldName, Rule::NameSyntax));
-    }
-    if before.iter().any(|other| other.kind == FieldKind::Node && other.part_name() == name) {
-        return Err(refuse(Subject::FieldName, Rule::DistinctNames));
-    }
-    Ok(())
+const fn refuse(subject: Subject, rule: Rule) -> Error {
+    Error::about(Code::InvalidLayout, subject, rule)
 }
 
-/// Puts the fields in their places, the last one at bit 0. The widths have been checked to fit.
-fn place_fields(spec: &LayoutSpec) -> Geometry {
-    let empty = Span::default();
-    let mut geometry =
-        Geometry { epoch_ms: spec.epoch_ms, tick_ms: spec.tick_ms, time: empty, clock: empty, sequence: empty, node_mask: 0 };
-    let mut shift = 0;
-    for field in spec.fields.iter().rev() {
-        let span = Span { shift, bits: field.bits };
-        match field.kind {
-            FieldKind::Time => geometry.time = span,
-            FieldKind::Clock => geometry.clock = span,
-            FieldKind::Sequence => geometry.sequence = span,
-            FieldKind::Node => geometry.node_mask |= span.put(span.max()),
+/// The rules for the names of fields.
+fn check_names(fields: &[Field]) -> Result<()> {
+    for (index, field) in fields.iter().enumerate() {
+        if field.kind != FieldKind::Node {
+            if field.name.is_some() {
+                return Err(refuse(Subject::FieldName, Rule::NameOnlyNode));
+            }
+            continue;
         }
-        shift += field.bits;
+        let name = field.part_name();
+        let mut bytes = name.bytes();
+        let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic());
+        if !starts || name.len() > 32 || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+            return Err(refuse(Subject::FieldName, Rule::NameSyntax));
+        }
+        if fields[..index].iter().any(|other| other.kind == FieldKind::Node && other.part_name() == name) {
+            return Err(refuse(Subject::FieldName, Rule::DistinctNames));
+        }
     }
-    geometry
+    Ok(())
 }
 
 type NamedRow = (&'static str, u64, u64, bool, &'static [Field]);

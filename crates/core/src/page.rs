@@ -10,15 +10,16 @@
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::id::Node;
-use crate::layout::{Field, FieldKind, Layout, LayoutSpec, MAX_SAFE_INTEGER};
-use crate::shared::{Generator, GeneratorOptions, MAX_COUNT, Registry, Reservation};
+use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
+use crate::shared::{Generator, MAX_COUNT, Registry, Reservation};
 
+/// The version of this page and its calls. Copies of the package in one process share their states where it is equal and
+/// refuse each other where not; raise it with every change to the slots, the statuses or the calls.
+pub const ABI: u32 = 1;
 /// How many floats the page starts with.
 pub const NUMBERS: usize = 128;
 /// How many IDs one reservation can hand over.
@@ -34,9 +35,6 @@ const DEFAULT_WAIT_MS: u64 = 10;
 const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
 /// One of each unique kind and 32 node parts of one bit.
 const MAX_FIELDS: usize = 35;
-/// A name for the node part at each place; the real names stay in JavaScript. One letter for each of `MAX_FIELDS`.
-const PART_NAMES: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHI";
-
 macro_rules! slots {
     ($($(#[doc = $doc:literal])+ $name:ident = $at:literal;)+) => {
         /// The slots of the page, by name.
@@ -164,41 +162,34 @@ impl Page {
         self.whole(at, Code::InvalidOption, subject, 0, max).map(Some)
     }
 
-    fn layout(&self) -> Result<Layout> {
-        let refuse = |subject, max| (Code::InvalidLayout, subject, 0, max);
-        let read = |at, (code, subject, min, max)| self.whole(at, code, subject, min, max);
-        let count = read(slot::FIELD_COUNT, refuse(Subject::Fields, MAX_FIELDS as u64))?;
-        let mut fields = Vec::new();
-        let pairs = self.numbers[slot::FIELDS..].chunks_exact(2);
-        for (at, pair) in pairs.take(usize::try_from(count).unwrap_or(MAX_FIELDS)).enumerate() {
-            let kind = whole(pair[0], Code::InvalidLayout, Subject::Fields, 0, KINDS.len() as u64 - 1)?;
-            let bits = whole(pair[1], Code::InvalidLayout, Subject::FieldBits, 1, 64)?;
-            let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).map_or(FieldKind::Time, |row| row.1);
-            let name = (kind == FieldKind::Node).then_some(Cow::Borrowed(&PART_NAMES[at..=at]));
-            fields.push(Field { kind, bits: u32::try_from(bits).unwrap_or(64), name });
+    fn geometry(&self) -> Result<Geometry> {
+        let code = Code::InvalidLayout;
+        let epoch_ms = self.whole(slot::EPOCH_MS, code, Subject::EpochMs, 0, MAX_SAFE_INTEGER)?;
+        let tick_ms = self.whole(slot::TICK_MS, code, Subject::TickMs, 1, MAX_SAFE_INTEGER)?;
+        let count = self.whole(slot::FIELD_COUNT, code, Subject::Fields, 0, MAX_FIELDS as u64)?;
+        let mut fields = [(FieldKind::Node, 0); MAX_FIELDS];
+        let fields = fields.get_mut(..usize::try_from(count).unwrap_or(MAX_FIELDS)).unwrap_or_default();
+        for (field, pair) in fields.iter_mut().zip(self.numbers[slot::FIELDS..].chunks_exact(2)) {
+            let kind = whole(pair[0], code, Subject::Fields, 0, KINDS.len() as u64 - 1)?;
+            let bits = whole(pair[1], code, Subject::FieldBits, 1, 64)?;
+            let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).map_or(FieldKind::Node, |row| row.1);
+            *field = (kind, u32::try_from(bits).unwrap_or(0));
         }
-        Layout::new(LayoutSpec {
-            epoch_ms: read(slot::EPOCH_MS, refuse(Subject::EpochMs, MAX_SAFE_INTEGER))?,
-            tick_ms: read(slot::TICK_MS, refuse(Subject::TickMs, MAX_SAFE_INTEGER))?,
-            unsigned: self.flag(slot::UNSIGNED),
-            fields,
-        })
+        Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)
     }
 
-    fn node(&self, layout: &Layout) -> Result<Node<'static>> {
+    fn node(&self, geometry: &Geometry) -> Result<u32> {
         if self.flag(slot::NODE_NONE) {
-            return Ok(Node::None);
+            return geometry.check_no_node();
         }
-        let has_field = layout.geometry.node_mask != 0;
+        let max = geometry.max_node();
         if !self.flag(slot::HAS_NODE) {
-            let rule = if has_field { Rule::NodeGiven } else { Rule::NodeNone };
+            let rule = if max == 0 { Rule::NodeNone } else { Rule::NodeGiven };
             return Err(Error::about(Code::NodeRequired, Subject::Node, rule));
         }
-        if !has_field {
-            return Ok(Node::Id(0)); // refused by the layout, with the rule for layouts without a node field
-        }
-        let max = layout.geometry.gather_node(u64::MAX);
-        self.whole(slot::NODE, Code::InvalidNode, Subject::Node, 0, max).map(Node::Id)
+        // A layout without a node field has its own rule for every number, so none is read.
+        let id = if max == 0 { 0 } else { self.whole(slot::NODE, Code::InvalidNode, Subject::Node, 0, max)? };
+        geometry.check_node(id)
     }
 }
 
@@ -255,8 +246,8 @@ impl Desk {
 
     #[expect(clippy::cast_precision_loss, reason = "the options are bounded far below 2^53")]
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
-        let layout = page.layout()?;
-        let node = page.node(&layout)?;
+        let geometry = page.geometry()?;
+        let node = page.node(&geometry)?;
         // The bound of the lead depends on how the node id was come by, so the generator judges it; here it is a number.
         let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
         let max_wait_ms = page.option(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
@@ -264,9 +255,12 @@ impl Desk {
             page.option(slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
         let start = page.numbers[slot::START_MS];
         let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };
-        let options = GeneratorOptions { node, max_lead_ms, start_ms };
         let private = page.flag(slot::PRIVATE);
-        let generator = if private { Generator::private(&layout, options)? } else { registry.open(&layout, options)? };
+        let generator = if private {
+            Generator::private_placed(geometry, node, max_lead_ms, start_ms)?
+        } else {
+            registry.open_placed(geometry, node, max_lead_ms, start_ms)?
+        };
         page.numbers[slot::MAX_BLOCK] = generator.machine().max_block() as f64;
         page.numbers[slot::MAX_LEAD_MS] = generator.max_lead_ms() as f64;
         page.numbers[slot::MAX_WAIT_MS] = max_wait_ms.unwrap_or(DEFAULT_WAIT_MS) as f64;

@@ -48,7 +48,18 @@ impl State {
 }
 
 /// What tells states apart: everything that decides which numbers come out, and no names.
-type StateKey = (Geometry, u64);
+type StateKey = [u64; 5];
+
+impl Machine {
+    /// The epoch, the tick, the node bits, the node id in its place, and the places of the other fields, each below 2^7.
+    fn key(&self) -> StateKey {
+        let g = &self.geometry;
+        let places = [g.time, g.clock, g.sequence]
+            .iter()
+            .fold(0, |places, span| (places << 14) | u64::from((span.shift << 7) | span.bits));
+        [g.epoch_ms, g.tick_ms.get(), g.node_mask, self.node, places]
+    }
+}
 
 /// What a generator is made with.
 ///
@@ -161,14 +172,23 @@ impl Registry {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn open(&mut self, layout: &Layout, options: GeneratorOptions<'_>) -> Result<Generator> {
-        let known = options.start_ms.is_some();
-        let max_lead_ms = options.max_lead_ms.unwrap_or(if known { DEFAULT_STATIC_LEAD_MS } else { 0 });
-        let machine = static_machine(layout, options.node, max_lead_ms)?;
-        if !known && max_lead_ms != 0 {
-            let refuse = Error::about(Code::InvalidOption, Subject::MaxLeadMs, Rule::NoStartLead);
-            return Err(refuse.with_value(max_lead_ms));
+        self.open_placed(layout.geometry, layout.join_node(options.node)?, options.max_lead_ms, options.start_ms)
+    }
+
+    pub(crate) fn open_placed(
+        &mut self,
+        geometry: Geometry,
+        node: u32,
+        max_lead_ms: Option<u64>,
+        start_ms: Option<u64>,
+    ) -> Result<Generator> {
+        let max_lead_ms = max_lead_ms.unwrap_or(if start_ms.is_some() { DEFAULT_STATIC_LEAD_MS } else { 0 });
+        if start_ms.is_none() && max_lead_ms != 0 {
+            let rule = Rule::NoStartLead;
+            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
         }
-        let key = (machine.geometry, machine.node);
+        let machine = static_machine(geometry, node, max_lead_ms)?;
+        let key = machine.key();
         let state = match self.states.binary_search_by(|entry| entry.0.cmp(&key)) {
             Ok(at) => Arc::clone(&self.states[at].1),
             Err(at) => {
@@ -177,7 +197,7 @@ impl Registry {
                 state
             }
         };
-        if let Some(start_ms) = options.start_ms {
+        if let Some(start_ms) = start_ms {
             let start_ms = self.start_ms.map_or(start_ms, |known| known.min(start_ms));
             self.start_ms = Some(start_ms);
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
@@ -186,13 +206,12 @@ impl Registry {
     }
 }
 
-fn static_machine(layout: &Layout, node: Node<'_>, max_lead_ms: u64) -> Result<Machine> {
-    let machine = Machine::new(layout, node, max_lead_ms)?;
+fn static_machine(geometry: Geometry, node: u32, max_lead_ms: u64) -> Result<Machine> {
     if max_lead_ms > MAX_STATIC_LEAD_MS {
-        let refuse = Error::about(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead);
-        return Err(refuse.with_value(max_lead_ms).within(0, MAX_STATIC_LEAD_MS));
+        let bounds = (0, MAX_STATIC_LEAD_MS);
+        return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
     }
-    Ok(machine)
+    Ok(Machine::placed(geometry, node, max_lead_ms))
 }
 
 /// What one call reserved.
@@ -260,9 +279,13 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
-        let machine = static_machine(layout, options.node, options.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
+        Self::private_placed(layout.geometry, layout.join_node(options.node)?, options.max_lead_ms, options.start_ms)
+    }
+
+    pub(crate) fn private_placed(geometry: Geometry, node: u32, max_lead_ms: Option<u64>, start_ms: Option<u64>) -> Result<Self> {
+        let machine = static_machine(geometry, node, max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
         let state = State::new();
-        if let Some(start_ms) = options.start_ms {
+        if let Some(start_ms) = start_ms {
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
         Ok(Self { machine, state: Arc::new(state) })
@@ -294,10 +317,10 @@ impl Generator {
         self.machine.max_lead_ms
     }
 
-    /// Whether both mint by the same rules from the same state.
+    /// Whether both mint by the same rules from the same state, which has one geometry and node id.
     #[cfg(feature = "page")]
     pub(crate) fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.state, &other.state) && self.machine == other.machine
+        Arc::ptr_eq(&self.state, &other.state) && self.max_lead_ms() == other.max_lead_ms()
     }
 
     /// Reserves up to `want` IDs (at least one) for the clock reading `now_ms`.
@@ -375,8 +398,9 @@ impl Generator {
     /// ```
     pub fn fill(&self, clock: &impl Clock, out: &mut [u64]) -> Result<usize> {
         if out.len() > MAX_COUNT {
-            let refuse = Error::about(Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
-            return Err(refuse.with_value(out.len() as u64).within(0, MAX_COUNT as u64));
+            let bounds = (0, MAX_COUNT as u64);
+            let (subject, rule) = (Subject::Count, Rule::WholeNumber);
+            return Err(Error::number(Code::InvalidArgument, subject, rule, out.len() as u64, bounds));
         }
         if out.is_empty() {
             return Ok(0);

@@ -13,10 +13,12 @@ use core::cell::RefCell;
 
 use frazil::page::{Desk, NO_ID, Page};
 use frazil::{Code, Registry};
+use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+// SAFETY: without the target feature `atomics` (checked below) a WebAssembly instance has one thread.
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static ALLOCATOR: AssumeSingleThreaded<FreeListAllocator> = unsafe { AssumeSingleThreaded::new(FreeListAllocator::new()) };
 
 #[cfg(not(test))]
 #[panic_handler]
@@ -56,7 +58,10 @@ fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Instance) -> T) -> T {
 pub fn page() -> u32 {
     // SAFETY: only an address is taken; nothing is read through it.
     let page = unsafe { &raw const (*INSTANCE.0.as_ptr()).page };
-    page.addr() as u32
+    #[expect(clippy::cast_possible_truncation, reason = "an address has 32 bits on this target")]
+    {
+        page.addr() as u32
+    }
 }
 
 /// `Desk::open`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{IDS, KINDS, NUMBERS, RECHECK, SLOTS};
+use frazil::page::{ABI, IDS, KINDS, NUMBERS, RECHECK, SLOTS};
 use frazil::{Class, Code, FieldKind, Layout, Rule, Subject};
 
 use crate::Generated;
@@ -114,7 +114,8 @@ fn page() -> String {
     let _ = write!(
         text,
         "\n/** How many floats the page starts with, and how many IDs follow them. */\nexport const NUMBERS = {NUMBERS};\nexport const IDS = {IDS};\n\
-         /** The status that asks for the clock to be read once more. */\nexport const RECHECK = {RECHECK};\n\n"
+         /** The status that asks for the clock to be read once more. */\nexport const RECHECK = {RECHECK};\n\
+         /** Copies of the package share their states where this is equal. */\nexport const ABI = {ABI};\n\n"
     );
     let _ = writeln!(
         text,

@@ -36,6 +36,8 @@ export const NUMBERS = 128;
 export const IDS = 4096;
 /** The status that asks for the clock to be read once more. */
 export const RECHECK = 255;
+/** Copies of the package share their states where this is equal. */
+export const ABI = 1;
 
 /** The kinds of fields by their numbers. */
 export const KINDS = ["time", "node", "clock", "sequence"];
@@ -167,4 +169,12 @@ export const RULES = [
   rules.FIELD_BELOW,
   rules.PART_NAMES,
   rules.NODE_GIVEN,
+  rules.ID_INPUT,
+  rules.TRUE_OR_FALSE,
+  rules.FUNCTION,
+  rules.KNOWN_KEY,
+  rules.AN_OBJECT,
+  rules.ID_ARRAY,
+  rules.ID_COLUMN,
+  rules.KNOWN_KIND,
 ];
