@@ -230,6 +230,7 @@ rules! {
     IdArray = 37, "must be a BigUint64Array";
     IdColumn = 38, "must be a BigUint64Array, or a BigInt64Array where the layout has at most 63 bits";
     KnownKind = 39, "must be time, node, clock or sequence";
+    ASignal = 40, "must be an AbortSignal";
 }
 
 macro_rules! fields {

@@ -270,7 +270,8 @@ impl Desk {
     }
 
     fn seat(&mut self, generator: Generator, private: bool) -> u32 {
-        if !private && let Some(at) = self.generators.iter().flatten().position(|open| open.same(&generator)) {
+        let open = |seat: &Option<Generator>| seat.as_ref().is_some_and(|open| open.same(&generator));
+        if !private && let Some(at) = self.generators.iter().position(open) {
             return u32::try_from(at).unwrap_or(u32::MAX);
         }
         if let Some(at) = self.free.pop() {

@@ -119,11 +119,6 @@ export function errorOf(code: ErrorCode, message: string, details?: ErrorDetails
   return new classes[name ?? "ConfigError"](code, message, details);
 }
 
-/** A rule's sentence with its numbers. @internal */
-export function ruleText(template: string, min?: unknown, max?: unknown): string {
-  return template.replace("{min}", String(min)).replace("{max}", String(max));
-}
-
 /** The error about a value that breaks a rule: it names the field, the value and the rule. @internal */
 export function refusal(
   code: ErrorCode,
@@ -132,7 +127,8 @@ export function refusal(
   template: string,
   min?: unknown,
   max?: unknown,
+  details?: ErrorDetails,
 ): FrazilError {
-  const rule = ruleText(template, min, max);
-  return errorOf(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule });
+  const rule = template.replace("{min}", String(min)).replace("{max}", String(max));
+  return errorOf(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
 }

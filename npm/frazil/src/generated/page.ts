@@ -177,4 +177,5 @@ export const RULES = [
   rules.ID_ARRAY,
   rules.ID_COLUMN,
   rules.KNOWN_KIND,
+  rules.A_SIGNAL,
 ];

@@ -41,3 +41,4 @@ export const AN_OBJECT = "must be an object";
 export const ID_ARRAY = "must be a BigUint64Array";
 export const ID_COLUMN = "must be a BigUint64Array, or a BigInt64Array where the layout has at most 63 bits";
 export const KNOWN_KIND = "must be time, node, clock or sequence";
+export const A_SIGNAL = "must be an AbortSignal";

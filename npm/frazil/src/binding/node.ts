@@ -1,0 +1,67 @@
+/** The native addon where one loads, WebAssembly otherwise. */
+import { errorOf } from "../errors.js";
+import type { Binding, Calls } from "../port.js";
+import { PAGE_BYTES } from "../port.js";
+import { compileInline } from "./inline.js";
+import { instantiate } from "./wasm.js";
+
+interface Addon extends Calls {
+  page(buffer: Uint8Array): number;
+}
+
+/** The packages that may carry the addon for this machine. glibc and musl are not told apart: a wrong one fails to load. */
+function carriers(): string[] {
+  const { platform, arch } = process;
+  if (platform === "linux") return [`frazil-linux-${arch}-gnu`, `frazil-linux-${arch}-musl`];
+  return [`frazil-${platform}-${arch}`];
+}
+
+function loadNative(): { binding?: Binding; causes: unknown[] } {
+  const causes: unknown[] = [];
+  for (const carrier of carriers()) {
+    try {
+      // Built-in modules by a call that bundlers do not follow: they would try to bundle the addon. In a bundle that is an
+      // ES module there is no `__filename`, and the addon is looked for from the working directory.
+      const { createRequire } = process.getBuiltinModule("node:module");
+      const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
+      const addon = require(carrier) as Addon;
+      const memory = { buffer: new ArrayBuffer(PAGE_BYTES) };
+      const page = addon.page(new Uint8Array(memory.buffer));
+      return { binding: { backend: "native", calls: addon, page, memory, offset: 0, causes }, causes };
+    } catch (error) {
+      causes.push(error);
+    }
+  }
+  return { causes };
+}
+
+export function load(): Binding {
+  const forced = process.env["FRAZIL_BACKEND"];
+  if (forced !== undefined && forced !== "native" && forced !== "wasm") {
+    throw errorOf("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
+      field: "FRAZIL_BACKEND",
+      value: forced,
+      rule: "must be native or wasm",
+    });
+  }
+  if (forced === "wasm") return instantiate(compileInline);
+  const { binding, causes } = loadNative();
+  if (binding !== undefined) return binding;
+  const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+  if (forced === "native") {
+    throw errorOf("NATIVE_REQUIRED", `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`, {
+      cause: new AggregateError(causes, "no native addon could be loaded"),
+    });
+  }
+  const fallback = instantiate(compileInline, causes);
+  process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
+    code: "FRAZIL_WASM",
+    detail: "WebAssembly shares no state between worker threads. FRAZIL_BACKEND=wasm chooses it without this warning.",
+  });
+  return fallback;
+}
+
+/** Whether this is a worker thread: its WebAssembly shares no memory with the main thread's. */
+export function inWorkerThread(): boolean {
+  return !process.getBuiltinModule("node:worker_threads").isMainThread;
+}

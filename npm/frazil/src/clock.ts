@@ -1,0 +1,14 @@
+/** The time: the only file of this package that asks for it. */
+
+/** The wall clock, in Unix milliseconds. Looked up at each call, so that a replaced `Date.now` counts. */
+export const wallClock = (): number => Date.now();
+
+/**
+ * When the process (or page) started, in Unix milliseconds, rounded up; NaN where that is not known.
+ *
+ * On Workers `timeOrigin` is 0: an isolate has no start time.
+ */
+export function processStartMs(): number {
+  const origin = globalThis.performance?.timeOrigin;
+  return origin > 0 ? Math.ceil(origin) : Number.NaN;
+}

@@ -1,0 +1,86 @@
+/**
+ * The way to the core: a binding (the native addon or the WebAssembly module) and the page of numbers it shares with us.
+ *
+ * One port serves a whole realm. A second copy or version of the package finds it under a registered symbol and shares it,
+ * so that both mint from the same states, or refuses where it speaks another version of the page.
+ */
+import { type ErrorCode, type ErrorDetails, errorOf, type FrazilError, refusal } from "./errors.js";
+import { ABI, IDS, MAX, MEANINGS, MIN, NUMBERS, RETRY_AFTER_MS, RULE, RULES, STATUSES, SUBJECT, SUBJECTS } from "./generated/page.js";
+import { COUNT_REACH } from "./generated/rules.js";
+
+/** Where the core runs. */
+export type Backend = "native" | "wasm";
+
+/** The calls of both bindings, by the same names in the same order. They take and return numbers; see `crates/core/src/page.rs`. */
+export interface Calls {
+  open(page: number): number;
+  release(page: number, handle: number): void;
+  admit(page: number, handle: number, count: number, waitMs: number): number;
+  reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
+  next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+}
+
+/** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. */
+export interface Binding {
+  readonly backend: Backend;
+  readonly calls: Calls;
+  readonly page: number;
+  readonly memory: { readonly buffer: ArrayBufferLike };
+  readonly offset: number;
+  /** Why the preferred backend did not load, where this one stands in for it. */
+  readonly causes: readonly unknown[];
+}
+
+/** The size of the page in bytes. */
+export const PAGE_BYTES = 8 * (NUMBERS + IDS);
+
+/** A binding with typed views of its page. */
+export class Port {
+  readonly abi = ABI;
+  #numbers: Float64Array | undefined;
+  #ids: BigUint64Array | undefined;
+
+  constructor(readonly binding: Binding) {}
+
+  /** The slots of the page. WebAssembly memory that grows moves to a new buffer, and old views go empty. */
+  get numbers(): Float64Array {
+    const { memory, offset } = this.binding;
+    if (this.#numbers?.buffer !== memory.buffer) this.#numbers = new Float64Array(memory.buffer, offset, NUMBERS);
+    return this.#numbers;
+  }
+
+  /** The IDs of the page. */
+  get ids(): BigUint64Array {
+    const { memory, offset } = this.binding;
+    if (this.#ids?.buffer !== memory.buffer) this.#ids = new BigUint64Array(memory.buffer, offset + 8 * NUMBERS, IDS);
+    return this.#ids;
+  }
+
+  /** The error of a status, with what the page says about it. `value` is what the caller passed. */
+  error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
+    const { numbers } = this;
+    const code = STATUSES[status] as ErrorCode;
+    const rule = RULES[numbers[RULE] as number] as string;
+    if (rule === COUNT_REACH) details = { ...details, maxCount: numbers[MAX] };
+    if (rule !== "") {
+      const field = SUBJECTS[numbers[SUBJECT] as number] as string;
+      return refusal(code, field, value, rule, numbers[MIN], numbers[MAX], details);
+    }
+    const retryAfterMs = numbers[RETRY_AFTER_MS] as number;
+    if (retryAfterMs === 0) return errorOf(code, MEANINGS[status] as string, details);
+    return errorOf(code, `${MEANINGS[status]} Retry after ${retryAfterMs} ms.`, { retryAfterMs, ...details });
+  }
+}
+
+const MARK = /* @__PURE__ */ Symbol.for("frazil");
+
+/** The realm's port, made with `load` by whoever needs it first. */
+export function portOf(load: () => Binding): Port {
+  const realm = globalThis as { [MARK]?: Port };
+  realm[MARK] ??= new Port(load());
+  const port = realm[MARK];
+  if (port.abi !== ABI) {
+    throw errorOf("STATE_CONFLICT", `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`);
+  }
+  return port;
+}

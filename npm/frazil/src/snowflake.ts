@@ -1,0 +1,471 @@
+/** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
+import { inWorkerThread, load } from "#binding";
+import { processStartMs, wallClock } from "./clock.js";
+import { ClockError, type ErrorDetails, errorOf, FrazilError, refusal } from "./errors.js";
+import * as slot from "./generated/page.js";
+import * as rules from "./generated/rules.js";
+import { type Decoded, type IdInput, isIdArray, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
+import { checkOptions, signalOf } from "./options.js";
+import { type Backend, type Port, portOf } from "./port.js";
+import { block, canBlock, sleep } from "./wait.js";
+
+/** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
+export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : string extends PartsOf<L> ? NodeInput | "none" : NodeInput<PartsOf<L>>;
+
+/** What a generator is made with. */
+export interface SnowflakeOptions<L extends LayoutInput = "default"> {
+  /** Which of your machines (processes) this is. There is no default: two on one node id repeat each other's IDs. */
+  readonly node: NodeOption<L>;
+  /** What the bits mean. Default: `"default"` (time 41, node 10, sequence 12). */
+  readonly layout?: L;
+  /** Another epoch for the layout, in Unix milliseconds. */
+  readonly epochMs?: number;
+  /** How far it may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 where the start of the process is unknown. */
+  readonly maxLeadMs?: number;
+  /** How long a synchronous call may block in all, where the host can block. Default: 10 ms. */
+  readonly maxWaitMs?: number;
+  /** How long an asynchronous call may wait in all. Default: 5000 ms. */
+  readonly maxAsyncWaitMs?: number;
+  /** Where the sequence starts in a new tick. */
+  readonly sequenceStart?: "zero";
+  /** On WebAssembly in a Node worker thread: your word that no other thread has this node id. */
+  readonly unshared?: boolean;
+  /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
+  readonly now?: () => number;
+}
+
+/** What an asynchronous call can be given. */
+export interface AsyncOptions {
+  /** Ends the wait: the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a generator has done so far. */
+export interface Stats {
+  readonly backend: Backend;
+  /** IDs handed out. */
+  readonly issued: number;
+  /** IDs reserved ahead and never handed out, because their tick was over. */
+  readonly dropped: number;
+  /** Calls into the core that gave IDs. */
+  readonly reservations: number;
+  /** Times the clock was read once more before a refusal. */
+  readonly rechecks: number;
+  /** Times nothing could be issued at once. */
+  readonly stalls: number;
+  /** Milliseconds that calls meant to wait. */
+  readonly waitedMs: number;
+}
+
+const OPTIONS = ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "maxAsyncWaitMs", "sequenceStart", "unshared", "now"];
+
+/** A value as the core takes it: what is no number breaks the rule for numbers. */
+const numeric = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
+
+const isStall = (error: unknown): error is ClockError => error instanceof ClockError && (error.retryAfterMs ?? 0) > 0;
+
+/** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
+const forgotten = /* @__PURE__ */ (() =>
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : new FinalizationRegistry<() => void>((release) => release()))();
+
+/**
+ * Mints Snowflake IDs.
+ *
+ * Generators with equal layouts and node ids in one process share one state, so making one a request is correct. IDs of
+ * one generator strictly increase where `layout.plan().ordered`. Every method works detached.
+ *
+ * ```js
+ * const ids = new Snowflake({ node: 7 });
+ * ids.next(); // 382138004275228672n
+ * ```
+ */
+export class Snowflake<const L extends LayoutInput = "default"> {
+  /** What the bits mean. */
+  readonly layout: Layout<PartsOf<L>>;
+  /** The node id as one number; `undefined` for a layout without a node field. */
+  readonly node: number | undefined;
+  readonly #clock: () => number;
+  /** The way to the core; absent where no backend can be had, and then every minting call throws `#unavailable`. */
+  readonly #port: Port | undefined;
+  readonly #unavailable: unknown;
+  readonly #handle: number = 0;
+  readonly #private: boolean;
+  readonly #maxBlock: number = 1;
+  readonly #maxWaitMs: number = 0;
+  readonly #maxAsyncWaitMs: number = 0;
+  #closed = false;
+
+  // The block: IDs that are this object's, from `#at` to `#end`, good while the clock stays in `[#fromMs, #untilMs)`.
+  #ids = new BigUint64Array(0);
+  #at = 0;
+  #end = 0;
+  #size = 0;
+  #fromMs = 0;
+  #untilMs = 0;
+
+  /** What is left of the call's `maxWaitMs`. */
+  #restMs = 0;
+
+  #reserved = 0;
+  #dropped = 0;
+  #reservations = 0;
+  #rechecks = 0;
+  #stalls = 0;
+  #waitedMs = 0;
+
+  /**
+   * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
+   * and the rule. `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
+   */
+  constructor(options: SnowflakeOptions<L>) {
+    const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, OPTIONS)) };
+    const { layout = "default", epochMs, node, sequenceStart, unshared = false, now } = given;
+    const plain = Layout.from(layout);
+    this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
+    if (sequenceStart !== undefined && sequenceStart !== "zero") {
+      throw refusal("INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
+    }
+    if (typeof unshared !== "boolean") throw refusal("INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
+    if (now !== undefined && typeof now !== "function") throw refusal("INVALID_OPTION", "now", now, rules.FUNCTION);
+    this.#private = now !== undefined;
+    this.#clock = now === undefined ? wallClock : () => numeric(now());
+    const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
+    this.node = typeof joined === "number" ? joined : undefined;
+    try {
+      this.#port = portOf(load);
+    } catch (error) {
+      if (!(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
+      this.#unavailable = error;
+      return;
+    }
+    if (this.backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
+      throw errorOf(
+        "NATIVE_REQUIRED",
+        "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
+        { field: "node", value: node, cause: this.#port.binding.causes[0] },
+      );
+    }
+    this.#describe(this.#port.numbers, given, joined);
+    const status = this.#port.binding.calls.open(this.#port.binding.page);
+    if (status !== 0) throw this.#refused(status, given);
+    // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
+    const { numbers } = this.#port;
+    this.#handle = numbers[slot.HANDLE] as number;
+    this.#maxBlock = numbers[slot.MAX_BLOCK] as number;
+    this.#maxWaitMs = numbers[slot.MAX_WAIT_MS] as number;
+    this.#maxAsyncWaitMs = numbers[slot.MAX_ASYNC_WAIT_MS] as number;
+    if (this.#private) forgotten?.register(this, this.#releaser(), this);
+  }
+
+  /** Where the core runs: `"native"` or `"wasm"`. */
+  get backend(): Backend {
+    return this.#port?.binding.backend ?? "wasm";
+  }
+
+  /**
+   * The next ID.
+   *
+   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs`, once the wait is over `maxWaitMs` or where
+   * the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
+   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   */
+  readonly next = (): bigint => {
+    const now = this.#clock();
+    if (this.#at < this.#end && now >= this.#fromMs && now < this.#untilMs) return this.#ids[this.#at++] as bigint;
+    return this.#refill(now, this.#maxWaitMs);
+  };
+
+  /** The next ID as decimal text. Throws as `next`. */
+  readonly nextString = (): string => this.next().toString();
+
+  /**
+   * Fills the array with IDs in one crossing for each 4096.
+   *
+   * @throws as `next`; a stall midway has `issued`: the first that many are valid, and never issued again.
+   * `SEQUENCE_EXHAUSTED` with `maxCount` for a length that the full lead and the full wait could never meet, before anything is
+   * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576.
+   */
+  readonly fill = (target: BigUint64Array): BigUint64Array => {
+    this.#checkTarget(target, canBlock() ? this.#maxWaitMs : 0);
+    this.#fill(target, 0, this.#maxWaitMs);
+    return target;
+  };
+
+  /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
+  readonly nextMany = (count: number): bigint[] => Array.from(this.#many(count));
+
+  /** That many IDs as decimal text. Throws as `fill`. */
+  readonly nextManyStrings = (count: number): string[] => Array.from(this.#many(count), String);
+
+  /** The next ID; waits up to `maxAsyncWaitMs` without holding the event loop. Rejects as `next` throws. */
+  readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
+    const signal = signalOf(options);
+    signal?.throwIfAborted();
+    return this.#patiently(signal, () => {
+      const now = this.#clock();
+      return this.#holds(now) ? (this.#ids[this.#at++] as bigint) : this.#refill(now, 0);
+    });
+  };
+
+  /** The next ID as decimal text. Rejects as `nextAsync`. */
+  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> => (await this.nextAsync(options)).toString();
+
+  /** Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws. */
+  readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
+    const signal = signalOf(options);
+    this.#checkTarget(target, this.#maxAsyncWaitMs);
+    await this.#fillPatiently(target, signal);
+    return target;
+  };
+
+  /** That many IDs, waiting as `fillAsync`. Those that an aborted call had got are issued by the calls after it. */
+  readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> => {
+    const signal = signalOf(options);
+    this.#admit(count, this.#maxAsyncWaitMs);
+    const target = new BigUint64Array(count);
+    await this.#fillPatiently(target, signal, (done) => this.#keep(target.subarray(0, done)));
+    return Array.from(target);
+  };
+
+  /** That many IDs as decimal text, waiting as `nextManyAsync`. */
+  readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
+    (await this.nextManyAsync(count, options)).map(String);
+
+  /** Takes an ID apart: `layout.decode`. */
+  readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
+
+  /** What it has done so far. Counted apart from the hot path, so it costs nothing. */
+  readonly stats = (): Stats => ({
+    backend: this.backend,
+    issued: this.#reserved - (this.#end - this.#at) - this.#dropped,
+    dropped: this.#dropped,
+    reservations: this.#reservations,
+    rechecks: this.#rechecks,
+    stalls: this.#stalls,
+    waitedMs: this.#waitedMs,
+  });
+
+  /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
+  readonly close = (): void => {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#dropBlock();
+    if (this.#private && this.#port !== undefined) {
+      forgotten?.unregister(this);
+      this.#releaser()();
+    }
+  };
+
+  /** `close()`, for `using`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** IDs without end: `for (const id of ids)`. */
+  *[Symbol.iterator](): Generator<bigint, never> {
+    for (;;) yield this.next();
+  }
+
+  /** Writes what to open into the page. */
+  #describe(numbers: Float64Array, given: Record<string, unknown>, node: unknown): void {
+    const { epochMs, tickMs, unsigned, fields } = this.layout;
+    numbers[slot.EPOCH_MS] = epochMs;
+    numbers[slot.TICK_MS] = tickMs;
+    numbers[slot.UNSIGNED] = Number(unsigned);
+    numbers[slot.FIELD_COUNT] = fields.length;
+    fields.forEach(({ kind, bits }, at) => {
+      numbers[slot.FIELDS + 2 * at] = slot.KINDS.indexOf(kind);
+      numbers[slot.FIELDS + 2 * at + 1] = bits;
+    });
+    numbers[slot.HAS_NODE] = Number(node !== undefined);
+    numbers[slot.NODE_NONE] = Number(node === "none");
+    numbers[slot.NODE] = numeric(node);
+    numbers[slot.START_MS] = this.#private ? Number.NaN : processStartMs();
+    numbers[slot.PRIVATE] = Number(this.#private);
+    for (const [has, at, value] of [
+      [slot.HAS_MAX_LEAD_MS, slot.MAX_LEAD_MS, given["maxLeadMs"]],
+      [slot.HAS_MAX_WAIT_MS, slot.MAX_WAIT_MS, given["maxWaitMs"]],
+      [slot.HAS_MAX_ASYNC_WAIT_MS, slot.MAX_ASYNC_WAIT_MS, given["maxAsyncWaitMs"]],
+    ] as const) {
+      numbers[has] = Number(value !== undefined);
+      numbers[at] = numeric(value);
+    }
+  }
+
+  /** The error of an opening that was refused, with the value that the caller gave. */
+  #refused(status: number, given: Record<string, unknown>): FrazilError {
+    const port = this.#port as Port;
+    const error = port.error(status, undefined);
+    const value = given[error.field as string];
+    // A node id that is not even a number was read from somewhere: say where one can come from.
+    const hint = error.code === "INVALID_NODE" && typeof value === "string" && value !== "none" ? `; ${rules.NODE_GIVEN}` : "";
+    return refusal(error.code, error.field as string, value, `${error.rule}${hint}`);
+  }
+
+  /** Calls that outlive this object, so they must not hold it. */
+  #releaser(): () => void {
+    const { calls, page } = (this.#port as Port).binding;
+    const handle = this.#handle;
+    return () => calls.release(page, handle);
+  }
+
+  /** Whether the block has an ID left for the time. */
+  #holds(now: number): boolean {
+    return this.#at < this.#end && now >= this.#fromMs && now < this.#untilMs;
+  }
+
+  /** Reserves a new block and takes its first ID. Grown while blocks are used up within their tick, else a single ID. */
+  #refill(now: number, waitMs: number): bigint {
+    const usedUp = this.#at === this.#end && now >= this.#fromMs && now < this.#untilMs;
+    const want = usedUp ? Math.min(2 * this.#size, this.#maxBlock) : 1;
+    this.#dropBlock();
+    this.#restMs = waitMs;
+    const count = this.#reserve(want, now);
+    const { ids, numbers } = this.#port as Port;
+    this.#size = count;
+    this.#fromMs = numbers[slot.VALID_FROM_MS] as number;
+    this.#untilMs = numbers[slot.VALID_UNTIL_MS] as number;
+    if (count > 1) {
+      if (this.#ids.length < count) this.#ids = new BigUint64Array(count);
+      this.#ids.set(ids.subarray(0, count));
+      this.#at = 1;
+      this.#end = count;
+    }
+    return ids[0] as bigint;
+  }
+
+  /** Forgets the rest of the block: later IDs are larger, so these may never come after them. */
+  #dropBlock(): void {
+    this.#dropped += this.#end - this.#at;
+    this.#at = 0;
+    this.#end = 0;
+    this.#size = 0;
+    this.#untilMs = 0;
+  }
+
+  /** Makes IDs that nobody got the block, for as long as it takes to issue them. */
+  #keep(ids: BigUint64Array): void {
+    this.#dropBlock();
+    this.#ids = ids.slice();
+    this.#end = ids.length;
+    this.#fromMs = Number.NEGATIVE_INFINITY;
+    this.#untilMs = Number.POSITIVE_INFINITY;
+  }
+
+  #many(count: number): BigUint64Array {
+    this.#admit(count, canBlock() ? this.#maxWaitMs : 0);
+    const target = new BigUint64Array(count);
+    this.#fill(target, 0, this.#maxWaitMs);
+    return target;
+  }
+
+  /** Fills from a place on: the rest of the block first, then straight from the core. */
+  #fill(target: BigUint64Array, from: number, waitMs: number): void {
+    let at = from;
+    this.#restMs = waitMs;
+    while (at < target.length) {
+      const now = this.#clock();
+      if (this.#holds(now)) {
+        const taken = this.#ids.subarray(this.#at, Math.min(this.#end, this.#at + target.length - at));
+        target.set(taken, at);
+        this.#at += taken.length;
+        at += taken.length;
+        continue;
+      }
+      this.#dropBlock();
+      const count = this.#reserve(Math.min(target.length - at, slot.IDS), now, { issued: at });
+      target.set((this.#port as Port).ids.subarray(0, count), at);
+      at += count;
+    }
+  }
+
+  /** Tries, waits for as long as the refusal says, and tries again, until `maxAsyncWaitMs` are spent. */
+  async #patiently<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+    let restMs = this.#maxAsyncWaitMs;
+    for (;;) {
+      try {
+        return attempt();
+      } catch (error) {
+        const retryMs = isStall(error) ? (error.retryAfterMs as number) : Number.POSITIVE_INFINITY;
+        if (retryMs > restMs) throw error;
+        restMs -= retryMs;
+        this.#waitedMs += retryMs;
+        await sleep(retryMs, signal);
+      }
+    }
+  }
+
+  async #fillPatiently(target: BigUint64Array, signal: AbortSignal | undefined, keep?: (done: number) => void): Promise<void> {
+    signal?.throwIfAborted();
+    let done = 0;
+    let reservations = this.#reservations;
+    try {
+      await this.#patiently(signal, () => {
+        try {
+          this.#fill(target, done, 0);
+        } catch (error) {
+          done = (error as FrazilError).issued ?? done;
+          throw error;
+        } finally {
+          reservations = this.#reservations;
+        }
+      });
+    } catch (error) {
+      // Only while nothing larger has been issued in the meantime, or the order would be lost.
+      if (signal?.aborted && reservations === this.#reservations) keep?.(done);
+      throw error;
+    }
+  }
+
+  /** Refuses a count that is no count, or that full lead and full wait could never meet. */
+  #admit(count: number, waitMs: number): void {
+    const port = this.#ready();
+    const status = port.binding.calls.admit(port.binding.page, this.#handle, numeric(count), waitMs);
+    if (status !== 0) throw port.error(status, count);
+  }
+
+  #checkTarget(target: BigUint64Array, waitMs: number): void {
+    if (!isIdArray(target, "BigUint64Array")) throw refusal("INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
+    this.#admit(target.length, waitMs);
+  }
+
+  #ready(): Port {
+    if (this.#closed) throw errorOf("CLOSED", "close() was called on this generator");
+    if (this.#port === undefined) throw this.#unavailable;
+    return this.#port;
+  }
+
+  /** The number of IDs that the page holds now: at least one. Waits while `#restMs` allows, where the host can. */
+  #reserve(want: number, nowMs: number, details?: ErrorDetails): number {
+    const port = this.#ready();
+    const { calls, page } = port.binding;
+    let now = nowMs;
+    let confirmed = false;
+    for (;;) {
+      const status = calls.reserve(page, this.#handle, now, want, confirmed);
+      if (status === 0) {
+        const count = port.numbers[slot.COUNT] as number;
+        this.#reservations++;
+        this.#reserved += count;
+        return count;
+      }
+      if (status === slot.RECHECK) {
+        this.#rechecks++;
+        confirmed = true;
+      } else {
+        const error = port.error(status, now, details);
+        if (!isStall(error)) throw error;
+        this.#stalls++;
+        const retryMs = error.retryAfterMs as number;
+        if (retryMs > this.#restMs || !canBlock()) throw error;
+        this.#restMs -= retryMs;
+        this.#waitedMs += retryMs;
+        block(retryMs);
+        confirmed = false;
+      }
+      now = this.#clock();
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
+import { createHash } from "node:crypto";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { root, run, step } from "./shell.mjs";
+
+const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
+const frazil = `${root}npm/frazil`;
+const bin = `${root}node_modules/.bin`;
+
+/** What binaryen may assume: the features that rustc enables for the target, and no others. */
+const FEATURES = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
+
+/** The bundles: where they start, and the binding they carry. */
+const BUNDLES = [
+  { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
+  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
+  { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
+  { file: "decode.mjs", entry: "decode", format: "esm" },
+  { file: "decode.cjs", entry: "decode", format: "cjs" },
+];
+
+function digest(paths) {
+  const hash = createHash("sha256");
+  const add = (path) => {
+    if (statSync(path).isDirectory()) {
+      for (const name of readdirSync(path).sort()) add(`${path}/${name}`);
+    } else hash.update(`${path}\0`).update(readFileSync(path));
+  };
+  paths.forEach(add);
+  return hash.digest("hex");
+}
+
+/** Runs a step unless its inputs are those of the last time. */
+async function cached(name, inputs, outputs, work) {
+  const stamp = `${root}.cache/${name.replaceAll(" ", "-")}`;
+  const now = digest(inputs.map((input) => `${root}${input}`));
+  const fresh = existsSync(stamp) && readFileSync(stamp, "utf8") === now && outputs.every((output) => existsSync(`${root}${output}`));
+  if (fresh) return;
+  await step(name, work);
+  mkdirSync(`${root}.cache`, { recursive: true });
+  writeFileSync(stamp, now);
+}
+
+function buildAddon() {
+  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"]);
+  copyFileSync(`${target}/release/libfrazil_napi.so`, `${root}npm/linux-x64-gnu/frazil.node`);
+}
+
+function buildWasm() {
+  const triple = "wasm32-unknown-unknown";
+  run("cargo", ["build", "--locked", "--quiet", "-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"]);
+  const out = `${frazil}/build`;
+  rmSync(out, { recursive: true, force: true });
+  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "bindgen", `${target}/${triple}/release-wasm/frazil_wasm.wasm`, out]);
+  rmSync(`${out}/frazil.js`); // the glue's own loader; the package has one for each place it runs in
+  const module = `${out}/frazil_bg.wasm`;
+  run(`${bin}/wasm-opt`, ["-Oz", "--converge", ...FEATURES.map((feature) => `--enable-${feature}`), module, "-o", module]);
+}
+
+async function buildPackage() {
+  const esbuild = await import("esbuild");
+  const dist = `${frazil}/dist`;
+  rmSync(dist, { recursive: true, force: true });
+  run(`${bin}/tsc`, ["-p", frazil]);
+  rmSync(`${dist}/esm/binding`, { recursive: true });
+  // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
+  cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
+  writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
+  for (const { file, entry, binding, format, platform = "neutral" } of BUNDLES) {
+    await esbuild.build({
+      entryPoints: [`${frazil}/src/${entry}.ts`],
+      outfile: `${dist}/${file}`,
+      bundle: true,
+      format,
+      platform,
+      target: ["es2022", "node20.16"],
+      mainFields: ["module", "main"],
+      alias: binding ? { "#binding": `${frazil}/src/binding/${binding}.ts` } : {},
+      loader: { ".wasm": "base64" },
+      legalComments: "none",
+      logLevel: "warning",
+    });
+    if (file !== "node.cjs") continue;
+    const exported = Object.keys(createRequire(import.meta.url)(`${dist}/${file}`)).sort();
+    const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.";
+    writeFileSync(`${dist}/node.mjs`, `${note}\nexport { ${exported.join(", ")} } from "./node.cjs";\n`);
+  }
+  for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {
+    for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
+  }
+}
+
+/** Whether this machine builds an addon that the package can carry. */
+export const hasAddon = process.platform === "linux" && process.arch === "x64" && process.report.getReport().header.glibcVersionRuntime !== undefined;
+
+export async function build() {
+  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/src"];
+  if (hasAddon) {
+    await cached("building the native addon", [...rust, "crates/napi/src"], ["npm/linux-x64-gnu/frazil.node"], buildAddon);
+  } else {
+    process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
+  }
+  const wasm = ["npm/frazil/build/frazil_bg.wasm"];
+  await cached("building the WebAssembly module", [...rust, "crates/wasm/src", "crates/xtask/src", "package-lock.json"], wasm, buildWasm);
+  const sources = ["npm/frazil/src", "npm/frazil/build", "npm/frazil/tsconfig.json", "scripts/build.mjs", "package-lock.json"];
+  await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
+}

@@ -1,0 +1,28 @@
+// Running programs: with progress, and with an error that names the program.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository, with a slash at its end. */
+export const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** Runs a program in the repository, its output shown. Throws where it fails. */
+export function run(program, args, options = {}) {
+  const { status, error, signal } = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], ...options });
+  if (error) throw new Error(`${program} could not be run: ${error.message}`, { cause: error });
+  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
+}
+
+/** The output of a program, or `undefined` where it is missing or fails. */
+export function ask(program, args, options = {}) {
+  const { status, stdout, error } = spawnSync(program, args, { cwd: root, encoding: "utf8", ...options });
+  return error || status !== 0 ? undefined : stdout.trim();
+}
+
+/** Runs a step with a line before it and its seconds after it. */
+export async function step(name, work) {
+  const started = performance.now();
+  process.stderr.write(`· ${name} …\n`);
+  const result = await work();
+  process.stderr.write(`· ${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+  return result;
+}

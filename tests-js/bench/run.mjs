@@ -1,0 +1,81 @@
+// `npm run bench`: interleaves what is compared, round by round, prints ratios with their spread, and writes a dated record.
+// Absolute times on a shared machine mean little; the ratio to `Date.now()` of the same round means something.
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { cpus } from "node:os";
+import { Layout, Snowflake } from "frazil";
+import { measure } from "mitata";
+import { ask, root } from "../../scripts/shell.mjs";
+
+const ROUNDS = 15;
+/** Nanoseconds of processor time that each measurement takes at least. */
+const MIN_CPU_TIME = 60e6;
+/** Sequence numbers that no loop uses up, so that no cap is in the way. */
+const uncapped = new Layout({
+  epochMs: 1704067200000,
+  fields: [
+    { kind: "time", bits: 40 },
+    { kind: "node", bits: 1 },
+    { kind: "sequence", bits: 22 },
+  ],
+});
+const ids = new Snowflake({ node: 1, layout: uncapped });
+const twitter = Layout.named("twitter");
+const tweet = 1541815603606036480n;
+const page = new BigUint64Array(4096);
+
+/** What is compared: the call, and how many IDs one call makes. */
+const subjects = {
+  "Date.now()": [() => Date.now(), 1],
+  "next()": [() => ids.next(), 1],
+  "nextString()": [() => ids.nextString(), 1],
+  "fill(4096), per id": [() => ids.fill(page), 4096],
+  "decode(id)": [() => twitter.decode(tweet), 1],
+  "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
+};
+
+const quantile = (sorted, q) => sorted[Math.round(q * (sorted.length - 1))];
+const spread = (values) => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
+};
+
+const rounds = [];
+for (let round = 0; round < ROUNDS; round++) {
+  const times = {};
+  for (const [name, [call, count]] of Object.entries(subjects)) {
+    const { avg } = await measure(call, { min_cpu_time: MIN_CPU_TIME, min_samples: 2, inner_gc: false });
+    times[name] = avg / count;
+  }
+  rounds.push(times);
+  process.stderr.write(`\rround ${round + 1} of ${ROUNDS}`);
+}
+process.stderr.write("\n");
+
+const rows = Object.keys(subjects).map((name) => {
+  const ns = spread(rounds.map((times) => times[name]));
+  const ratio = spread(rounds.map((times) => times[name] / times["Date.now()"]));
+  return { name, ns, ratio };
+});
+const digits = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
+const table = [
+  "| call | times Date.now() | middle half | ns |",
+  "|---|---|---|---|",
+  ...rows.map(
+    ({ name, ns, ratio }) =>
+      `| ${name} | ${digits(ratio.median)} | ${digits(ratio.low)} to ${digits(ratio.high)} | ${digits(ns.median)} |`,
+  ),
+].join("\n");
+const day = new Date().toISOString().slice(0, 10);
+const { version } = createRequire(import.meta.url)("frazil/package.json");
+const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores, ${process.platform} ${process.arch}`;
+const made = `frazil ${version} (${ids.backend}), Node ${process.versions.node}, ${ask("rustc", ["--version"]) ?? "no rustc"}`;
+const record = `# Benchmark of ${day}: ${ids.backend}
+
+${made}; ${machine}; ${ROUNDS} interleaved rounds, command \`npm run bench\`.
+Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the way.
+
+${table}
+`;
+writeFileSync(`${root}docs/benchmarks/${day}-${ids.backend}.md`, record);
+process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-${ids.backend}.md\n`);
