@@ -1,6 +1,16 @@
 // Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
 import { createHash } from "node:crypto";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { root, run, step } from "./shell.mjs";
 
@@ -9,7 +19,14 @@ const frazil = `${root}npm/frazil`;
 const bin = `${root}node_modules/.bin`;
 
 /** What binaryen may assume: the features that rustc enables for the target, and no others. */
-const FEATURES = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
+const FEATURES = [
+  "bulk-memory",
+  "nontrapping-float-to-int",
+  "sign-ext",
+  "mutable-globals",
+  "reference-types",
+  "multivalue",
+];
 
 /** The bundles: where they start, and the binding they carry. */
 const BUNDLES = [
@@ -35,7 +52,10 @@ function digest(paths) {
 async function cached(name, inputs, outputs, work) {
   const stamp = `${root}.cache/${name.replaceAll(" ", "-")}`;
   const now = digest(inputs.map((input) => `${root}${input}`));
-  const fresh = existsSync(stamp) && readFileSync(stamp, "utf8") === now && outputs.every((output) => existsSync(`${root}${output}`));
+  const fresh =
+    existsSync(stamp) &&
+    readFileSync(stamp, "utf8") === now &&
+    outputs.every((output) => existsSync(`${root}${output}`));
   if (fresh) return;
   await step(name, work);
   mkdirSync(`${root}.cache`, { recursive: true });
@@ -52,10 +72,27 @@ function buildWasm() {
   run("cargo", ["build", "--locked", "--quiet", "-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"]);
   const out = `${frazil}/build`;
   rmSync(out, { recursive: true, force: true });
-  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "bindgen", `${target}/${triple}/release-wasm/frazil_wasm.wasm`, out]);
+  run("cargo", [
+    "run",
+    "--locked",
+    "--quiet",
+    "-p",
+    "xtask",
+    "--",
+    "bindgen",
+    `${target}/${triple}/release-wasm/frazil_wasm.wasm`,
+    out,
+  ]);
   rmSync(`${out}/frazil.js`); // the glue's own loader; the package has one for each place it runs in
   const module = `${out}/frazil_bg.wasm`;
-  run(`${bin}/wasm-opt`, ["-Oz", "--converge", ...FEATURES.map((feature) => `--enable-${feature}`), module, "-o", module]);
+  run(`${bin}/wasm-opt`, [
+    "-Oz",
+    "--converge",
+    ...FEATURES.map((feature) => `--enable-${feature}`),
+    module,
+    "-o",
+    module,
+  ]);
 }
 
 async function buildPackage() {
@@ -86,23 +123,44 @@ async function buildPackage() {
     const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.";
     writeFileSync(`${dist}/node.mjs`, `${note}\nexport { ${exported.join(", ")} } from "./node.cjs";\n`);
   }
+  copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
   }
 }
 
 /** Whether this machine builds an addon that the package can carry. */
-export const hasAddon = process.platform === "linux" && process.arch === "x64" && process.report.getReport().header.glibcVersionRuntime !== undefined;
+export const hasAddon =
+  process.platform === "linux" &&
+  process.arch === "x64" &&
+  process.report.getReport().header.glibcVersionRuntime !== undefined;
 
 export async function build() {
   const rust = ["Cargo.toml", "Cargo.lock", "crates/core/src"];
   if (hasAddon) {
-    await cached("building the native addon", [...rust, "crates/napi/src"], ["npm/linux-x64-gnu/frazil.node"], buildAddon);
+    await cached(
+      "building the native addon",
+      [...rust, "crates/napi/src"],
+      ["npm/linux-x64-gnu/frazil.node"],
+      buildAddon,
+    );
   } else {
     process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
   }
   const wasm = ["npm/frazil/build/frazil_bg.wasm"];
-  await cached("building the WebAssembly module", [...rust, "crates/wasm/src", "crates/xtask/src", "package-lock.json"], wasm, buildWasm);
-  const sources = ["npm/frazil/src", "npm/frazil/build", "npm/frazil/tsconfig.json", "scripts/build.mjs", "package-lock.json"];
+  await cached(
+    "building the WebAssembly module",
+    [...rust, "crates/wasm/src", "crates/xtask/src", "package-lock.json"],
+    wasm,
+    buildWasm,
+  );
+  const sources = [
+    "README.md",
+    "npm/frazil/src",
+    "npm/frazil/build",
+    "npm/frazil/tsconfig.json",
+    "scripts/build.mjs",
+    "package-lock.json",
+  ];
   await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
 }

@@ -21,7 +21,8 @@ export async function setUp() {
   if (rust === undefined || Number(rust.split(".")[1]) < Number(wanted.split(".")[1])) {
     throw new Error(`rustc ${rust ?? "is missing"}: frazil is built with Rust ${wanted} or newer; run rustup update`);
   }
-  if (!installed()) await step("installing npm packages", () => run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
+  if (!installed())
+    await step("installing npm packages", () => run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
   const target = "wasm32-unknown-unknown";
   if (!existsSync(`${ask("rustc", ["--print", "sysroot"])}/lib/rustlib/${target}`)) {
     await step(`adding the Rust target ${target}`, () => run("rustup", ["target", "add", target]));

@@ -7,7 +7,11 @@ export const root = fileURLToPath(new URL("../", import.meta.url));
 
 /** Runs a program in the repository, its output shown. Throws where it fails. */
 export function run(program, args, options = {}) {
-  const { status, error, signal } = spawnSync(program, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], ...options });
+  const { status, error, signal } = spawnSync(program, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    ...options,
+  });
   if (error) throw new Error(`${program} could not be run: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
 }

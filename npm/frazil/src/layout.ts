@@ -302,8 +302,9 @@ export class Layout<P extends string = string> {
     let id: bigint;
     if (typeof input === "bigint") id = input;
     else if (typeof input === "string") {
-      if (!/^(0|[1-9][0-9]{0,19})$/.test(input)) throw refusal("INVALID_ID", "id", input, rules.ID_TEXT);
-      id = BigInt(input);
+      if (!/^(0|[1-9][0-9]*)$/.test(input)) throw refusal("INVALID_ID", "id", input, rules.ID_TEXT);
+      // No ID has more than 20 digits, and a long text would take long to read.
+      id = input.length > 20 ? -1n : BigInt(input);
     } else if (Number.isSafeInteger(input)) id = BigInt(input);
     else throw refusal("INVALID_ID", "id", input, rules.ID_INPUT);
     if (id < 0n || id > this.#maxId) throw refusal("INVALID_ID", "id", input, rules.ID_RANGE, 0, this.#maxId);
@@ -433,7 +434,7 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` where the layout has no such ID.
    */
   fromSigned(signed: bigint | string): bigint {
-    const id = typeof signed === "string" && /^-[1-9][0-9]{0,18}$/.test(signed) ? BigInt(signed) : signed;
+    const id = typeof signed === "string" && /^-[1-9][0-9]{0,19}$/.test(signed) ? BigInt(signed) : signed;
     if (typeof id !== "bigint" || id >= 0n) return this.parse(id);
     const unsigned = BigInt.asUintN(64, id);
     if (id < -(2n ** 63n) || unsigned > this.#maxId) {

@@ -1,0 +1,129 @@
+// `npm test`: sets up and builds what is missing, then runs every suite, a line and the minutes for each.
+//
+//   npm test                      every suite
+//   npm test -- rust api-wasm     those suites
+//   npm test -- --list            their names
+//   npm run test:long             the long ones too
+//   npm run ready                 formats and mends first, then every suite
+import { readdirSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { build, hasAddon } from "./build.mjs";
+import { setUp } from "./setup.mjs";
+import { root, run, step } from "./shell.mjs";
+
+const bin = `${root}node_modules/.bin`;
+const wasm = ["--target", "wasm32-unknown-unknown"];
+const cargo = (...args) => run("cargo", args);
+const files = (folder) =>
+  readdirSync(`${root}tests-js/${folder}`)
+    .filter((name) => name.endsWith(".test.mjs"))
+    .map((name) => `${root}tests-js/${folder}/${name}`);
+
+/** Runs the tests of a folder of tests-js on a backend. */
+function node(folder, backend) {
+  run(process.execPath, ["--test", "--test-reporter=dot", ...files(folder)], {
+    env: { ...process.env, FRAZIL_BACKEND: backend },
+  });
+}
+
+const needsAddon = () =>
+  hasAddon ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
+
+/** Every suite: its name, what it does, and why it cannot run here, if so. */
+const SUITES = [
+  {
+    name: "format",
+    run: () => {
+      cargo("fmt", "--all", "--check");
+      run(`${bin}/biome`, ["ci", "--error-on-warnings", "."]);
+    },
+  },
+  {
+    name: "lint-rust",
+    run: () => {
+      const strict = ["--", "-D", "warnings"];
+      cargo(
+        "clippy",
+        "--locked",
+        "--quiet",
+        "-p",
+        "frazil",
+        "-p",
+        "xtask",
+        "--all-targets",
+        "--all-features",
+        ...strict,
+      );
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", ...strict);
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
+    },
+  },
+  {
+    name: "rust",
+    run: () => {
+      cargo("test", "--locked", "--quiet", "-p", "frazil", "--all-features");
+      cargo("test", "--locked", "--quiet", "-p", "xtask");
+      cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...wasm);
+    },
+  },
+  {
+    name: "rust-docs",
+    run: () =>
+      run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "--all-features", "--no-deps"], {
+        env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
+      }),
+  },
+  { name: "types", run: () => node("types", "wasm") },
+  { name: "vectors-native", unable: needsAddon, run: () => node("vectors", "native") },
+  { name: "vectors-wasm", run: () => node("vectors", "wasm") },
+  { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
+  { name: "api-wasm", run: () => node("api", "wasm") },
+  { name: "readme", run: () => node("readme", hasAddon ? "native" : "wasm") },
+];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: "boolean" }, long: { type: "boolean" }, fix: { type: "boolean" } },
+});
+const offered = SUITES.filter(({ long }) => values.long || !long);
+if (values.list) {
+  process.stdout.write(`${SUITES.map(({ name, long }) => (long ? `${name} (long)` : name)).join("\n")}\n`);
+  process.exit(0);
+}
+const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
+if (unknown.length > 0) throw new Error(`no suite is called ${unknown.join(", ")}: npm test -- --list names them`);
+
+await setUp();
+if (values.fix) {
+  cargo("fmt", "--all");
+  run(`${bin}/biome`, ["check", "--write", "."]);
+}
+await build();
+
+const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.includes(name)) : offered;
+const failed = [];
+const leftOut = [];
+for (const suite of chosen) {
+  const reason = suite.unable?.();
+  if (reason !== undefined) {
+    leftOut.push(`${suite.name}: ${reason}`);
+    continue;
+  }
+  try {
+    await step(suite.name, suite.run);
+  } catch (error) {
+    failed.push(suite.name);
+    process.stderr.write(`${error.message}\n`);
+  }
+}
+if (leftOut.length > 0) {
+  process.stdout.write(
+    `\nLeft out here:\n${leftOut.map((line) => `  ${line}\n`).join("")}Where it can be had: npm test -- NAME\n`,
+  );
+}
+if (failed.length > 0) process.stdout.write(`\nFailed: ${failed.join(", ")}. Again: npm test -- ${failed.join(" ")}\n`);
+process.stdout.write(
+  `\n${chosen.length - failed.length - leftOut.length} passed, ${failed.length} failed, ${leftOut.length} skipped\n`,
+);
+// In CI nothing is left out.
+process.exitCode = failed.length > 0 || (process.env.CI && leftOut.length > 0) ? 1 : 0;

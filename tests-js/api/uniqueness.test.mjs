@@ -1,0 +1,146 @@
+// No repeat and no hang: in a tight loop, between twins and threads, on a clock that stands still or steps back.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { Layout, Snowflake } from "frazil";
+import { repeats, resetting, wrapping } from "./broken.mjs";
+
+const native = new Snowflake({ node: 0 }).backend === "native";
+/** Sequence numbers that no loop uses up within its milliseconds. */
+const wide = new Layout({
+  epochMs: 1704067200000,
+  fields: [
+    { kind: "time", bits: 40 },
+    { kind: "node", bits: 1 },
+    { kind: "sequence", bits: 22 },
+  ],
+});
+const start = 1_780_000_000_000;
+
+const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
+
+test("two million IDs in a tight loop do not repeat, and increase", () => {
+  const ids = new Snowflake({ node: 1, layout: wide });
+  const issued = Array.from({ length: 2_000_000 }, () => ids.next());
+  assert.equal(repeats(issued), 0);
+  assert.ok(increasing(issued));
+  const { issued: count, dropped, reservations } = ids.stats();
+  assert.equal(count, 2_000_000);
+  assert.ok(reservations < count / 10, `${reservations} reservations, ${dropped} dropped`);
+  const broken = wrapping();
+  assert.ok(repeats(Array.from({ length: 2_000_000 }, () => broken())) > 0, "the checker must catch the broken twin");
+});
+
+test("300,000 IDs of the default layout come at its cap, by waiting, and do not repeat", () => {
+  const ids = new Snowflake({ node: 2, maxWaitMs: 1000 });
+  const issued = Array.from({ length: 300_000 }, () => ids.next());
+  assert.equal(repeats(issued), 0);
+  assert.ok(increasing(issued));
+  assert.ok(ids.stats().waitedMs > 0, "300,000 IDs take 73 ms of ID time, and the lead is 10 ms");
+});
+
+test("twins with one node id share one state, whatever their layout is called", () => {
+  const twins = [new Snowflake({ node: 113, layout: "leaf" }), new Snowflake({ node: { datacenter: 3, worker: 17 }, layout: "twitter" })];
+  const take = (generators) => Array.from({ length: 10_000 }, (_, at) => generators[at % 2]());
+  assert.equal(repeats(take(twins.map(({ next }) => next))), 0);
+  // Private states, on a clock of their own: what two processes with one node id do to each other.
+  const apart = [0, 1].map(() => new Snowflake({ node: 113, layout: "leaf", now: () => start }).next);
+  assert.ok(repeats(take(apart)) > 0, "the checker must catch the broken twin");
+});
+
+test("a generator for each call leaks nothing and repeats nothing", () => {
+  const issued = Array.from({ length: 20_000 }, () => new Snowflake({ node: 3, maxWaitMs: 1000 }).next());
+  assert.equal(repeats(issued), 0);
+});
+
+test("a clock that stands still is no hang and no repeat, in 100,000 calls", () => {
+  for (const maxLeadMs of [0, 10, 1000]) {
+    const ids = new Snowflake({ node: 7, maxLeadMs, maxWaitMs: 0, now: () => start });
+    const issued = [];
+    const codes = new Set();
+    for (let call = 0; call < 100_000; call++) {
+      try {
+        issued.push(ids.next());
+      } catch (error) {
+        codes.add(`${error.code} ${error.retryAfterMs}`);
+      }
+    }
+    assert.equal(repeats(issued), 0);
+    assert.equal(issued.length, Math.min(100_000, (maxLeadMs + 1) * 4096));
+    assert.deepEqual([...codes], maxLeadMs < 1000 ? ["SEQUENCE_EXHAUSTED 1"] : []);
+  }
+  const broken = wrapping(() => start);
+  assert.ok(repeats(Array.from({ length: 100_000 }, () => broken())) > 0, "the checker must catch the broken twin");
+});
+
+for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_600_000, "1 year": 31_536_000_000 })) {
+  test(`a clock that steps back by ${name} is no hang and no repeat`, () => {
+    // 2000 calls see two steps' worth of time pass; then the clock falls back by one step, and goes on from there.
+    const calls = 2000;
+    const passed = (call) => Math.floor((call * stepMs) / (calls / 2));
+    const last = start + passed(calls - 1);
+    const clock = (call) => (call < calls ? start + passed(call) : last - stepMs + passed(call - calls));
+    const mint = (make) => {
+      let call = 0;
+      const next = make(() => clock(call));
+      const issued = [];
+      const codes = new Set();
+      for (; call < 2 * calls; call++) {
+        try {
+          issued.push(next());
+        } catch (error) {
+          codes.add(error.code);
+          assert.ok(error.retryAfterMs > 0 && error.retryAfterMs <= stepMs, `${error.retryAfterMs}`);
+        }
+      }
+      return { issued, codes: [...codes] };
+    };
+    const { issued, codes } = mint((now) => new Snowflake({ node: 7, maxWaitMs: 0, now }).next);
+    assert.equal(repeats(issued), 0);
+    assert.ok(increasing(issued));
+    assert.deepEqual(codes, stepMs <= 10 ? [] : ["CLOCK_BACKWARD"]);
+    assert.ok(Layout.named("default").timestampOf(issued.at(-1)) >= last, "it goes on once the clock has caught up");
+    assert.ok(repeats(mint(resetting).issued) > 0, "the checker must catch the broken twin");
+  });
+}
+
+/** IDs that worker threads mint, all at once, with options that each is given. */
+async function inThreads(threads, count, options) {
+  const script = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    const { Snowflake } = require("frazil");
+    const ids = new Snowflake(workerData.options);
+    const issued = new BigUint64Array(workerData.count);
+    for (let at = 0; at < issued.length; at++) issued[at] = ids.next();
+    parentPort.postMessage(issued);
+  `;
+  const lists = Array.from({ length: threads }, (_, thread) => {
+    const worker = new Worker(script, { eval: true, workerData: { options: options(thread), count } });
+    return new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+  });
+  return (await Promise.all(lists)).flatMap((ids) => [...ids]);
+}
+
+test("two worker threads with one node id do not repeat each other", { skip: !native && "one state needs the addon" }, async () => {
+  const issued = await inThreads(2, 500_000, () => ({ node: 1, layout: { ...wide.toJSON(), epochMs: 1704067200001 } }));
+  assert.equal(repeats(issued), 0);
+});
+
+test("the checker catches worker threads that share no state", async () => {
+  // A private state in each thread is what every other library does.
+  const script = `
+    const { parentPort } = require("node:worker_threads");
+    const { Snowflake } = require("frazil");
+    const ids = new Snowflake({ node: 7, now: () => ${start}, maxWaitMs: 0 });
+    parentPort.postMessage(ids.nextMany(1000));
+  `;
+  const lists = await Promise.all(
+    [0, 1].map(() => new Promise((resolve, reject) => new Worker(script, { eval: true }).once("message", resolve).once("error", reject))),
+  );
+  assert.equal(repeats(lists.flat()), 1000);
+});
+
+test("WebAssembly in a worker thread refuses a static node id", { skip: native && "the addon shares its state" }, async () => {
+  await assert.rejects(inThreads(1, 1, () => ({ node: 1 })), /NATIVE_REQUIRED/);
+  assert.equal((await inThreads(1, 5, () => ({ node: 1, unshared: true }))).length, 5);
+});

@@ -1,0 +1,282 @@
+// Runs the vectors of crates/core/vectors against a build of the package. Knows no test runner and no file system, so that
+// Node, Workers, browsers, Deno and Bun all run this very file. Every function returns how many cases it checked and throws
+// one error that lists all that failed.
+
+/** Runs cases and collects what fails. */
+class Cases {
+  #failures = [];
+  count = 0;
+
+  run(name, work) {
+    this.count++;
+    try {
+      work();
+    } catch (error) {
+      this.#failures.push(`${name}: ${error.message}`);
+    }
+  }
+
+  done() {
+    const { length } = this.#failures;
+    if (length > 0) throw new Error(`${length} of ${this.count} cases failed:\n${this.#failures.slice(0, 20).join("\n")}`);
+    if (this.count === 0) throw new Error("no case was checked");
+    return this.count;
+  }
+}
+
+function equal(actual, expected, what) {
+  const [a, b] = [actual, expected].map((value) => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value)));
+  if (a !== b) throw new Error(`${what} is ${a}, expected ${b}`);
+}
+
+/** The call is refused as the vector says: code, field and rule, each where it is given. */
+function refused(expected, call) {
+  let error;
+  try {
+    const result = call();
+    throw new TypeError(`not refused: ${String(result)}`);
+  } catch (caught) {
+    if (caught instanceof TypeError) throw caught;
+    error = caught;
+  }
+  equal(error.code, expected.code, "code");
+  // JavaScript may name the part of a node, and list what is known after the rule.
+  if (expected.field !== undefined) equal(error.field?.split(".")[0], expected.field, "field");
+  if (expected.rule !== undefined && !`${error.rule}:`.startsWith(`${expected.rule}:`)) equal(error.rule, expected.rule, "rule");
+  if (!error.message.startsWith(`${expected.code}: `)) throw new Error(`message does not start with the code: ${error.message}`);
+}
+
+const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+const layoutsOf = (Layout, vectors) => (layout) => {
+  if (typeof layout !== "string") return new Layout(layout);
+  return vectors.layouts !== undefined && Object.hasOwn(vectors.layouts, layout)
+    ? new Layout(vectors.layouts[layout])
+    : Layout.named(layout);
+};
+
+/** `layouts.json`: the table, the plans, decoding and composing, one by one and many at once, and layouts that do not add up. */
+export function checkLayouts({ Layout }, vectors) {
+  const cases = new Cases();
+  cases.run("names", () => equal([...Layout.names], vectors.named.map(({ name }) => name), "Layout.names"));
+  for (const { name, plan, cases: ids, ...spec } of [...vectors.named, ...vectors.custom]) {
+    const isNamed = vectors.named.some((row) => row.name === name);
+    const layout = isNamed ? Layout.named(name) : new Layout(spec);
+    cases.run(`${name}: spec`, () => {
+      equal(layout.toJSON(), spec, "toJSON()");
+      equal(new Layout(layout.toJSON()).toJSON(), spec, "a layout of its own toJSON()");
+    });
+    cases.run(`${name}: plan`, () => {
+      const { lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond } = layout.plan();
+      const ours = { lastMs: lastDate.getTime(), signedUntilMs: signedUntil?.getTime() ?? null, ordered, nodes, idsPerTick };
+      equal(ours, plan, "plan()");
+      equal(idsPerSecond, (plan.idsPerTick * 1000) / spec.tickMs, "idsPerSecond");
+    });
+    for (const { name: edge, id, ...expected } of ids) {
+      cases.run(`${name}: ${edge}`, () => {
+        const decoded = layout.decode(id);
+        const { timestampMs, node = null, parts = {}, clock = null, sequence } = decoded;
+        equal({ timestampMs, node, parts, clock, sequence }, expected, `decode(${id})`);
+        equal(decoded.id, BigInt(id), "id");
+        equal(decoded.date.getTime(), expected.timestampMs, "date");
+        equal(layout.decode(BigInt(id)).toJSON(), decoded.toJSON(), "decode(bigint)");
+        equal(layout.timestampOf(id), expected.timestampMs, "timestampOf");
+        const fields = given({ timestampMs, node: expected.node, clock: expected.clock, sequence });
+        equal(layout.compose(fields), BigInt(id), "compose");
+        equal(layout.compose(decoded), BigInt(id), "compose(decode(id))");
+        if (node !== null) equal(layout.compose({ ...fields, node: expected.parts }), BigInt(id), "compose with parts");
+      });
+    }
+    cases.run(`${name}: decodeMany`, () => {
+      const { timestampMs, node, clock, sequence } = layout.decodeMany(BigUint64Array.from(ids, ({ id }) => BigInt(id)));
+      ids.forEach((expected, at) => {
+        const ours = [timestampMs[at], node?.[at] ?? null, clock?.[at] ?? null, sequence[at]];
+        equal(ours, [expected.timestampMs, expected.node, expected.clock, expected.sequence], `row ${at}`);
+      });
+    });
+  }
+  for (const { layout, id, date, source, parts, ...facts } of vectors.published) {
+    cases.run(`published: ${source}`, () => {
+      const decoded = Layout.named(layout).decode(id);
+      equal(decoded.date.toISOString(), date, "date");
+      for (const [name, value] of Object.entries(facts)) equal(decoded[name], value, name);
+      if (parts !== undefined) equal(decoded.parts, parts, "parts");
+    });
+  }
+  for (const { name, layout, ...expected } of vectors.invalid) {
+    cases.run(`invalid: ${name}`, () =>
+      refused(expected, () => (typeof layout === "string" ? Layout.named(layout) : new Layout(layout))),
+    );
+  }
+  return cases.done();
+}
+
+const inputOf = ({ kind, input }) => (kind === "bigint" ? BigInt(input) : input);
+
+/** `ids.json`: what is an ID and what is not, and signed columns. */
+export function checkIds({ Layout }, vectors) {
+  const cases = new Cases();
+  const layoutOf = layoutsOf(Layout, vectors);
+  for (const vector of vectors.valid) {
+    cases.run(`${vector.layout}: ${vector.kind} ${vector.input}`, () => {
+      const layout = layoutOf(vector.layout);
+      equal(layout.parse(inputOf(vector)), BigInt(vector.id), "parse");
+      equal(layout.tryParse(inputOf(vector)), BigInt(vector.id), "tryParse");
+      equal(layout.parse(inputOf(vector)).toString(), vector.id, "text");
+    });
+  }
+  for (const { layout: name, kind, input, ...expected } of vectors.invalid) {
+    cases.run(`${name}: invalid ${kind} ${JSON.stringify(input)}`, () => {
+      const layout = layoutOf(name);
+      const id = inputOf({ kind, input });
+      for (const call of ["parse", "decode", "timestampOf"]) refused(expected, () => layout[call](id));
+      equal(layout.tryParse(id), undefined, "tryParse");
+    });
+  }
+  for (const { layout: name, id, signed } of vectors.signed) {
+    cases.run(`${name}: signed ${signed}`, () => {
+      const layout = layoutOf(name);
+      equal(layout.toSigned(id), BigInt(signed), "toSigned");
+      for (const input of [signed, BigInt(signed)]) equal(layout.fromSigned(input), BigInt(id), "fromSigned");
+    });
+  }
+  for (const { layout: name, signed, ...expected } of vectors.invalidSigned) {
+    cases.run(`${name}: invalid signed ${signed}`, () => {
+      for (const input of [signed, BigInt(signed)]) refused(expected, () => layoutOf(name).fromSigned(input));
+    });
+  }
+  return cases.done();
+}
+
+/** `ranges.json`: composing, ranges of IDs for times, and node ids by their parts. */
+export function checkRanges({ Layout }, vectors) {
+  const cases = new Cases();
+  const layoutOf = layoutsOf(Layout, vectors);
+  const judge = (expected, result, call) =>
+    expected.code === undefined ? equal(call(), BigInt(result), "result") : refused(expected, call);
+  for (const { layout: name, timestampMs, node, clock, sequence, id, ...expected } of vectors.compose) {
+    const fields = given({ timestampMs, node, clock, sequence });
+    cases.run(`${name}: compose ${JSON.stringify(fields)}`, () => judge(expected, id, () => layoutOf(name).compose(fields)));
+  }
+  for (const { layout: name, timestampMs, node, minId, maxId, ...expected } of vectors.ranges) {
+    cases.run(`${name}: range at ${timestampMs}, node ${JSON.stringify(node)}`, () => {
+      const layout = layoutOf(name);
+      const options = given({ node });
+      judge(expected, minId, () => layout.minIdAt(timestampMs, options));
+      judge(expected, maxId, () => layout.maxIdAt(timestampMs, options));
+      if (expected.code !== undefined) return;
+      equal(layout.minIdAt(new Date(timestampMs), options), BigInt(minId), "minIdAt(Date)");
+    });
+  }
+  for (const { layout: name, node, joined, id, ...expected } of vectors.nodes) {
+    cases.run(`${name}: node ${JSON.stringify(node)}`, () => {
+      const layout = layoutOf(name);
+      if (expected.code !== undefined) return refused(expected, () => layout.joinNode(node));
+      equal(layout.joinNode(node), joined, "joinNode");
+      const clock = layout.fields.some(({ kind }) => kind === "clock") ? 0 : undefined;
+      return equal(layout.compose(given({ timestampMs: layout.epochMs, node, clock, sequence: 0 })), BigInt(id), "compose");
+    });
+  }
+  return cases.done();
+}
+
+/** `generation.json`: scripts with a scripted clock, at the boundary that both bindings share. */
+export function checkGeneration({ Layout, slot, port }, vectors) {
+  const cases = new Cases();
+  const layoutOf = layoutsOf(Layout, vectors);
+  const { calls, page } = port.binding;
+  for (const script of vectors.scripts) {
+    const handle = open({ slot, port }, { ...script, layout: layoutOf(script.layout), private: true });
+    const issued = new Set();
+    script.steps.forEach(({ nowMs, want, confirmed, expect }, at) => {
+      cases.run(`${script.name}, step ${at + 1}`, () => {
+        const single = want === 1 && expect.ids !== undefined && at % 2 === 1;
+        if (single) {
+          // Every other single ID through the call that returns it as a bigint.
+          const id = calls.next(page, handle, nowMs, confirmed);
+          equal(port.numbers[slot.STATUS], 0, "status of next");
+          equal(id, BigInt(expect.ids.first), "next");
+          issued.add(id);
+          return;
+        }
+        const status = calls.reserve(page, handle, nowMs, want, confirmed);
+        if (expect.recheck) return equal(status, slot.RECHECK, "status");
+        if (expect.code !== undefined) {
+          equal(slot.STATUSES[status], expect.code, "status");
+          return equal(port.numbers[slot.RETRY_AFTER_MS], expect.retryAfterMs ?? 0, "retryAfterMs");
+        }
+        equal(status, 0, "status");
+        const ids = [...port.ids.subarray(0, port.numbers[slot.COUNT])];
+        equal(ids.length, expect.ids.count, "count");
+        equal(ids[0], BigInt(expect.ids.first), "first");
+        equal(ids.at(-1), BigInt(expect.ids.last), "last");
+        equal(port.numbers[slot.VALID_FROM_MS], expect.validFromMs, "validFromMs");
+        equal(port.numbers[slot.VALID_UNTIL_MS], expect.validUntilMs, "validUntilMs");
+        for (const id of ids) {
+          if (issued.has(id)) throw new Error(`${id} is repeated`);
+          issued.add(id);
+        }
+      });
+    });
+    calls.release(page, handle);
+    cases.run(`${script.name}, released`, () => {
+      equal(slot.STATUSES[calls.reserve(page, handle, 0, 1, true)], "CLOSED", "status after release");
+    });
+  }
+  return cases.done();
+}
+
+/** Opens a generator at the page; throws the error of a refusal. */
+function open({ slot, port }, { layout, node, startMs, private: own = false, ...options }) {
+  const { numbers } = port;
+  numbers[slot.EPOCH_MS] = layout.epochMs;
+  numbers[slot.TICK_MS] = layout.tickMs;
+  numbers[slot.UNSIGNED] = Number(layout.unsigned);
+  numbers[slot.FIELD_COUNT] = layout.fields.length;
+  layout.fields.forEach(({ kind, bits }, at) => {
+    numbers.set([slot.KINDS.indexOf(kind), bits], slot.FIELDS + 2 * at);
+  });
+  numbers[slot.HAS_NODE] = Number(node !== null);
+  numbers[slot.NODE_NONE] = Number(node === "none");
+  numbers[slot.NODE] = typeof node === "number" ? node : Number.NaN;
+  numbers[slot.START_MS] = startMs ?? Number.NaN;
+  numbers[slot.PRIVATE] = Number(own);
+  for (const name of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
+    const upper = name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+    numbers[slot[`HAS_${upper}`]] = Number(options[name] !== undefined);
+    numbers[slot[upper]] = options[name] ?? Number.NaN;
+  }
+  const status = port.binding.calls.open(port.binding.page);
+  if (status !== 0) throw port.error(status, node);
+  return port.numbers[slot.HANDLE];
+}
+
+/** `errors.json`: the table of codes, and options with which no generator can be made, at the boundary and at the face. */
+export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) {
+  const cases = new Cases();
+  const layoutOf = layoutsOf(Layout, vectors);
+  for (const { code, number, class: name, retryable } of vectors.codes) {
+    cases.run(code, () => {
+      equal(slot.STATUSES[number], code, `status ${number}`);
+      equal(errors.CLASSES[name].split(" ").includes(code), true, `is a ${name}`);
+      equal(errors.RETRYABLE.split(" ").includes(code), retryable, "retryable");
+    });
+  }
+  cases.run("no other codes", () => equal(slot.STATUSES.length, vectors.codes.length + 1, "number of statuses"));
+  for (const { layout, node, startMs = 1704067200000, private: own, code, field, rule, jsOnly: _, ...options } of vectors.open) {
+    const expected = { code, field, rule };
+    const name = `${JSON.stringify({ layout, node, startMs, ...options })}`;
+    const isParts = typeof node === "object" && node !== null;
+    if (!isParts) {
+      cases.run(`${name} at the page`, () =>
+        refused(expected, () => open({ slot, port }, { layout: layoutOf(layout), node, startMs, private: own, ...options })),
+      );
+    }
+    if (startMs === null) continue; // at the face the host knows when it started, or does not
+    cases.run(`${name} at the face`, () => {
+      const face = given({ layout: layoutOf(layout), node, now: own ? Date.now : undefined, ...options });
+      refused(expected, () => new Snowflake(face));
+    });
+  }
+  return cases.done();
+}
