@@ -197,7 +197,7 @@ rules! {
     OneClock = 4, "must have at most one clock field";
     NodeWidth = 5, "must have node fields of at most {max} bits together";
     Width = 6, "must have fields of at most {max} bits together, or 64 with unsigned: true";
-    LastTick = 7, "must end within what a Date can hold (8640000000000000 ms)";
+    LastTick = 7, "must have a last tick that begins within what a Date can hold (8640000000000000 ms)";
     DistinctNames = 8, "must be a name that no other node field has (an unnamed one is \"node\")";
     NameSyntax = 9, "must be a letter followed by at most 31 letters, digits, - or _";
     NameOnlyNode = 10, "must not be set: only node fields have names";

@@ -221,10 +221,15 @@ impl Machine {
         let elapsed_ms = now_ms - g.epoch_ms;
         let wall = elapsed_ms / g.tick_ms;
         let last = g.time.max();
-        if wall > last || word == EXHAUSTED {
+        // A word beyond the last tick is none that this machine made; it says as much as `EXHAUSTED`.
+        if wall > last || word == EXHAUSTED || word >> low > last {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
         if now_ms < from_ms {
+            // Waiting for a time beyond the last tick would end in this refusal.
+            if (from_ms - g.epoch_ms) / g.tick_ms > last {
+                return Outcome::Refused(Error::new(Code::TimeExhausted));
+            }
             let retry_at_ms = from_ms.max(g.tick_start_ms(word >> low).saturating_sub(self.max_lead_ms));
             return Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward };
         }

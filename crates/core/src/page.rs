@@ -26,7 +26,8 @@ pub const NUMBERS: usize = 128;
 pub const IDS: usize = 4096;
 /// The status of a call that wants the clock read once more. No code has this number.
 pub const RECHECK: u32 = 255;
-/// What [`Desk::next`] returns instead of an ID. All ones is never issued.
+/// What [`Desk::next`] returns instead of an ID. `STATUS` tells it from the one ID of the same value, which a layout of 64
+/// bits with node bits can have.
 pub const NO_ID: u64 = u64::MAX;
 
 /// `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.

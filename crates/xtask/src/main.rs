@@ -9,7 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod reference;
 mod tables;
+mod vectors;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -20,6 +22,8 @@ fn main() -> ExitCode {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
         ["tables"] => publish(&tables::files(), "tables", false),
         ["tables", "--check"] => publish(&tables::files(), "tables", true),
+        ["vectors"] => publish(&vectors::files(), "vectors", false),
+        ["vectors", "--check"] => publish(&vectors::files(), "vectors", true),
         _ => Err("usage: xtask bindgen WASM DIR | tables [--check] | vectors [--check]".into()),
     };
     match done {
@@ -59,4 +63,25 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     bindgen.input_path(wasm).out_name("frazil").typescript(false).bundler(true)?;
     Ok(bindgen.generate(directory)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Generated, publish, tables, vectors};
+
+    fn fresh(files: &[Generated], command: &str) {
+        if let Err(stale) = publish(files, command, true) {
+            panic!("{stale}");
+        }
+    }
+
+    #[test]
+    fn the_typescript_tables_are_what_the_core_says() {
+        fresh(&tables::files(), "tables");
+    }
+
+    #[test]
+    fn the_vectors_are_what_the_reference_model_says() {
+        fresh(&vectors::files(), "vectors");
+    }
 }

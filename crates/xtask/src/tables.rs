@@ -77,7 +77,7 @@ fn errors() -> String {
         let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
     }
     let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
-    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", names(|code| code.retryable(), " "));
+    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", names(Code::retryable, " "));
     let _ = writeln!(text, "/** A stable cause: branch on it, never on the message. */\nexport type ErrorCode =");
     let _ = writeln!(text, "  | \"{}\";", names(|_| true, "\"\n  | \""));
     text
@@ -124,9 +124,9 @@ fn page() -> String {
     );
     let list = |text: &mut String, doc: &str, head: &str, rows: Vec<String>| {
         let _ = write!(text, "/** {doc} */\n{head} = [\n");
-        rows.iter().for_each(|row| {
+        for row in rows {
             let _ = writeln!(text, "  {row},");
-        });
+        }
         text.push_str("];\n\n");
     };
     let codes =

@@ -1,0 +1,440 @@
+//! The desk through which the bindings speak to the core: the vectors once more, handles, and numbers that are none.
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
+
+use std::collections::HashSet;
+
+use frazil::page::{Desk, KINDS, NO_ID, Page, RECHECK, slot};
+use frazil::{Code, Layout, LayoutSpec, Registry, Rule, Subject};
+use serde_json::Value;
+
+mod files;
+use files::{camel, cases, id, in_rust, layout, read, spec, whole};
+
+/// A time in the layout `default`.
+const NOW_MS: f64 = 1_750_000_000_000.0;
+
+/// What one thread of a host has.
+struct Host {
+    registry: Registry,
+    desk: Desk,
+    page: Box<Page>,
+}
+
+impl Host {
+    fn new() -> Self {
+        Self { registry: Registry::new(), desk: Desk::new(), page: Box::new(Page::new()) }
+    }
+
+    /// Describes a generator of the layout, with node 7 and nothing else given.
+    fn describe(&mut self, layout: &LayoutSpec) {
+        let numbers = &mut self.page.numbers;
+        numbers.fill(0.0);
+        numbers[slot::EPOCH_MS] = number(layout.epoch_ms);
+        numbers[slot::TICK_MS] = number(layout.tick_ms);
+        numbers[slot::UNSIGNED] = f64::from(u8::from(layout.unsigned));
+        numbers[slot::FIELD_COUNT] = number(layout.fields.len() as u64);
+        for (at, field) in layout.fields.iter().enumerate() {
+            let kind = KINDS.iter().position(|row| row.1 == field.kind).unwrap();
+            numbers[slot::FIELDS + 2 * at] = number(kind as u64);
+            numbers[slot::FIELDS + 2 * at + 1] = f64::from(field.bits);
+        }
+        numbers[slot::HAS_NODE] = 1.0;
+        numbers[slot::NODE] = 7.0;
+        numbers[slot::START_MS] = f64::NAN;
+    }
+
+    fn describe_default(&mut self) {
+        self.describe(&Layout::named("default").unwrap().spec());
+    }
+
+    fn set(&mut self, at: usize, value: f64) {
+        self.page.numbers[at] = value;
+    }
+
+    fn open(&mut self) -> u32 {
+        self.desk.open(&mut self.page, &mut self.registry)
+    }
+
+    /// Opens what the page describes, which must be right.
+    fn handle(&mut self) -> u32 {
+        assert_eq!(self.open(), 0, "{}", self.refusal());
+        u32::try_from(self.index(slot::HANDLE)).unwrap()
+    }
+
+    /// A generator of the layout `default` with another node id, and perhaps a state of its own.
+    fn handle_of(&mut self, node: u32, private: bool) -> u32 {
+        self.describe_default();
+        self.set(slot::NODE, f64::from(node));
+        self.set(slot::PRIVATE, f64::from(u8::from(private)));
+        self.handle()
+    }
+
+    fn reserve(&mut self, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+        self.desk.reserve(&mut self.page, handle, now_ms, want, confirmed)
+    }
+
+    /// One ID, which must be had.
+    fn next(&mut self, handle: u32, now_ms: f64) -> u64 {
+        let id = self.desk.next(&mut self.page, handle, now_ms, true);
+        assert_ne!(id, NO_ID, "status {}", self.page.numbers[slot::STATUS]);
+        id
+    }
+
+    /// A slot that holds a number of a handle, a subject or a rule.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the core wrote a small whole number")]
+    fn index(&self, at: usize) -> usize {
+        self.page.numbers[at] as usize
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::ALL[self.index(slot::SUBJECT)]
+    }
+
+    fn rule(&self) -> Rule {
+        Rule::ALL[self.index(slot::RULE)]
+    }
+
+    /// What the page says about the last refusal.
+    fn refusal(&self) -> String {
+        let numbers = &self.page.numbers;
+        let filled = self.rule().template().replace("{min}", &numbers[slot::MIN].to_string());
+        format!("{} {}", camel(self.subject().name()), filled.replace("{max}", &numbers[slot::MAX].to_string()))
+    }
+
+    #[track_caller]
+    fn assert_refused(&self, status: u32, code: Code, subject: Subject, rule: Rule) {
+        assert_eq!(status, code as u32);
+        assert_eq!((self.subject(), self.rule()), (subject, rule));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the numbers of the vectors are exact as a JavaScript number")]
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
+#[test]
+fn the_desk_follows_the_scripts() {
+    let file = read("generation");
+    for script in cases(&file, "scripts") {
+        let mut host = Host::new();
+        host.describe(&layout(&file, &script["layout"]).spec());
+        if script["node"] == "none" {
+            host.set(slot::NODE_NONE, 1.0);
+        } else {
+            host.set(slot::NODE, number(whole(&script["node"])));
+        }
+        host.set(slot::PRIVATE, 1.0);
+        host.set(slot::HAS_MAX_LEAD_MS, 1.0);
+        host.set(slot::MAX_LEAD_MS, number(whole(&script["maxLeadMs"])));
+        host.set(slot::START_MS, script["startMs"].as_f64().unwrap_or(f64::NAN));
+        let handle = host.handle();
+        let mut issued = HashSet::new();
+        for step in cases(script, "steps") {
+            let (name, expect) = (&script["name"], &step["expect"]);
+            let want = u32::try_from(whole(&step["want"])).unwrap();
+            let status = host.reserve(handle, step["nowMs"].as_f64().unwrap(), want, step["confirmed"] == true);
+            let numbers = &host.page.numbers;
+            if let Some(ids) = expect.get("ids") {
+                assert_eq!(status, 0, "{name}: {step}");
+                let count = usize::try_from(whole(&ids["count"])).unwrap();
+                assert_eq!(Some(numbers[slot::COUNT]), ids["count"].as_f64(), "{name}: {step}");
+                assert_eq!(Some(numbers[slot::VALID_FROM_MS]), expect["validFromMs"].as_f64(), "{name}: {step}");
+                assert_eq!(Some(numbers[slot::VALID_UNTIL_MS]), expect["validUntilMs"].as_f64(), "{name}: {step}");
+                let page_ids = &host.page.ids[..count];
+                assert_eq!((page_ids[0], page_ids[count - 1]), (id(&ids["first"]), id(&ids["last"])), "{name}: {step}");
+                assert!(page_ids.iter().all(|id| issued.insert(*id)), "{name} repeats: {step}");
+            } else if expect["recheck"] == true {
+                assert_eq!(status, RECHECK, "{name}: {step}");
+            } else {
+                let code = Code::ALL.iter().find(|code| **code as u32 == status);
+                assert_eq!(code.map(|code| code.name()), expect["code"].as_str(), "{name}: {step}");
+                let retry_after_ms = expect.get("retryAfterMs").map_or(Some(0.0), Value::as_f64);
+                assert_eq!(Some(numbers[slot::RETRY_AFTER_MS]), retry_after_ms, "{name}: {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_that_make_no_generator_are_refused() {
+    let file = read("errors");
+    let mut count = 0;
+    for case in cases(&file, "open") {
+        let mut host = Host::new();
+        host.describe(&layout(&file, &case["layout"]).spec());
+        match &case["node"] {
+            Value::Null => host.set(slot::HAS_NODE, 0.0),
+            Value::String(_) => host.set(slot::NODE_NONE, 1.0),
+            Value::Number(node) => host.set(slot::NODE, node.as_f64().unwrap()),
+            _ => continue, // parts are joined in JavaScript
+        }
+        host.set(slot::START_MS, if case.get("startMs").is_some() { f64::NAN } else { NOW_MS });
+        host.set(slot::PRIVATE, f64::from(u8::from(case["private"] == true)));
+        for (has, at, option) in [
+            (slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, "maxLeadMs"),
+            (slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, "maxWaitMs"),
+            (slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS, "maxAsyncWaitMs"),
+        ] {
+            if let Some(value) = case.get(option) {
+                host.set(has, 1.0);
+                host.set(at, value.as_f64().unwrap());
+            }
+        }
+        let status = host.open();
+        let code = Code::ALL.iter().find(|code| **code as u32 == status).unwrap();
+        assert_eq!(code.name(), case["code"], "{case}");
+        assert_eq!(host.refusal(), format!("{} {}", case["field"].as_str().unwrap(), case["rule"].as_str().unwrap()), "{case}");
+        assert!(host.registry.is_empty(), "{case} left a state");
+        count += 1;
+    }
+    assert_ne!(count, 0);
+}
+
+#[test]
+fn layouts_that_do_not_add_up_are_refused() {
+    let mut count = 0;
+    for case in cases(&read("layouts"), "invalid").iter().filter(|case| in_rust(case)) {
+        // Names stay in JavaScript.
+        if case["layout"].is_string() || case["field"] == "name" {
+            continue;
+        }
+        let mut host = Host::new();
+        host.describe(&spec(&case["layout"]));
+        assert_eq!(host.open(), Code::InvalidLayout as u32, "{case}");
+        assert_eq!(host.refusal(), format!("{} {}", case["field"].as_str().unwrap(), case["rule"].as_str().unwrap()), "{case}");
+        count += 1;
+    }
+    assert_ne!(count, 0);
+}
+
+#[test]
+fn equal_generators_have_one_handle() {
+    let mut host = Host::new();
+    let seven = host.handle_of(7, false);
+    let eight = host.handle_of(8, false);
+    assert_ne!(seven, eight);
+    assert_eq!(host.handle_of(7, false), seven);
+    assert_eq!(host.handle_of(8, false), eight);
+
+    // The same state under other rules is another generator.
+    host.describe_default();
+    host.set(slot::START_MS, NOW_MS - 60_000.0);
+    let with_lead = host.handle();
+    assert_ne!(with_lead, seven);
+    let (first, second) = (host.next(seven, NOW_MS), host.next(with_lead, NOW_MS));
+    assert_eq!(first + 1, second);
+    assert_eq!(host.registry.len(), 2);
+}
+
+#[test]
+fn a_million_generators_of_one_node_are_one() {
+    let mut host = Host::new();
+    host.describe_default();
+    let handle = host.handle();
+    for _ in 1..1_000_000 {
+        assert_eq!(host.open(), 0);
+    }
+    assert_eq!(host.handle(), handle);
+    assert_eq!(host.registry.len(), 1);
+    assert_eq!(host.handle_of(8, false), handle + 1, "no handle was used up in between");
+}
+
+#[test]
+fn private_generators_share_nothing() {
+    let mut host = Host::new();
+    let (one, other) = (host.handle_of(7, true), host.handle_of(7, true));
+    assert_ne!(one, other);
+    assert_eq!(host.next(one, NOW_MS), host.next(other, NOW_MS));
+    assert!(host.registry.is_empty());
+}
+
+#[test]
+fn a_released_handle_is_closed_and_used_again() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, true);
+    let first = host.next(handle, NOW_MS);
+    host.desk.release(handle);
+    for confirmed in [false, true] {
+        assert_eq!(host.reserve(handle, NOW_MS, 1, confirmed), Code::Closed as u32);
+    }
+    assert_eq!(host.desk.admit(&mut host.page, handle, 1.0, 0.0), Code::Closed as u32);
+    assert_eq!(host.desk.next(&mut host.page, handle, NOW_MS, true), NO_ID);
+    assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::Closed as u8).to_bits());
+    host.desk.release(handle);
+    host.desk.release(u32::MAX);
+
+    let (again, fresh) = (host.handle_of(7, true), host.handle_of(7, true));
+    assert_eq!(again, handle);
+    assert_ne!(fresh, handle, "a handle released twice must not be given out twice");
+    assert_eq!(host.next(again, NOW_MS), first, "a private generator starts from nothing");
+}
+
+#[test]
+fn a_gap_left_by_a_released_handle_hides_no_generator() {
+    let mut host = Host::new();
+    let simulation = host.handle_of(7, true);
+    let (seven, eight) = (host.handle_of(7, false), host.handle_of(8, false));
+    host.desk.release(simulation);
+    assert_eq!((host.handle_of(7, false), host.handle_of(8, false)), (seven, eight));
+}
+
+#[test]
+fn a_million_private_generators_one_after_another_use_one_handle() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, true);
+    for _ in 0..1_000_000 {
+        host.desk.release(handle);
+        assert_eq!(host.open(), 0);
+    }
+    assert_eq!(host.handle_of(8, false), handle + 1);
+}
+
+/// Numbers that are no whole number from 0 up.
+const NO_NUMBERS: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.5, 1.5, -1.0, 1e300];
+
+#[test]
+fn what_is_no_whole_number_opens_nothing() {
+    let (layout, option) = (Code::InvalidLayout, Code::InvalidOption);
+    let slots = [
+        (slot::EPOCH_MS, layout, Subject::EpochMs),
+        (slot::TICK_MS, layout, Subject::TickMs),
+        (slot::FIELD_COUNT, layout, Subject::Fields),
+        (slot::FIELDS, layout, Subject::Fields),
+        (slot::FIELDS + 1, layout, Subject::FieldBits),
+        (slot::FIELDS + 4, layout, Subject::Fields),
+        (slot::FIELDS + 5, layout, Subject::FieldBits),
+        (slot::NODE, Code::InvalidNode, Subject::Node),
+        (slot::MAX_LEAD_MS, option, Subject::MaxLeadMs),
+        (slot::MAX_WAIT_MS, option, Subject::MaxWaitMs),
+        (slot::MAX_ASYNC_WAIT_MS, option, Subject::MaxAsyncWaitMs),
+    ];
+    let mut host = Host::new();
+    for (at, code, subject) in slots {
+        for value in NO_NUMBERS {
+            host.describe_default();
+            for has in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
+                host.set(has, 1.0);
+            }
+            host.set(at, value);
+            let status = host.open();
+            host.assert_refused(status, code, subject, Rule::WholeNumber);
+        }
+    }
+    assert!(host.registry.is_empty());
+}
+
+#[test]
+fn a_kind_or_a_count_of_fields_out_of_range_is_refused() {
+    let mut host = Host::new();
+    for (at, value) in [(slot::FIELDS, 4.0), (slot::FIELD_COUNT, 36.0)] {
+        host.describe_default();
+        host.set(at, value);
+        let status = host.open();
+        host.assert_refused(status, Code::InvalidLayout, Subject::Fields, Rule::WholeNumber);
+    }
+}
+
+#[test]
+fn a_start_that_is_no_time_is_refused_and_nan_means_unknown() {
+    let mut host = Host::new();
+    host.describe_default();
+    for value in [f64::INFINITY, f64::NEG_INFINITY] {
+        host.set(slot::START_MS, value);
+        let status = host.open();
+        host.assert_refused(status, Code::InvalidClock, Subject::Now, Rule::FiniteClock);
+    }
+    host.set(slot::START_MS, -1.0);
+    let status = host.open();
+    host.assert_refused(status, Code::ClockBeforeEpoch, Subject::None, Rule::None);
+    assert!(host.registry.is_empty());
+
+    host.set(slot::START_MS, f64::NAN);
+    assert_eq!(host.open(), 0);
+    assert_eq!(host.page.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "no lead where the start is unknown");
+}
+
+#[test]
+fn a_clock_that_shows_no_time_issues_nothing_and_harms_nothing() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, false);
+    let mut last = host.next(handle, NOW_MS);
+    for confirmed in [false, true] {
+        for now_ms in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let status = host.reserve(handle, now_ms, 1, confirmed);
+            host.assert_refused(status, Code::InvalidClock, Subject::Now, Rule::FiniteClock);
+            assert_eq!(host.desk.next(&mut host.page, handle, now_ms, confirmed), NO_ID);
+            let next = host.next(handle, NOW_MS);
+            assert_eq!(next, last + 1);
+            last = next;
+        }
+        for now_ms in [-1.0, -0.5, -1e300] {
+            let status = host.reserve(handle, now_ms, 1, confirmed);
+            host.assert_refused(status, Code::ClockBeforeEpoch, Subject::None, Rule::None);
+        }
+        let beyond = host.reserve(handle, 1e300, 1, confirmed);
+        assert_eq!(beyond, if confirmed { Code::TimeExhausted as u32 } else { RECHECK });
+    }
+    assert_eq!(host.next(handle, NOW_MS), last + 1);
+}
+
+#[test]
+fn a_time_between_two_milliseconds_is_in_the_first() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, false);
+    let first = host.next(handle, NOW_MS);
+    assert_eq!(host.next(handle, NOW_MS + 0.75), first + 1);
+    assert_eq!(host.page.numbers[slot::VALID_FROM_MS].to_bits(), NOW_MS.to_bits());
+}
+
+#[test]
+fn counts_and_waits_that_are_no_whole_numbers_are_not_admitted() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, false);
+    for value in NO_NUMBERS {
+        let status = host.desk.admit(&mut host.page, handle, value, 10.0);
+        host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
+        let status = host.desk.admit(&mut host.page, handle, 1.0, value);
+        host.assert_refused(status, Code::InvalidArgument, Subject::MaxWaitMs, Rule::WholeNumber);
+    }
+    let status = host.desk.admit(&mut host.page, handle, 1_048_577.0, 2000.0);
+    host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
+}
+
+#[test]
+fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, false);
+    let most = 11.0 * 4096.0; // this tick and ten of waiting; no lead where the start is unknown
+    assert_eq!(host.desk.admit(&mut host.page, handle, most, 10.0), 0);
+    let status = host.desk.admit(&mut host.page, handle, most + 1.0, 10.0);
+    host.assert_refused(status, Code::SequenceExhausted, Subject::Count, Rule::CountReach);
+    assert_eq!(host.page.numbers[slot::MAX].to_bits(), most.to_bits());
+}
+
+#[test]
+fn one_call_hands_over_as_many_ids_as_the_page_holds() {
+    let mut host = Host::new();
+    host.describe(&Layout::named("mastodon").unwrap().spec());
+    host.set(slot::NODE_NONE, 1.0);
+    let handle = host.handle();
+    for want in [4096, 4097, u32::MAX] {
+        assert_eq!(host.reserve(handle, NOW_MS, want, false), 0);
+        assert_eq!(host.page.numbers[slot::COUNT].to_bits(), 4096.0_f64.to_bits());
+    }
+}
+
+#[test]
+fn an_id_of_all_ones_is_told_from_a_refusal_by_its_status() {
+    let mut host = Host::new();
+    let discord = Layout::named("discord").unwrap();
+    host.describe(&discord.spec());
+    host.set(slot::NODE, 1023.0);
+    let handle = host.handle();
+    let last_ms = number(discord.plan().last_ms);
+    assert_eq!(host.reserve(handle, last_ms, 4095, false), 0);
+    let last = host.desk.next(&mut host.page, handle, last_ms, false);
+    assert_eq!((last, host.page.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
+    assert_eq!(host.desk.next(&mut host.page, handle, last_ms, true), NO_ID);
+    assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
+}

@@ -1,0 +1,86 @@
+//! Which generators meet on one state, and from when on it issues.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use frazil::{Code, Field, GeneratorOptions, Layout, LayoutSpec, ManualClock, Node, Registry};
+
+const T: u64 = 1_720_000_000_000;
+
+fn layout(fields: &[Field]) -> LayoutSpec {
+    LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields: fields.to_vec() }
+}
+
+fn open(registry: &mut Registry, spec: LayoutSpec, node: u64) {
+    registry.open(&Layout::new(spec).unwrap(), GeneratorOptions::new(Node::Id(node))).unwrap();
+}
+
+#[test]
+fn whatever_changes_the_numbers_changes_the_state() {
+    let plain = || layout(&[Field::time(40), Field::node(8), Field::sequence(10)]);
+    let mut registry = Registry::new();
+    open(&mut registry, plain(), 3);
+    for (other, node) in [
+        (plain(), 4),
+        (LayoutSpec { epoch_ms: 1_704_067_200_001, ..plain() }, 3),
+        (LayoutSpec { tick_ms: 2, ..plain() }, 3),
+        (layout(&[Field::time(41), Field::node(8), Field::sequence(10)]), 3),
+        (layout(&[Field::time(40), Field::node(9), Field::sequence(9)]), 3),
+        (layout(&[Field::time(40), Field::node(7), Field::sequence(11)]), 3),
+        (layout(&[Field::time(40), Field::sequence(10), Field::node(8)]), 3),
+        (layout(&[Field::node(8), Field::time(40), Field::sequence(10)]), 3),
+        (layout(&[Field::sequence(10), Field::node(8), Field::time(40)]), 3),
+        (layout(&[Field::time(40), Field::node(8), Field::clock(2), Field::sequence(8)]), 3),
+        (layout(&[Field::time(40), Field::node(8), Field::clock(3), Field::sequence(7)]), 3),
+        (layout(&[Field::time(40), Field::clock(2), Field::node(8), Field::sequence(8)]), 3),
+        (layout(&[Field::part("a", 4), Field::time(40), Field::part("b", 4), Field::sequence(10)]), 3),
+    ] {
+        let before = registry.len();
+        open(&mut registry, other.clone(), node);
+        assert_eq!(registry.len(), before + 1, "{other:?}");
+        open(&mut registry, other.clone(), node);
+        assert_eq!(registry.len(), before + 1, "{other:?} once more");
+    }
+}
+
+#[test]
+fn names_and_the_room_above_change_nothing() {
+    let mut registry = Registry::new();
+    open(&mut registry, layout(&[Field::time(41), Field::node(10), Field::sequence(12)]), 113);
+    let parts = [Field::part("datacenter", 5), Field::part("worker", 5)];
+    let joined = layout(&[&[Field::time(41)], &parts[..], &[Field::sequence(12)]].concat());
+    open(&mut registry, joined.clone(), 113);
+    open(&mut registry, LayoutSpec { unsigned: true, ..joined }, 113);
+    assert_eq!(registry.len(), 1);
+}
+
+#[test]
+fn a_refused_generator_leaves_no_state() {
+    let mut registry = Registry::new();
+    let default = Layout::named("default").unwrap();
+    for (node, max_lead_ms) in [(1024, None), (7, Some(1001)), (7, Some(1))] {
+        let options = GeneratorOptions { max_lead_ms, ..GeneratorOptions::new(Node::Id(node)) };
+        assert!(registry.open(&default, options).is_err());
+    }
+    assert!(registry.is_empty());
+}
+
+#[test]
+fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
+    let mut registry = Registry::new();
+    let default = Layout::named("default").unwrap();
+    let mut open = |start_ms, max_lead_ms| {
+        let options = GeneratorOptions { start_ms: Some(start_ms), max_lead_ms: Some(max_lead_ms), node: Node::Id(7) };
+        registry.open(&default, options).unwrap()
+    };
+    let small = open(T, 10);
+    let clock = ManualClock::new(T + 5);
+    let error = small.next(&clock).unwrap_err();
+    assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 6));
+
+    let large = open(T + 60_000, 100); // a thread that started a minute later
+    for ids in [&small, &large] {
+        let error = ids.next(&clock).unwrap_err();
+        assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 96));
+    }
+    clock.set_ms(T + 101);
+    assert_eq!(small.next(&clock).unwrap() + 1, large.next(&clock).unwrap());
+}

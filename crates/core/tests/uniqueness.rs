@@ -1,0 +1,224 @@
+//! No ID twice: each promise beside a generator that breaks it, so that the check is known to see a repeat.
+//!
+//! Every scenario mints into a list, and one function counts the repeats. It must find none from the library, and some
+//! from the broken generator that stands next to it.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+
+use frazil::{
+    Clock, Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, ManualClock, Node, Outcome, Registry,
+    SystemClock,
+};
+
+/// 2024-07-03, in the layout `default`.
+const T: u64 = 1_720_000_000_000;
+
+/// How many IDs of the list were in it before.
+fn repeats(ids: &[u64]) -> usize {
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).filter(|pair| pair[0] == pair[1]).count()
+}
+
+#[test]
+fn the_check_counts_repeats() {
+    assert_eq!(repeats(&[]), 0);
+    assert_eq!(repeats(&[3, 1, 2]), 0);
+    assert_eq!(repeats(&[3, 1, 3, 2, 1, 3]), 3);
+}
+
+/// Four million IDs a millisecond, so that a tight loop never has to wait.
+fn wide() -> Layout {
+    let fields = vec![Field::time(40), Field::node(1), Field::sequence(22)];
+    Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
+}
+
+fn open(layout: &Layout) -> Generator {
+    Registry::new().open(layout, GeneratorOptions::new(Node::Id(1))).unwrap()
+}
+
+/// The machine on a state that the test keeps, well or badly: the ID, and the state after it.
+fn mint(machine: &Machine, word: u64, now_ms: u64) -> Option<(u64, u64)> {
+    match machine.reserve(word, 0, now_ms, 1, true) {
+        Outcome::Issued { word, block } => Some((block.first(), word)),
+        _ => None,
+    }
+}
+
+#[test]
+fn two_million_ids_in_a_tight_loop_are_unique() {
+    let ids = open(&wide());
+    let minted: Vec<u64> = (0..2_000_000).map(|_| ids.next(&SystemClock).unwrap()).collect();
+    assert_eq!(repeats(&minted), 0);
+    assert!(minted.is_sorted());
+}
+
+#[test]
+fn a_generator_that_reads_a_stale_state_is_caught() {
+    let machine = Machine::new(&wide(), Node::Id(1), 0).unwrap();
+    let (word, stale) = (Cell::new(0), Cell::new(0));
+    let minted: Vec<u64> = (0..10_000)
+        .filter_map(|number| {
+            // Once in a thousand times the state of the call before.
+            let read = if number % 1000 == 999 { stale.get() } else { word.get() };
+            let (id, next) = mint(&machine, read, SystemClock.now_ms().unwrap())?;
+            stale.set(word.get());
+            word.set(next);
+            Some(id)
+        })
+        .collect();
+    assert_ne!(repeats(&minted), 0);
+}
+
+#[test]
+fn twins_with_one_node_id_share_their_state() {
+    let (layout, mut registry) = (wide(), Registry::new());
+    let twins = [(); 2].map(|()| registry.open(&layout, GeneratorOptions::new(Node::Id(1))).unwrap());
+    let minted: Vec<u64> = (0..200_000).map(|number| twins[number % 2].next(&SystemClock).unwrap()).collect();
+    assert_eq!(repeats(&minted), 0);
+    assert!(minted.is_sorted());
+}
+
+#[test]
+fn twins_with_a_state_each_are_caught() {
+    let layout = wide();
+    let options = || GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
+    let twins = [(); 2].map(|()| Generator::private(&layout, options()).unwrap());
+    let minted: Vec<u64> = (0..200_000).map(|number| twins[number % 2].next(&SystemClock).unwrap()).collect();
+    assert_ne!(repeats(&minted), 0);
+}
+
+const THREADS: usize = 4;
+
+/// What four threads mint, each in its own order.
+fn on_threads(count: usize, mint: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
+    let minted = Mutex::new(Vec::with_capacity(THREADS * count));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let own: Vec<u64> = (0..count).map(&mint).collect();
+                minted.lock().unwrap().extend(own);
+            });
+        }
+    });
+    minted.into_inner().unwrap()
+}
+
+#[test]
+fn threads_that_share_a_generator_mint_two_million_unique_ids() {
+    let ids = open(&wide());
+    let minted = on_threads(500_000, |_| {
+        loop {
+            // A thread that was paused between clock and state is refused without a lead, and comes again.
+            if let Ok(id) = ids.next(&SystemClock) {
+                return id;
+            }
+        }
+    });
+    assert_eq!(minted.len(), 2_000_000);
+    assert_eq!(repeats(&minted), 0);
+}
+
+#[test]
+fn threads_that_load_and_store_instead_of_swapping_are_caught() {
+    let machine = Machine::new(&wide(), Node::Id(1), 1000).unwrap();
+    let (word, together) = (AtomicU64::new(0), Barrier::new(THREADS));
+    let minted = on_threads(1000, |number| {
+        let read = word.load(Ordering::SeqCst);
+        if number == 500 {
+            together.wait(); // the race that is only likely otherwise: all have loaded and none has stored
+        }
+        let (id, next) = mint(&machine, read, SystemClock.now_ms().unwrap()).unwrap();
+        word.store(next, Ordering::SeqCst);
+        id
+    });
+    assert_ne!(repeats(&minted), 0);
+}
+
+#[test]
+fn a_frozen_clock_gives_its_tick_and_the_lead_and_then_refuses() {
+    let layout = Layout::named("default").unwrap();
+    let ids = Generator::private(&layout, GeneratorOptions::new(Node::Id(1))).unwrap();
+    let clock = ManualClock::new(T);
+    let mut minted = Vec::new();
+    for _ in 0..100_000 {
+        match ids.next(&clock) {
+            Ok(id) => minted.push(id),
+            Err(error) => assert_eq!((error.code(), error.retry_after_ms()), (Code::SequenceExhausted, 1)),
+        }
+    }
+    assert_eq!(minted.len(), 11 * 4096, "the tick of the clock and ten of lead");
+    assert_eq!(repeats(&minted), 0);
+}
+
+#[test]
+fn a_sequence_that_wraps_within_its_tick_is_caught() {
+    let layout = Layout::named("default").unwrap();
+    let machine = Machine::new(&layout, Node::Id(1), 10).unwrap();
+    let word = Cell::new(0);
+    let minted: Vec<u64> = (0..100_000)
+        .filter_map(|_| {
+            let (id, next) = mint(&machine, word.get(), T)?;
+            let (tick, sequence) = (next >> 12, next & 0xfff);
+            // Counting on in the low bits alone, as `(sequence + 1) & mask` does.
+            word.set(if sequence == 0 { (tick - 1) << 12 } else { next });
+            Some(id)
+        })
+        .collect();
+    assert_ne!(repeats(&minted), 0);
+}
+
+/// Mints through a day on which the clock is set back by `step_ms` three times.
+fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) -> Vec<u64> {
+    let mut minted = Vec::new();
+    for round in 0..3 {
+        let top = T + round * 20;
+        for now_ms in (top..top + 50).chain(top + 50 - step_ms..top + 100 - step_ms).chain(top + 50..top + 70) {
+            minted.extend((0..100).filter_map(|_| mint(now_ms)));
+        }
+    }
+    minted
+}
+
+const STEPS_MS: [u64; 3] = [1, 1000, 3_600_000];
+
+#[test]
+fn steps_back_repeat_nothing() {
+    let layout = Layout::named("default").unwrap();
+    for step_ms in STEPS_MS {
+        let ids = Generator::private(&layout, GeneratorOptions::new(Node::Id(1))).unwrap();
+        let clock = ManualClock::new(0);
+        let minted = through_steps_back(step_ms, |now_ms| {
+            clock.set_ms(now_ms);
+            let id = ids.next(&clock);
+            assert!(id.is_ok() || id.is_err_and(|error| error.code() == Code::ClockBackward));
+            id.ok()
+        });
+        assert!(minted.len() >= 3 * 70 * 100 / 2, "{} minted around steps of {step_ms} ms", minted.len());
+        assert_eq!(repeats(&minted), 0, "after steps of {step_ms} ms");
+        assert!(minted.is_sorted());
+    }
+}
+
+#[test]
+fn a_sequence_that_starts_again_after_a_step_back_is_caught() {
+    let layout = Layout::named("default").unwrap();
+    let machine = Machine::new(&layout, Node::Id(1), 10).unwrap();
+    for step_ms in STEPS_MS {
+        let (word, last_ms) = (Cell::new(0), Cell::new(0));
+        let minted = through_steps_back(step_ms, |now_ms| {
+            if now_ms < last_ms.get() {
+                word.set(0);
+            }
+            last_ms.set(now_ms);
+            let (id, next) = mint(&machine, word.get(), now_ms)?;
+            word.set(next);
+            Some(id)
+        });
+        assert_ne!(repeats(&minted), 0, "after steps of {step_ms} ms");
+    }
+}

@@ -1,0 +1,76 @@
+//! `errors.json`: the table of codes, and options that are refused when a generator is opened.
+
+use frazil::Rule;
+use serde_json::{Value, json};
+
+use super::{comment, join, subject};
+use crate::reference::{ERRORS, sentence};
+
+const MAX_SAFE: u64 = (1 << 53) - 1;
+/// The longest that `setTimeout` waits.
+const MAX_WAIT_MS: u128 = (1 << 31) - 1;
+
+pub(super) fn vectors() -> Value {
+    let codes = (1..).zip(ERRORS).map(
+        |(number, (code, class, retryable))| json!({ "code": code, "number": number, "class": class, "retryable": retryable }),
+    );
+    json!({
+        "_comment": comment(&[
+            "codes: every code in the order of its number (the status by which a binding reports it), with the name of its class in JavaScript, and retryable: whether the same call can succeed later although the caller changes nothing.",
+            "open: options with which no generator can be made. layout; node: a number, an object from part names to numbers, \"none\", or null where it is not given; and, where given, maxLeadMs, maxWaitMs, maxAsyncWaitMs.",
+            "startMs: null means that the start of the process is unknown to the host; without this member it is known. private: true means a generator with a state of its own (in JavaScript: with the option `now`).",
+        ]),
+        "codes": codes.collect::<Vec<_>>(),
+        "open": open(),
+    })
+}
+
+fn open() -> Vec<Value> {
+    let case = |layout: &str, node: Value, options: Value, code, field, rule: String| {
+        let given = join(json!({ "layout": subject(layout).name, "node": node }), options);
+        join(given, json!({ "code": code, "field": field, "rule": rule }))
+    };
+    let js = |case| join(case, json!({ "jsOnly": true }));
+    let plain = |rule| sentence(rule, 0, 0);
+    let node = |layout, node, rule| case(layout, node, json!({}), "INVALID_NODE", "node", rule);
+    let whole = |max| sentence(Rule::WholeNumber, 0, max);
+    let required = |layout, rule| js(case(layout, Value::Null, json!({}), "NODE_REQUIRED", "node", plain(rule)));
+    let lead = |options, rule| case("default", json!(7), options, "INVALID_OPTION", "maxLeadMs", rule);
+    let static_lead = || sentence(Rule::StaticLead, 0, 1000);
+    let mut cases = vec![
+        node("default", json!(1024), whole(1023)),
+        node("default", json!(MAX_SAFE), whole(1023)),
+        node("default", json!(MAX_SAFE + 1), whole(1023)),
+        js(node("default", json!(-1), whole(1023))),
+        js(node("default", json!(1.5), whole(1023))),
+        js(node("default", json!(1e300), whole(1023))),
+        node("default", json!("none"), plain(Rule::NodeNotNone)),
+        node("twitter", json!({ "datacenter": 3 }), plain(Rule::PartNames)),
+        node("twitter", json!({ "datacenter": 3, "worker": 32 }), whole(31)),
+        node("twitter", json!(1024), whole(1023)),
+        node("safe53", json!(8), whole(7)),
+        node("seata", json!(1024), whole(1023)),
+        node("node split by time", json!(128), whole(127)),
+        node("widest node", json!(1_u64 << 32), whole((1 << 32) - 1)),
+        node("mastodon", json!(0), plain(Rule::NodeNone)),
+        node("mastodon", json!(7), plain(Rule::NodeNone)),
+        js(node("mastodon", json!(1.5), plain(Rule::NodeNone))),
+        required("default", Rule::NodeGiven),
+        required("twitter", Rule::NodeGiven),
+        required("seata", Rule::NodeGiven),
+        required("mastodon", Rule::NodeNone),
+        required("tiny", Rule::NodeNone),
+        lead(json!({ "maxLeadMs": 1001 }), static_lead()),
+        lead(json!({ "maxLeadMs": 60_000 }), static_lead()),
+        lead(json!({ "maxLeadMs": 1001, "private": true }), static_lead()),
+        lead(json!({ "maxLeadMs": 1, "startMs": null }), plain(Rule::NoStartLead)),
+        lead(json!({ "maxLeadMs": 1000, "startMs": null }), plain(Rule::NoStartLead)),
+    ];
+    for option in ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"] {
+        for value in [json!(-1), json!(1.5), json!(1_u64 << 31), json!(1e300)] {
+            let options = json!({ option: value });
+            cases.push(js(case("default", json!(7), options, "INVALID_OPTION", option, whole(MAX_WAIT_MS))));
+        }
+    }
+    cases
+}

@@ -1,0 +1,193 @@
+//! `ranges.json`: putting IDs together, and the IDs of a time.
+
+use frazil::Rule;
+use serde_json::{Value, json};
+
+use super::{Subject, comment, join, middle, number, numbers, subject, subjects, text};
+use crate::reference::{Kind, Layout, sentence};
+
+pub(super) fn vectors() -> Value {
+    json!({
+        "_comment": comment(&[
+            "compose: layout.compose({ timestampMs, node, clock, sequence }) gives id, or is refused. null stands for an argument that is not given.",
+            "ranges: minIdAt(timestampMs, { node }) is minId and maxIdAt(timestampMs, { node }) is maxId, both inclusive: the IDs of the tick that contains timestampMs; or both calls are refused alike. node is null where it is not given.",
+            "nodes: a node id by the names of its parts. node is what the caller gives: a number, or an object from part names to numbers. joined is the node id as one number, and id the ID that has this node id and zeros elsewhere (timestampMs is the epoch); or the node is refused wherever one is given.",
+        ]),
+        "compose": subjects().iter().flat_map(compositions).collect::<Vec<_>>(),
+        "ranges": subjects().iter().flat_map(ranges).collect::<Vec<_>>(),
+        "nodes": nodes(),
+    })
+}
+
+fn error(code: &str, field: &str, rule: Rule, min: u128, max: u128) -> Value {
+    json!({ "code": code, "field": field, "rule": sentence(rule, min, max) })
+}
+
+fn out_of_range(layout: &Layout) -> Value {
+    error("TIME_OUT_OF_RANGE", "timestampMs", Rule::TimeRange, layout.epoch_ms, layout.end_ms())
+}
+
+fn too_large(code: &str, field: &str, max: u128) -> Value {
+    error(code, field, Rule::WholeNumber, 0, max)
+}
+
+fn compositions(subject: &Subject) -> Vec<Value> {
+    let layout = &subject.layout;
+    let max = |kind| layout.count(kind) - 1;
+    let [tick, node, clock, sequence] = middle(layout);
+    let own = |kind, value| layout.has(kind).then_some(value);
+    let (node, clock) = (own(Kind::Node, node), own(Kind::Clock, clock));
+    let case = |at: u128, node: Option<u128>, clock: Option<u128>, sequence, expected| {
+        let given = json!({
+            "layout": subject.name,
+            "timestampMs": number(at),
+            "node": node.map(number),
+            "clock": clock.map(number),
+            "sequence": number(sequence),
+        });
+        join(given, expected)
+    };
+    let id = |tick, node: Option<u128>, clock: Option<u128>, sequence| {
+        let id = layout.compose(tick, node.unwrap_or(0), clock.unwrap_or(0), sequence);
+        case(layout.start_ms(tick), node, clock, sequence, json!({ "id": text(id) }))
+    };
+    let at = layout.start_ms(tick);
+    let (last_node, last_clock) = (own(Kind::Node, max(Kind::Node)), own(Kind::Clock, max(Kind::Clock)));
+    let mut cases = vec![
+        id(0, own(Kind::Node, 0), own(Kind::Clock, 0), 0),
+        id(tick, node, clock, sequence),
+        id(max(Kind::Time), last_node, last_clock, max(Kind::Sequence)),
+        case(layout.end_ms() + 1, node, clock, sequence, out_of_range(layout)),
+        case(at, node, clock, max(Kind::Sequence) + 1, too_large("INVALID_ARGUMENT", "sequence", max(Kind::Sequence))),
+    ];
+    if layout.epoch_ms > 0 {
+        cases.push(case(layout.epoch_ms - 1, node, clock, sequence, out_of_range(layout)));
+    }
+    if layout.tick_ms > 1 {
+        let inside = || error("INVALID_ARGUMENT", "timestampMs", Rule::TickStart, layout.tick_ms, 0);
+        cases.push(case(at + 1, node, clock, sequence, inside()));
+        cases.push(case(at + layout.tick_ms - 1, node, clock, sequence, inside()));
+        cases.push(case(layout.end_ms(), node, clock, sequence, inside()));
+    }
+    let missing = |field| error("INVALID_ARGUMENT", field, Rule::FieldMissing, 0, 0);
+    let absent = |field| error("INVALID_ARGUMENT", field, Rule::FieldAbsent, 0, 0);
+    if layout.has(Kind::Node) {
+        cases.push(case(at, None, clock, sequence, missing("node")));
+        let max = max(Kind::Node);
+        cases.push(case(at, Some(max + 1), clock, sequence, too_large("INVALID_NODE", "node", max)));
+    } else {
+        cases.push(case(at, Some(0), clock, sequence, absent("node")));
+    }
+    if layout.has(Kind::Clock) {
+        cases.push(case(at, node, None, sequence, missing("clock")));
+        let max = max(Kind::Clock);
+        cases.push(case(at, node, Some(max + 1), sequence, too_large("INVALID_ARGUMENT", "clock", max)));
+    } else {
+        cases.push(case(at, node, Some(0), sequence, absent("clock")));
+    }
+    cases
+}
+
+fn ranges(subject: &Subject) -> Vec<Value> {
+    let layout = &subject.layout;
+    let [tick, node, ..] = middle(layout);
+    let case = |at: u128, node: Option<u128>, expected| {
+        join(json!({ "layout": subject.name, "timestampMs": number(at), "node": node.map(number) }), expected)
+    };
+    let (start, end) = (layout.start_ms(tick), layout.end_ms());
+    if let Some(field) = [Kind::Clock, Kind::Sequence].into_iter().find(|kind| layout.above_time(*kind)) {
+        let unordered = || error("NOT_TIME_ORDERED", field.name(), Rule::NothingUnordered, 0, 0);
+        return vec![case(layout.epoch_ms, None, unordered()), case(start, Some(node), unordered())];
+    }
+    let above = layout.above_time(Kind::Node);
+    let node = above.then_some(node);
+    let found = |at: u128, node: Option<u128>| {
+        let (least, largest) = layout.range((at - layout.epoch_ms) / layout.tick_ms, node.unwrap_or(0));
+        case(at, node, json!({ "minId": text(least), "maxId": text(largest) }))
+    };
+    let mut cases = vec![found(layout.epoch_ms, node), found(start, node)];
+    if layout.tick_ms > 1 {
+        cases.push(found(layout.epoch_ms + layout.tick_ms - 1, node));
+        cases.push(found(layout.epoch_ms + layout.tick_ms, node));
+        cases.push(found(start + layout.tick_ms / 2, node));
+        cases.push(found(start + layout.tick_ms - 1, node));
+        cases.push(found(layout.start_ms(layout.last_tick()), node));
+    }
+    cases.push(found(end, node));
+    cases.push(case(end + 1, node, out_of_range(layout)));
+    if layout.epoch_ms > 0 {
+        cases.push(case(layout.epoch_ms - 1, node, out_of_range(layout)));
+        cases.push(case(0, node, out_of_range(layout)));
+    }
+    if above {
+        let max = layout.count(Kind::Node) - 1;
+        cases.extend([found(start, Some(0)), found(start, Some(max))]);
+        cases.push(case(start, None, error("INVALID_ARGUMENT", "node", Rule::FieldAbove, 0, 0)));
+        cases.push(case(start, Some(max + 1), too_large("INVALID_NODE", "node", max)));
+    } else {
+        cases.push(case(start, Some(0), error("INVALID_ARGUMENT", "node", Rule::FieldBelow, 0, 0)));
+    }
+    cases
+}
+
+fn nodes() -> Vec<Value> {
+    let mut cases = Vec::new();
+    for name in [
+        "default",
+        "twitter",
+        "discord",
+        "instagram",
+        "sonyflake",
+        "baidu",
+        "seata",
+        "safe53",
+        "node split by time",
+        "node split in three",
+        "node parts in a row above time",
+        "node last",
+        "32 node parts of one bit",
+        "widest node",
+    ] {
+        let subject = subject(name);
+        let layout = &subject.layout;
+        let max = layout.count(Kind::Node) - 1;
+        for joined in [0, 1, max / 3, max / 2 + 1, max] {
+            let id = layout.compose(0, joined, 0, 0);
+            let expected = json!({ "joined": number(joined), "id": text(id) });
+            let case = |given: Value| join(json!({ "layout": subject.name, "node": given }), expected.clone());
+            cases.extend([case(number(joined)), case(numbers(&layout.decode(id).parts))]);
+        }
+    }
+    let wrong = |name: &str, given: Value, rule: String| {
+        let expected = json!({ "code": "INVALID_NODE", "field": "node", "rule": rule });
+        join(json!({ "layout": subject(name).name, "node": given }), expected)
+    };
+    let names = || sentence(Rule::PartNames, 0, 0);
+    let whole = |max| sentence(Rule::WholeNumber, 0, max);
+    let none = || sentence(Rule::NodeNone, 0, 0);
+    cases.extend([
+        // The order in which the parts are named is of no matter.
+        json!({ "layout": "twitter", "node": { "worker": 17, "datacenter": 3 }, "joined": 113, "id": (113 << 12).to_string() }),
+        wrong("twitter", json!({}), names()),
+        wrong("twitter", json!({ "datacenter": 3 }), names()),
+        wrong("twitter", json!({ "worker": 3 }), names()),
+        wrong("twitter", json!({ "datacenter": 3, "machine": 17 }), names()),
+        wrong("twitter", json!({ "datacenter": 3, "worker": 17, "process": 1 }), names()),
+        wrong("twitter", json!({ "node": 113 }), names()),
+        wrong("twitter", json!({ "datacenter": 32, "worker": 17 }), whole(31)),
+        wrong("twitter", json!({ "datacenter": 3, "worker": 32 }), whole(31)),
+        wrong("twitter", json!(1024), whole(1023)),
+        wrong("default", json!({ "worker": 1 }), names()),
+        wrong("default", json!({ "node": 1024 }), whole(1023)),
+        wrong("node split by time", json!({ "a": 8, "b": 0 }), whole(7)),
+        wrong("node split by time", json!({ "a": 0, "b": 16 }), whole(15)),
+        wrong("node split by time", json!(128), whole(127)),
+        wrong("widest node", json!(1_u64 << 32), whole((1 << 32) - 1)),
+        wrong("mastodon", json!(0), none()),
+        wrong("mastodon", json!({ "node": 0 }), none()),
+        wrong("mastodon", json!({}), none()),
+        join(wrong("twitter", json!({ "datacenter": -1, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
+        join(wrong("twitter", json!({ "datacenter": 0.5, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
+    ]);
+    cases
+}
