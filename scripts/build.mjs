@@ -33,6 +33,9 @@ const BUNDLES = [
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
   { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
+  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm" },
+  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm" },
+  { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
   { file: "decode.mjs", entry: "decode", format: "esm" },
   { file: "decode.cjs", entry: "decode", format: "cjs" },
 ];
@@ -104,6 +107,7 @@ async function buildPackage() {
   // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
+  copyFileSync(`${frazil}/build/frazil_bg.wasm`, `${dist}/frazil.wasm`);
   for (const { file, entry, binding, format, platform = "neutral" } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],
@@ -115,6 +119,8 @@ async function buildPackage() {
       mainFields: ["module", "main"],
       alias: binding ? { "#binding": `${frazil}/src/binding/${binding}.ts` } : {},
       loader: { ".wasm": "base64" },
+      // What stays an import: the module where the host compiles it, and the package itself for the command line.
+      external: ["./frazil.wasm", "./frazil.wasm?module", "frazil"],
       legalComments: "none",
       logLevel: "warning",
     });

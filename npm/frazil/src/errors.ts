@@ -44,18 +44,20 @@ export class FrazilError extends Error {
   readonly code: ErrorCode;
   /** Whether the same call can succeed later although the caller changes nothing. */
   readonly retryable: boolean;
-  readonly field?: string;
-  readonly value?: unknown;
-  readonly rule?: string;
-  readonly retryAfterMs?: number;
-  readonly maxCount?: number;
-  readonly issued?: number;
-  readonly position?: number;
+  // Declared only: a field that does not apply is absent, not an own `undefined`.
+  declare readonly field?: string;
+  declare readonly value?: unknown;
+  declare readonly rule?: string;
+  declare readonly retryAfterMs?: number;
+  declare readonly maxCount?: number;
+  declare readonly issued?: number;
+  declare readonly position?: number;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(`${code}: ${message}`, "cause" in details ? { cause: details.cause } : undefined);
+    super(`${code}: ${message}`, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    this.retryable = RETRYABLE.split(" ").includes(code);
+    // A count beyond `maxCount` is met by no later call either.
+    this.retryable = RETRYABLE.split(" ").includes(code) && details.maxCount === undefined;
     const { cause: _, ...rest } = details;
     for (const [name, value] of Object.entries(rest)) {
       if (value !== undefined || name === "value") (this as Record<string, unknown>)[name] = value;
@@ -69,6 +71,17 @@ export class FrazilError extends Error {
 
   override get name(): string {
     return this[BRAND];
+  }
+
+  /** As of any error: a subclass may name itself. */
+  override set name(name: string) {
+    Object.defineProperty(this, "name", { value: name, writable: true, configurable: true });
+  }
+
+  /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
+  toJSON(): Record<string, unknown> {
+    const said: Record<string, unknown> = { name: this.name, message: this.message };
+    return Object.assign(said, this, "value" in this && { value: show(this.value) });
   }
 
   /** Whether a value is an error of this package, whichever copy or realm made it. */

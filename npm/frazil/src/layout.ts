@@ -567,7 +567,11 @@ function checkGiven(field: string, value: unknown, has: boolean): void {
   throw refusal("INVALID_ARGUMENT", field, value, has ? rules.FIELD_MISSING : rules.FIELD_ABSENT);
 }
 
+/** Reads what kind of typed array a value is: `undefined` for anything else, and not to be deceived by a property. */
+const kindOf = /* @__PURE__ */ (() =>
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get)() as () => string | undefined;
+
 /** Whether a value is a typed array of that name, of whichever realm. */
 export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
-  return ArrayBuffer.isView(value) && (value as unknown as { [Symbol.toStringTag]: string })[Symbol.toStringTag] === name;
+  return kindOf.call(value) === name;
 }

@@ -25,7 +25,7 @@ export function signalOf(options: unknown): AbortSignal | undefined {
   if (options === undefined) return undefined;
   const { signal } = checkOptions(options, ["signal"]);
   if (signal === undefined) return undefined;
-  const usable = typeof (signal as AbortSignal | null)?.addEventListener === "function";
-  if (!usable) throw refusal("INVALID_OPTION", "signal", signal, rules.A_SIGNAL);
+  const { addEventListener, throwIfAborted } = (signal ?? {}) as Partial<AbortSignal>;
+  if (typeof addEventListener !== "function" || typeof throwIfAborted !== "function") throw refusal("INVALID_OPTION", "signal", signal, rules.A_SIGNAL);
   return signal as AbortSignal;
 }

@@ -62,6 +62,13 @@ const OPTIONS = ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "maxAsyn
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
 const numeric = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
 
+/** A clock whose values are numbers: what is none is refused as it is, since NaN in its place would not say what it was. */
+const checkedClock = (now: () => unknown) => (): number => {
+  const ms = now();
+  if (typeof ms !== "number") throw refusal("INVALID_CLOCK", "now", ms, rules.FINITE_CLOCK);
+  return ms;
+};
+
 const isStall = (error: unknown): error is ClockError => error instanceof ClockError && (error.retryAfterMs ?? 0) > 0;
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
@@ -130,7 +137,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (typeof unshared !== "boolean") throw refusal("INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function") throw refusal("INVALID_OPTION", "now", now, rules.FUNCTION);
     this.#private = now !== undefined;
-    this.#clock = now === undefined ? wallClock : () => numeric(now());
+    this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
     this.node = typeof joined === "number" ? joined : undefined;
     try {
@@ -300,7 +307,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const error = port.error(status, undefined);
     const value = given[error.field as string];
     // A node id that is not even a number was read from somewhere: say where one can come from.
-    const hint = error.code === "INVALID_NODE" && typeof value === "string" && value !== "none" ? `; ${rules.NODE_GIVEN}` : "";
+    const isText = typeof value === "string" && value !== "none";
+    const hint = error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
     return refusal(error.code, error.field as string, value, `${error.rule}${hint}`);
   }
 
@@ -320,9 +328,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #refill(now: number, waitMs: number): bigint {
     const usedUp = this.#at === this.#end && now >= this.#fromMs && now < this.#untilMs;
     const want = usedUp ? Math.min(2 * this.#size, this.#maxBlock) : 1;
-    this.#dropBlock();
     this.#restMs = waitMs;
     const count = this.#reserve(want, now);
+    // Only now: a refused call loses no ID, and the rest of the block is good once the clock is back in its tick.
+    this.#dropBlock();
     const { ids, numbers } = this.#port as Port;
     this.#size = count;
     this.#fromMs = numbers[slot.VALID_FROM_MS] as number;
@@ -374,8 +383,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         at += taken.length;
         continue;
       }
-      this.#dropBlock();
       const count = this.#reserve(Math.min(target.length - at, slot.IDS), now, { issued: at });
+      this.#dropBlock();
       target.set((this.#port as Port).ids.subarray(0, count), at);
       at += count;
     }
@@ -413,8 +422,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         }
       });
     } catch (error) {
-      // Only while nothing larger has been issued in the meantime, or the order would be lost.
-      if (signal?.aborted && reservations === this.#reservations) keep?.(done);
+      if (signal?.aborted && keep !== undefined && done > 0) {
+        // Only while nothing larger has been issued in the meantime, or the order would be lost.
+        if (reservations === this.#reservations && !this.#closed) keep(done);
+        else this.#dropped += done;
+      }
       throw error;
     }
   }
@@ -444,7 +456,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     let now = nowMs;
     let confirmed = false;
     for (;;) {
-      const status = calls.reserve(page, this.#handle, now, want, confirmed);
+      // A replaced `Date.now` may return anything.
+      const status = calls.reserve(page, this.#handle, numeric(now), want, confirmed);
       if (status === 0) {
         const count = port.numbers[slot.COUNT] as number;
         this.#reservations++;

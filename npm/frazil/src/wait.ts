@@ -27,6 +27,8 @@ export function block(ms: number): void {
 /** Waits without holding the thread. Rejects with the signal's reason when it aborts. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    // A signal that was aborted between two waits fires no event for the second.
+    if (signal?.aborted) return reject(signal.reason);
     const stop = () => {
       clearTimeout(timer);
       reject(signal?.reason);

@@ -1,6 +1,6 @@
 // What `scripts/build.mjs` puts into `build/` before the bundles are made.
 
-declare module "*/build/frazil_bg.wasm" {
+declare module "*/frazil_bg.wasm" {
   /** The module as base64. */
   const text: string;
   export default text;
@@ -14,4 +14,14 @@ declare module "*/build/frazil_bg.js" {
   export function admit(page: number, handle: number, count: number, waitMs: number): number;
   export function reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
   export function next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+}
+
+declare module "*/frazil.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}
+
+declare module "*/frazil.wasm?module" {
+  const module: WebAssembly.Module;
+  export default module;
 }

@@ -1,0 +1,9 @@
+/** Cloudflare Workers: the module is imported, since a Worker may not compile one in a request. */
+import module from "./frazil.wasm";
+import type { Binding } from "../port.js";
+import { instantiate } from "./wasm.js";
+
+export const load = (): Binding => instantiate(() => module);
+
+/** An isolate has one thread. */
+export const inWorkerThread = (): boolean => false;

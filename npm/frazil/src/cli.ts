@@ -1,0 +1,148 @@
+#!/usr/bin/env node
+/** The command line: `npx frazil`. Reads arguments and prints; what it prints comes from the package itself. */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
+
+const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines
+
+  npx frazil next --node 7                       mint an ID
+  npx frazil next --node 7 --count 3 --json      three, as JSON
+  npx frazil decode 175928847299117063 --layout discord
+                                                 what an ID says: time, node, sequence, bits
+  npx frazil plan --layout twitter               what a layout holds, and when it ends
+
+Options
+  --node N         which of your machines this is; there is no default, because two machines on one node id
+                   repeat each other's IDs. "none" for a layout without a node field
+  --layout NAME    ${Layout.names.slice(0, 8).join(", ")},
+                   ${Layout.names.slice(8).join(", ")} (default: default)
+  --epoch MS       another epoch for the layout, in Unix milliseconds
+  --count N        how many to mint (default: 1)
+  --json           for programs: one JSON value a line, IDs as text
+  --help, --version
+
+An ID is digits only. Pass it as text: a JavaScript number loses the last digits of an ID this long.
+`;
+
+/** A mistake in how the command was called, and what to do instead. */
+class UsageError extends Error {}
+
+interface Flags {
+  node?: string | undefined;
+  layout?: string | undefined;
+  epoch?: string | undefined;
+  count?: string | undefined;
+  json?: boolean | undefined;
+}
+
+/** A whole number given as text. Its range is judged by whoever takes it. */
+function wholeNumber(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be a whole number`);
+  return Number(text);
+}
+
+function layoutOf({ layout = "default", epoch }: Flags): Layout {
+  const named = Layout.named(layout as LayoutName) as Layout;
+  return epoch === undefined ? named : named.with({ epochMs: wholeNumber("epoch", epoch) });
+}
+
+const line = (text: string) => process.stdout.write(`${text}\n`);
+/** Two columns, for people. */
+const table = (rows: readonly (readonly [string, unknown])[]) =>
+  line(rows.map(([name, value]) => `${name.padEnd(12)}${value}`).join("\n"));
+
+/** The bits of an ID, field by field. */
+function bitsOf(id: bigint, layout: Layout): string {
+  const width = layout.fields.reduce((bits, field) => bits + field.bits, 0);
+  let rest = id.toString(2).padStart(width, "0");
+  const fields = layout.fields.map(({ bits }) => {
+    const field = rest.slice(0, bits);
+    rest = rest.slice(bits);
+    return field;
+  });
+  return fields.join(" ");
+}
+
+function next(flags: Flags): void {
+  const { node, count = "1" } = flags;
+  const id = node === undefined || node === "none" ? node : wholeNumber("node", node);
+  const ids = new Snowflake({ layout: layoutOf(flags), node: id as number, maxWaitMs: 5000 });
+  const minted = ids.nextManyStrings(wholeNumber("count", count));
+  for (const text of minted) line(flags.json ? JSON.stringify(text) : text);
+}
+
+function decode(flags: Flags, ids: readonly string[]): void {
+  if (ids.length === 0) throw new UsageError("decode needs an ID: npx frazil decode 175928847299117063 --layout discord");
+  const layout = layoutOf(flags);
+  for (const text of ids) {
+    const decoded = layout.decode(text);
+    if (flags.json) {
+      line(JSON.stringify(decoded));
+      continue;
+    }
+    const parts = Object.entries(decoded.parts ?? {});
+    const named = parts.length > 1 || parts[0]?.[0] !== "node" ? parts : [];
+    table([
+      ["id", text],
+      ["time", `${decoded.date.toISOString()} (${decoded.timestampMs})`],
+      ...(decoded.node === undefined ? [] : [["node", decoded.node] as const]),
+      ...named.map(([name, value]) => [`  ${name}`, value] as const),
+      ...(decoded.clock === undefined ? [] : [["clock", decoded.clock] as const]),
+      ["sequence", decoded.sequence],
+      ["bits", bitsOf(decoded.id, layout)],
+      ["", layout.fields.map(({ kind, name, bits }) => `${name ?? kind} ${bits}`).join(" | ")],
+    ]);
+  }
+}
+
+function plan(flags: Flags): void {
+  const layout = layoutOf(flags);
+  const { lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond } = layout.plan();
+  if (flags.json) {
+    line(JSON.stringify({ ...layout.toJSON(), lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond }));
+    return;
+  }
+  table([
+    ["layout", layout.fields.map(({ kind, name, bits }) => `${name ?? kind} ${bits}`).join(" | ")],
+    ["epoch", `${new Date(layout.epochMs).toISOString()} (${layout.epochMs})`],
+    ["last time", lastDate.toISOString()],
+    ["signed", signedUntil === undefined ? "depends on the topmost field" : `positive until ${signedUntil.toISOString()}`],
+    ["ordered", ordered ? "yes: the IDs of one generator strictly increase" : "no"],
+    ["node ids", nodes],
+    ["cap", `${idsPerTick} IDs a tick of ${layout.tickMs} ms for each node, ${idsPerSecond} a second`],
+  ]);
+}
+
+function main(args: string[]): void {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      node: { type: "string" },
+      layout: { type: "string" },
+      epoch: { type: "string" },
+      count: { type: "string" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean" },
+    },
+  });
+  const [command, ...rest] = positionals;
+  if (values.version) {
+    line((JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version);
+  } else if (values.help || command === undefined) process.stdout.write(HELP);
+  else if (command === "next" && rest.length === 0) next(values);
+  else if (command === "decode") decode(values, rest);
+  else if (command === "plan" && rest.length === 0) plan(values);
+  else throw new UsageError(`unknown: ${positionals.join(" ")}`);
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  const known = FrazilError.is(error) || error instanceof UsageError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS");
+  if (!known) throw error;
+  process.stderr.write(`frazil: ${(error as Error).message}\nnpx frazil --help shows what can be done.\n`);
+  process.exitCode = error instanceof FrazilError ? 1 : 2;
+}
