@@ -53,6 +53,17 @@ pub enum FieldKind {
     Sequence,
 }
 
+impl FieldKind {
+    /// The widest field of the kind.
+    pub(crate) const fn max_bits(self) -> u32 {
+        match self {
+            Self::Sequence => MAX_SEQUENCE_BITS,
+            Self::Clock => MAX_CLOCK_BITS,
+            Self::Time | Self::Node => UNSIGNED_BITS,
+        }
+    }
+}
+
 /// One field of a layout.
 ///
 /// ```
@@ -214,18 +225,14 @@ impl Geometry {
         }
         let (mut node_bits, mut total) = (0, 0_u64);
         for &(kind, bits) in fields {
-            let (rule, max) = match kind {
-                FieldKind::Sequence if bits > MAX_SEQUENCE_BITS => (Rule::SequenceWidth, MAX_SEQUENCE_BITS),
-                FieldKind::Clock if bits > MAX_CLOCK_BITS => (Rule::ClockWidth, MAX_CLOCK_BITS),
-                _ if bits == 0 || bits > UNSIGNED_BITS => (Rule::WholeNumber, UNSIGNED_BITS),
-                _ => {
-                    // A long list of wide fields is possible input, so the sums are taken in 64 bits.
-                    total += u64::from(bits);
-                    node_bits += if kind == FieldKind::Node { u64::from(bits) } else { 0 };
-                    continue;
-                }
-            };
-            return Err(Error::number(Code::InvalidLayout, Subject::FieldBits, rule, u64::from(bits), (1, u64::from(max))));
+            let max = kind.max_bits();
+            if bits == 0 || bits > max {
+                let bounds = (1, u64::from(max));
+                return Err(Error::number(Code::InvalidLayout, Subject::FieldBits, Rule::WholeNumber, u64::from(bits), bounds));
+            }
+            // A long list of wide fields is possible input, so the sums are taken in 64 bits.
+            total += u64::from(bits);
+            node_bits += if kind == FieldKind::Node { u64::from(bits) } else { 0 };
         }
         if node_bits > u64::from(MAX_NODE_BITS) {
             return Err(Error::number(

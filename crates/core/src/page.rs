@@ -172,8 +172,8 @@ impl Page {
         let fields = fields.get_mut(..usize::try_from(count).unwrap_or(MAX_FIELDS)).unwrap_or_default();
         for (field, pair) in fields.iter_mut().zip(self.numbers[slot::FIELDS..].chunks_exact(2)) {
             let kind = whole(pair[0], code, Subject::Fields, 0, KINDS.len() as u64 - 1)?;
-            let bits = whole(pair[1], code, Subject::FieldBits, 1, 64)?;
             let kind = usize::try_from(kind).ok().and_then(|kind| KINDS.get(kind)).map_or(FieldKind::Node, |row| row.1);
+            let bits = whole(pair[1], code, Subject::FieldBits, 1, u64::from(kind.max_bits()))?;
             *field = (kind, u32::try_from(bits).unwrap_or(0));
         }
         Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)

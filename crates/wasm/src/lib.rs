@@ -9,6 +9,9 @@
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![cfg(target_arch = "wasm32")]
 
+#[cfg(feature = "std")]
+extern crate std;
+
 use core::cell::RefCell;
 
 use frazil::page::{Desk, NO_ID, Page};
@@ -20,7 +23,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[global_allocator]
 static ALLOCATOR: AssumeSingleThreaded<FreeListAllocator> = unsafe { AssumeSingleThreaded::new(FreeListAllocator::new()) };
 
-#[cfg(not(test))]
+#[cfg(not(feature = "std"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()

@@ -33,31 +33,22 @@ fn kind(kind: FieldKind) -> &'static str {
     KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
 }
 
-/// One line a layout, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
+/// A word a field, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
 fn layouts() -> String {
-    let mut text =
-        format!("{HEAD}/** Each named layout: epoch (Unix ms), tick (ms), unsigned, and its fields as `kind bits [name]`. */\n");
-    text.push_str("export const LAYOUTS = {\n");
+    let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
     for name in Layout::names() {
         let Ok(layout) = Layout::named(name) else { continue };
         let spec = layout.spec();
-        let fields: Vec<String> = spec
-            .fields
-            .iter()
-            .map(|field| {
-                [kind(field.kind), &field.bits.to_string(), field.name.as_deref().unwrap_or("")].join(" ").trim_end().to_owned()
-            })
-            .collect();
+        let mut row = format!("{name} {} {} {}", spec.epoch_ms, spec.tick_ms, u8::from(spec.unsigned));
+        for field in &spec.fields {
+            let _ = write!(row, " {}{}", &kind(field.kind)[..1], field.bits);
+            if let Some(name) = &field.name {
+                let _ = write!(row, ":{name}");
+            }
+        }
+        rows.push(row);
         let key = if name.contains('-') { format!("\"{name}\"") } else { name.to_owned() };
-        let _ = writeln!(
-            text,
-            "  {key}: [{}, {}, {}, \"{}\"],",
-            spec.epoch_ms,
-            spec.tick_ms,
-            u8::from(spec.unsigned),
-            fields.join(",")
-        );
         let parts: Vec<String> = spec
             .fields
             .iter()
@@ -66,14 +57,20 @@ fn layouts() -> String {
             .collect();
         let _ = writeln!(types, "  {key}: {};", if parts.is_empty() { "never".to_owned() } else { parts.join(" | ") });
     }
-    let _ = write!(text, "}} as const;\n\n{types}}}\n");
-    text
+    format!(
+        "{HEAD}/** Each named layout on a line: name, epoch (Unix ms), tick (ms), unsigned, and its fields as kind, width and `:name`. */\n\
+         export const LAYOUTS = `{}`;\n\n{types}}}\n",
+        rows.join("\n")
+    )
 }
 
 /// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
 fn errors() -> String {
     let mut text = format!("{HEAD}/** The codes of each class. */\nexport const CLASSES = {{\n");
-    for class in [Class::Config, Class::Clock, Class::Lease, Class::Decode] {
+    let classes = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
+    let place = |code: &Code| classes.iter().position(|class| *class == code.class());
+    assert!(Code::ALL.is_sorted_by_key(place), "a status is a place in the list of all classes' codes");
+    for class in classes {
         let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
     }
     let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
@@ -107,7 +104,8 @@ fn constant(name: &str) -> String {
 }
 
 fn page() -> String {
-    let mut text = format!("{HEAD}import * as rules from \"./rules.js\";\nimport type {{ ErrorCode }} from \"./errors.js\";\n\n");
+    let mut text =
+        format!("{HEAD}import * as rules from \"./rules.js\";\nimport {{ CLASSES, type ErrorCode }} from \"./errors.js\";\n\n");
     for (name, at) in SLOTS {
         let _ = writeln!(text, "export const {name} = {at};");
     }
@@ -129,12 +127,15 @@ fn page() -> String {
         }
         text.push_str("];\n\n");
     };
-    let codes =
-        std::iter::once("undefined".to_owned()).chain(Code::ALL.iter().map(|code| format!("{:?}", code.name()))).collect();
-    list(&mut text, "The codes by their status numbers.", "export const STATUSES: (ErrorCode | undefined)[]", codes);
-    let meanings =
-        std::iter::once(String::from("\"\"")).chain(Code::ALL.iter().map(|code| format!("{:?}", code.meaning()))).collect();
-    list(&mut text, "What the codes mean, by number.", "export const MEANINGS", meanings);
+    // The classes list the codes in the order of their numbers, so the numbers need no list of their own.
+    let split = "/* @__PURE__ */ ` ${Object.values(CLASSES).join(\" \")}`.split(\" \") as ErrorCode[]";
+    let _ = writeln!(text, "/** The codes by their status numbers. */\nexport const STATUSES = {split};\n");
+    text.push_str("/** What the codes mean that the core refuses with and no rule explains. */\n");
+    text.push_str("export const MEANINGS: { [code: string]: string } = {\n");
+    for code in Code::ALL.iter().filter(|code| code.class() == Class::Clock || **code == Code::Closed) {
+        let _ = writeln!(text, "  {}: {:?},", code.name(), code.meaning());
+    }
+    text.push_str("};\n\n");
     let subjects = Subject::ALL.iter().map(|subject| format!("{:?}", camel(subject.name()))).collect();
     list(&mut text, "What an error can be about, by number.", "export const SUBJECTS", subjects);
     let sentences = Rule::ALL.iter().map(|rule| format!("rules.{}", constant(&format!("{rule:?}")))).collect();

@@ -3,77 +3,67 @@
  * typed array makes none, so a field costs a few nanoseconds.
  */
 
-const word = /* @__PURE__ */ new BigUint64Array(1);
-const halves = /* @__PURE__ */ new Uint32Array(/* @__PURE__ */ (() => word.buffer)());
-/** The index of the low half, which depends on the byte order of the machine; the high half is at `1 - LOW`. */
-const LOW = /* @__PURE__ */ (() => {
-  word[0] = 1n;
-  return halves[0] === 1 ? 0 : 1;
-})();
+const word = /* @__PURE__ */ new BigUint64Array([1n]);
+const halves = /* @__PURE__ */ (() => new Uint32Array(word.buffer))();
+/** Where the low half lies, which depends on the byte order of the machine; the high one is at `1 - LOW`. */
+export const LOW: number = /* @__PURE__ */ (() => 1 - (halves[0] as number))();
 
-/** Puts an ID into the halves, for `Span.take` to read. */
-export function split(id: bigint): void {
+/** The halves of an ID, for `Span.of`. Good until the next call. */
+export function split(id: bigint): Uint32Array {
   word[0] = id;
-}
-
-/** Empties the halves, for `Span.put` to fill. */
-export function clear(): void {
-  word[0] = 0n;
+  return halves;
 }
 
 /** The ID that the halves hold. */
-export function join(): bigint {
-  return word[0] as bigint;
-}
+export const join = (): bigint => word[0] as bigint;
 
-const maskOf = (bits: number): number => (bits === 32 ? -1 : 2 ** bits - 1);
+const mask = (bits: number): number => (bits === 32 ? -1 : 2 ** bits - 1);
 
-/** Where a field lies: `bits` wide, its lowest bit at `shift`. */
-export class Span {
-  /** The largest value the field holds; exact, since no field but a masked one is wider than 53 bits. */
+/** Where a number lies in an ID. */
+export interface Span {
+  /** The largest value that it can have. */
   readonly max: number;
-  readonly #lowShift: number;
-  readonly #lowMask: number;
-  readonly #highShift: number;
-  readonly #highMask: number;
-  readonly #scale: number;
-
-  constructor(
-    readonly shift: number,
-    readonly bits: number,
-  ) {
-    const low = Math.max(0, Math.min(bits, 32 - shift));
-    this.max = 2 ** bits - 1;
-    this.#lowShift = shift % 32;
-    this.#lowMask = maskOf(low);
-    this.#highShift = Math.max(0, shift - 32);
-    this.#highMask = maskOf(bits - low);
-    this.#scale = 2 ** low;
-  }
-
-  /** The field of an ID given by its halves. */
-  of(low: number, high: number): number {
-    return (
-      (((high >>> this.#highShift) & this.#highMask) >>> 0) * this.#scale +
-      (((low >>> this.#lowShift) & this.#lowMask) >>> 0)
-    );
-  }
-
-  /** The field of the ID that was split. */
-  take(): number {
-    return this.of(halves[LOW] as number, halves[1 - LOW] as number);
-  }
-
-  /** Puts a value that fits into the halves. */
-  put(value: number): void {
-    const low = value % this.#scale;
-    halves[LOW] = (halves[LOW] as number) | (low << this.#lowShift);
-    halves[1 - LOW] = (halves[1 - LOW] as number) | (((value - low) / this.#scale) << this.#highShift);
-  }
+  /** Its lowest bit. */
+  readonly shift: number;
+  /** Its value in an ID given by its halves, which stand at `at` and `at + 1`. */
+  of(halves: Uint32Array, at?: number): number;
+  /** Puts a value that fits into the halves of the ID that was split. */
+  put(value: number): void;
 }
 
-/** Calls back with the halves of each ID of an array. */
-export function eachHalves(ids: BigUint64Array | BigInt64Array, visit: (at: number, low: number, high: number) => void) {
-  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
-  for (let at = 0; at < ids.length; at++) visit(at, words[2 * at + LOW] as number, words[2 * at + 1 - LOW] as number);
+/** A number `bits` wide, its lowest bit at `shift`. */
+export function spanOf(shift: number, bits: number): Span {
+  const lowBits = Math.max(0, Math.min(bits, 32 - shift));
+  const lowShift = shift % 32;
+  const lowMask = mask(lowBits);
+  const highShift = Math.max(0, shift - 32);
+  const highMask = mask(bits - lowBits);
+  const scale = 2 ** lowBits;
+  return {
+    max: 2 ** bits - 1,
+    shift,
+    of: (halves, at = 0) =>
+      ((((halves[at + 1 - LOW] as number) >>> highShift) & highMask) >>> 0) * scale +
+      ((((halves[at + LOW] as number) >>> lowShift) & lowMask) >>> 0),
+    put: (value) => {
+      const low = value % scale;
+      (halves[LOW] as number) |= low << lowShift;
+      (halves[1 - LOW] as number) |= ((value - low) / scale) << highShift;
+    },
+  };
+}
+
+/** One number out of several places, the most significant first. */
+export function joined(spans: readonly Span[]): Span {
+  return {
+    max: spans.reduce((count, { max }) => count * (max + 1), 1) - 1,
+    shift: Math.max(...spans.map(({ shift }) => shift)),
+    of: (halves, at) => spans.reduce((value, span) => value * (span.max + 1) + span.of(halves, at), 0),
+    put: (value) => {
+      spans.reduceRight((rest, { max, put }) => {
+        put(rest % (max + 1));
+        return Math.floor(rest / (max + 1));
+      }, value);
+    },
+  };
 }

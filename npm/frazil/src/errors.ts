@@ -1,27 +1,29 @@
 /**
- * Errors: a stable `code`, the class it belongs to, and what it is about. The table of codes is generated from the Rust
- * core (`generated/errors.ts`), so both backends and the decoder speak of the same causes.
+ * Errors: a stable `code`, the class it belongs to, and what it is about. The codes and the sentences of the rules are
+ * generated from the Rust core, so both backends and the decoder speak of the same causes in the same words.
  */
-import { CLASSES, type ErrorCode, RETRYABLE } from "./generated/errors.js";
+import type { ErrorCode } from "./generated/errors.js";
 
 export type { ErrorCode } from "./generated/errors.js";
 
-/** What an error says besides its code. */
+/** What an error says besides its code. A field that does not apply is absent. */
 export interface ErrorDetails {
+  /** Whether the same call can succeed later although the caller changes nothing. */
+  readonly retryable?: boolean;
   /** The option, argument or field at fault. */
-  readonly field?: string | undefined;
+  readonly field?: string;
   /** The value it had. */
   readonly value?: unknown;
   /** The rule that the value broke. */
-  readonly rule?: string | undefined;
+  readonly rule?: string;
   /** Milliseconds until the same call can first succeed. */
-  readonly retryAfterMs?: number | undefined;
+  readonly retryAfterMs?: number;
   /** The largest count that the call could ever meet. */
-  readonly maxCount?: number | undefined;
+  readonly maxCount?: number;
   /** How many IDs a bulk call had issued when it failed: the first ones, valid, and never issued again. */
-  readonly issued?: number | undefined;
+  readonly issued?: number;
   /** Where in a text the error lies. */
-  readonly position?: number | undefined;
+  readonly position?: number;
   /** What made it fail. */
   readonly cause?: unknown;
 }
@@ -29,22 +31,13 @@ export interface ErrorDetails {
 /** Marks errors across copies of the package, subpaths, ESM and CommonJS, and realms. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
-/** A value as it stands in a message: short, and with its type visible. */
-function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
-  if (typeof value === "bigint") return `${value}n`;
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "function" ? "a function" : String(value);
-}
-
 /** Any error of this package. Branch on `code`; the message is for people. */
 export class FrazilError extends Error {
+  /** The name of the class, which minifying does not change. @internal */
+  static readonly label: string = "FrazilError";
   /** The cause, stable across versions. */
-  readonly code: ErrorCode;
-  /** Whether the same call can succeed later although the caller changes nothing. */
-  readonly retryable: boolean;
-  // Declared only: a field that does not apply is absent, not an own `undefined`.
+  declare readonly code: ErrorCode;
+  declare readonly retryable: boolean;
   declare readonly field?: string;
   declare readonly value?: unknown;
   declare readonly rule?: string;
@@ -53,35 +46,22 @@ export class FrazilError extends Error {
   declare readonly issued?: number;
   declare readonly position?: number;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(`${code}: ${message}`, details.cause === undefined ? undefined : { cause: details.cause });
-    this.code = code;
-    // A count beyond `maxCount` is met by no later call either.
-    this.retryable = RETRYABLE.split(" ").includes(code) && details.maxCount === undefined;
-    const { cause: _, ...rest } = details;
-    for (const [name, value] of Object.entries(rest)) {
-      if (value !== undefined || name === "value") (this as Record<string, unknown>)[name] = value;
-    }
+  constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
+    Object.assign(this, { code, retryable: false }, details);
+    // As of any error: not listed among its fields, and a class that a user derives may name itself.
+    Object.defineProperty(this, "name", { value: new.target.label, writable: true, configurable: true });
   }
 
-  /** The name of the class, for errors of other copies of the package and after minifying. */
+  /** @internal */
   get [BRAND](): string {
-    return "FrazilError";
-  }
-
-  override get name(): string {
-    return this[BRAND];
-  }
-
-  /** As of any error: a subclass may name itself. */
-  override set name(name: string) {
-    Object.defineProperty(this, "name", { value: name, writable: true, configurable: true });
+    return (this.constructor as typeof FrazilError).label;
   }
 
   /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
-  toJSON(): Record<string, unknown> {
-    const said: Record<string, unknown> = { name: this.name, message: this.message };
-    return Object.assign(said, this, "value" in this && { value: show(this.value) });
+  toJSON(): object {
+    const { name, message } = this;
+    return Object.assign({ name, message }, this, "value" in this && { value: show(this.value) });
   }
 
   /** Whether a value is an error of this package, whichever copy or realm made it. */
@@ -90,50 +70,47 @@ export class FrazilError extends Error {
   }
 
   static override [Symbol.hasInstance](error: unknown): boolean {
-    if (!Object.hasOwn(this.prototype, BRAND)) return Function.prototype[Symbol.hasInstance].call(this, error);
+    // A class that a user derives has no label of its own, and is judged as usual.
+    if (!Object.hasOwn(this, "label")) return Function.prototype[Symbol.hasInstance].call(this, error);
     const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
-    const own = this.prototype[BRAND];
-    return own === "FrazilError" ? typeof brand === "string" : brand === own;
+    return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
   }
 }
 
 /** The program or its surroundings are set up wrongly. */
 export class ConfigError extends FrazilError {
-  override get [BRAND](): string {
-    return "ConfigError";
-  }
+  /** @internal */
+  static override readonly label = "ConfigError";
 }
 
 /** Time does not allow it now, or no longer. */
 export class ClockError extends FrazilError {
-  override get [BRAND](): string {
-    return "ClockError";
-  }
+  /** @internal */
+  static override readonly label = "ClockError";
 }
 
 /** The right to mint, or the store that grants it, is missing. */
 export class LeaseError extends FrazilError {
-  override get [BRAND](): string {
-    return "LeaseError";
-  }
+  /** @internal */
+  static override readonly label = "LeaseError";
 }
 
 /** What was given to decode is not an ID, or not one of this layout. */
 export class DecodeError extends FrazilError {
-  override get [BRAND](): string {
-    return "DecodeError";
-  }
+  /** @internal */
+  static override readonly label = "DecodeError";
 }
 
-/** The error of a code, in its class. @internal */
-export function errorOf(code: ErrorCode, message: string, details?: ErrorDetails): FrazilError {
-  const classes = { ConfigError, ClockError, LeaseError, DecodeError };
-  const name = (Object.keys(classes) as (keyof typeof classes)[]).find((name) => CLASSES[name].split(" ").includes(code));
-  return new classes[name ?? "ConfigError"](code, message, details);
+/** A value as it stands in a message: short, and with its type visible. */
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  if (typeof value === "bigint") return `${value}n`;
+  return Object(value) === value ? (Array.isArray(value) ? "an array" : `a ${typeof value}`) : String(value);
 }
 
 /** The error about a value that breaks a rule: it names the field, the value and the rule. @internal */
 export function refusal(
+  Class: typeof FrazilError,
   code: ErrorCode,
   field: string,
   value: unknown,
@@ -142,6 +119,6 @@ export function refusal(
   max?: unknown,
   details?: ErrorDetails,
 ): FrazilError {
-  const rule = template.replace("{min}", String(min)).replace("{max}", String(max));
-  return errorOf(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
+  const rule = template.replace("{min}", `${min}`).replace("{max}", `${max}`);
+  return new Class(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
 }

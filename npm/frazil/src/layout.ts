@@ -5,9 +5,8 @@
  * more than taking one ID apart, and a page may forbid WebAssembly. The rules' sentences and the table of layouts are
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
-import { clear, eachHalves, join, Span, split } from "./bits.js";
-import { type FrazilError, refusal } from "./errors.js";
-import type { ErrorCode } from "./generated/errors.js";
+import { join, joined, type Span, spanOf, split } from "./bits.js";
+import { ConfigError, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import * as rules from "./generated/rules.js";
 
@@ -77,7 +76,7 @@ export interface Decoded<P extends string = string> {
   /** The node id by the names of its parts; `undefined` where the layout has none. */
   readonly parts: { readonly [K in P]: number } | undefined;
   /** The same with the ID as text, since JSON has no bigint. */
-  toJSON(): Record<string, unknown>;
+  toJSON(): object;
 }
 
 /** What `compose` makes an ID of. */
@@ -117,32 +116,43 @@ export interface Columns {
 
 /** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
-const KINDS = ["time", "node", "clock", "sequence"];
-const SPEC_KEYS = ["epochMs", "tickMs", "unsigned", "fields"];
-const FIELD_KEYS = ["kind", "bits", "name"];
+/** The widest field of each kind. */
+const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
+const KINDS = /* @__PURE__ */ Object.keys(WIDTHS) as FieldKind[];
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-const isWhole = (value: unknown, min: number, max: number): value is number =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+function config(code: ErrorCode, field: string, value: unknown, rule: string, min?: unknown, max?: unknown): Error {
+  return refusal(ConfigError, code, field, value, rule, min, max);
+}
+
+const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
+  config("INVALID_LAYOUT", field, value, rule, 0, max);
 
 function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
-  if (!isWhole(value, min, max)) throw refusal(code, field, value, rules.WHOLE_NUMBER, min, max);
-  return value;
-}
-
-/** Refuses keys that nobody reads: a misspelt one would silently be a default. */
-function checkKeys(code: ErrorCode, given: object, known: readonly string[]): void {
-  for (const key of Object.keys(given)) {
-    if (!known.includes(key)) throw refusal(code, key, (given as never)[key], `${rules.KNOWN_KEY}: ${known.join(", ")}`);
+  if (!(Number.isInteger(value) && (value as number) >= min && (value as number) <= max)) {
+    throw config(code, field, value, rules.WHOLE_NUMBER, min, max);
   }
+  return value as number;
 }
 
-const invalid = (field: string, value: unknown, template: string, min?: number, max?: number): FrazilError =>
-  refusal("INVALID_LAYOUT", field, value, template, min, max);
+/** An object without keys that nobody reads: a misspelt one would silently be a default. */
+function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string): T & object {
+  if (typeof given !== "object" || given === null) throw config(code, field, given, rules.AN_OBJECT);
+  for (const [key, value] of Object.entries(given)) {
+    if (!known.split(", ").includes(key)) throw config(code, key, value, `${rules.KNOWN_KEY}: ${known}`);
+  }
+  return given;
+}
 
-interface Part {
-  readonly name: string;
-  readonly span: Span;
+/** A field is given exactly where the layout has it. */
+function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
+  if ((value === undefined) === !wanted) return;
+  throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
+}
+
+/** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. */
+export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
+  const { prototype } = Object.getPrototypeOf(Uint8Array);
+  return Object.getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.get?.call(value) === name;
 }
 
 class DecodedId<P extends string> implements Decoded<P> {
@@ -167,10 +177,20 @@ class DecodedId<P extends string> implements Decoded<P> {
     return this.node === undefined ? undefined : this.#layout.splitNode(this.node);
   }
 
-  toJSON(): Record<string, unknown> {
-    const { id, timestampMs, date, node, parts, clock, sequence } = this;
-    return { id: id.toString(), timestampMs, date, node, parts, clock, sequence };
+  toJSON(): object {
+    return { ...this, id: `${this.id}`, date: this.date, parts: this.parts };
   }
+}
+
+/** A field as it is kept, with nothing in it that nobody reads. */
+function copyField(field: LayoutField): LayoutField {
+  const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
+  if (!KINDS.includes(kind)) throw invalid("kind", kind, rules.KNOWN_KIND);
+  checkWhole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
+  if (name === undefined) return { kind, bits };
+  if (kind !== "node") throw invalid("name", name, rules.NAME_ONLY_NODE);
+  if (typeof name !== "string" || !/^[a-z][\w-]{0,31}$/i.test(name)) throw invalid("name", name, rules.NAME_SYNTAX);
+  return { kind, bits, name };
 }
 
 /**
@@ -189,12 +209,14 @@ export class Layout<P extends string = string> {
   readonly unsigned: boolean;
   /** The fields, from the most to the least significant. */
   readonly fields: readonly LayoutField[];
-  readonly #time!: Span;
-  readonly #sequence!: Span;
+  /** How many bits the layout uses. */
+  readonly bits: number;
+  readonly #time: Span;
+  readonly #sequence: Span;
   readonly #clock: Span | undefined;
-  /** The parts of the node id, from the most significant. */
-  readonly #parts: readonly Part[];
-  readonly #bits: number;
+  readonly #node: Span | undefined;
+  /** The largest value of each part of the node id, by its name, from the most significant. */
+  readonly #parts: readonly (readonly [name: string, max: number])[];
   readonly #maxId: bigint;
 
   /**
@@ -203,51 +225,50 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
   constructor(spec: LayoutSpec) {
-    if (!isObject(spec)) throw invalid("layout", spec, rules.AN_OBJECT);
-    checkKeys("INVALID_LAYOUT", spec, SPEC_KEYS);
-    const { epochMs, tickMs = 1, unsigned = false, fields } = spec;
+    const { epochMs, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, "epochMs, tickMs, unsigned, fields");
     if (!Array.isArray(fields)) throw invalid("fields", fields, rules.ONE_TIME);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, rules.TRUE_OR_FALSE);
-    const copies = fields.map(copyField);
-    const names = new Set<string>();
-    for (const { kind, name = "node" } of copies) {
-      if (kind !== "node") continue;
-      if (names.has(name)) throw invalid("name", name, rules.DISTINCT_NAMES);
-      names.add(name);
-    }
     this.epochMs = checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER);
     this.tickMs = checkWhole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER);
     this.unsigned = unsigned;
-    this.fields = Object.freeze(copies);
-    const count = (kind: FieldKind) => copies.filter((field) => field.kind === kind).length;
-    if (count("time") !== 1) throw invalid("fields", fields, rules.ONE_TIME);
-    if (count("sequence") !== 1) throw invalid("fields", fields, rules.ONE_SEQUENCE);
-    if (count("clock") > 1) throw invalid("fields", fields, rules.ONE_CLOCK);
-    for (const { kind, bits } of copies) {
-      if (kind === "sequence" && bits > 53) throw invalid("bits", bits, rules.SEQUENCE_WIDTH, 1, 53);
-      if (kind === "clock" && bits > 8) throw invalid("bits", bits, rules.CLOCK_WIDTH, 1, 8);
+    this.fields = Object.freeze(fields.map((field) => Object.freeze(copyField(field))));
+
+    /** The places of the fields of each kind; node parts that are neighbours are one. */
+    const places: Record<FieldKind, [shift: number, bits: number][]> = { time: [], node: [], clock: [], sequence: [] };
+    const parts: [string, number][] = [];
+    let last: FieldKind | undefined;
+    let total = 0;
+    for (const { kind, bits, name = "node" } of [...this.fields].reverse()) {
+      const [first] = places[kind];
+      if (kind === "node") {
+        if (parts.some(([other]) => other === name)) throw invalid("name", name, rules.DISTINCT_NAMES);
+        parts.unshift([name, 2 ** bits - 1]);
+      }
+      if (kind === "node" && last === "node" && first) first[1] += bits;
+      else places[kind].unshift([total, bits]);
+      last = kind;
+      total += bits;
     }
-    const sum = (kind?: FieldKind) =>
-      copies.reduce((bits, field) => bits + (kind === undefined || field.kind === kind ? field.bits : 0), 0);
-    if (sum("node") > 32) throw invalid("fields", sum("node"), rules.NODE_WIDTH, 0, 32);
+    const { time, node, clock, sequence } = places;
+    const nodeBits = node.reduce((sum, [, bits]) => sum + bits, 0);
     const limit = unsigned ? 64 : 63;
-    this.#bits = sum();
-    if (this.#bits > limit) throw invalid("fields", this.#bits, rules.WIDTH, 0, limit);
-    const parts: Part[] = [];
-    let shift = this.#bits;
-    for (const { kind, bits, name = "node" } of copies) {
-      shift -= bits;
-      const span = new Span(shift, bits);
-      if (kind === "time") this.#time = span;
-      else if (kind === "sequence") this.#sequence = span;
-      else if (kind === "clock") this.#clock = span;
-      else parts.push({ name, span });
-    }
+    if (time.length !== 1) throw invalid("fields", fields, rules.ONE_TIME);
+    if (sequence.length !== 1) throw invalid("fields", fields, rules.ONE_SEQUENCE);
+    if (clock.length > 1) throw invalid("fields", fields, rules.ONE_CLOCK);
+    if (nodeBits > 32) throw invalid("fields", nodeBits, rules.NODE_WIDTH, 32);
+    if (total > limit) throw invalid("fields", total, rules.WIDTH, limit);
+    const [timeSpan, nodeSpan, clockSpan, sequenceSpan] = [time, node, clock, sequence].map((list) => {
+      const spans = list.map(([shift, bits]) => spanOf(shift, bits));
+      return spans.length > 1 ? joined(spans) : spans[0];
+    });
+    this.#time = timeSpan as Span;
+    this.#node = nodeSpan;
+    this.#clock = clockSpan;
+    this.#sequence = sequenceSpan as Span;
+    if (this.#time.max > Math.floor((MAX_DATE_MS - epochMs) / tickMs)) throw invalid("fields", fields, rules.LAST_TICK);
+    this.bits = total;
     this.#parts = parts;
-    if (this.epochMs > MAX_DATE_MS || this.#time.max > Math.floor((MAX_DATE_MS - this.epochMs) / this.tickMs)) {
-      throw invalid("fields", fields, rules.LAST_TICK);
-    }
-    this.#maxId = 2n ** BigInt(this.#bits) - 1n;
+    this.#maxId = 2n ** BigInt(total) - 1n;
   }
 
   /**
@@ -256,35 +277,35 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    const row = Object.hasOwn(LAYOUTS, name) ? LAYOUTS[name] : undefined;
-    if (row === undefined) throw invalid("layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
-    const [epochMs, tickMs, unsigned, fields] = row;
+    const row = LAYOUTS.split("\n").find((row) => row.startsWith(`${name} `));
+    if (!row) throw invalid("layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
+    const [, epochMs, tickMs, unsigned, ...fields] = row.split(" ");
     return new Layout({
-      epochMs,
-      tickMs,
-      unsigned: unsigned === 1,
-      fields: fields.split(",").map((field) => {
-        const [kind, bits, name] = field.split(" ") as [FieldKind, string, string?];
-        return { kind, bits: Number(bits), ...(name && { name }) };
+      epochMs: Number(epochMs),
+      tickMs: Number(tickMs),
+      unsigned: unsigned === "1",
+      fields: fields.map((field) => {
+        const [width, name] = field.split(":") as [string, string?];
+        const kind = KINDS.find((kind) => kind[0] === width[0]) as FieldKind;
+        return { kind, bits: Number(width.slice(1)), ...(name && { name }) };
       }),
     });
   }
 
   /** A layout given in any of its forms. @internal */
-  static from(input: unknown): Layout<string> {
+  static from(input: unknown): Layout {
     if (input instanceof Layout) return input;
     return typeof input === "string" ? Layout.named(input as LayoutName) : new Layout(input as LayoutSpec);
   }
 
   /** The names that `Layout.named` knows. */
   static get names(): readonly LayoutName[] {
-    return Object.keys(LAYOUTS) as LayoutName[];
+    return LAYOUTS.split("\n").map((row) => row.split(" ")[0] as LayoutName);
   }
 
   /** The same layout with some of its parts changed, such as `{ epochMs }`. */
   with(changes: Partial<LayoutSpec>): Layout<P> {
-    if (!isObject(changes)) throw invalid("layout", changes, rules.AN_OBJECT);
-    return new Layout({ ...this.toJSON(), ...changes });
+    return new Layout({ ...this.toJSON(), ...checkKeys("INVALID_LAYOUT", "layout", changes, "epochMs, tickMs, unsigned, fields") });
   }
 
   /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
@@ -299,15 +320,17 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of this layout, exactly.
    */
   parse(input: IdInput): bigint {
-    let id: bigint;
-    if (typeof input === "bigint") id = input;
-    else if (typeof input === "string") {
-      if (!/^(0|[1-9][0-9]*)$/.test(input)) throw refusal("INVALID_ID", "id", input, rules.ID_TEXT);
+    const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, this.#maxId);
+    let id = input;
+    if (typeof id === "string") {
+      if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(rules.ID_TEXT);
       // No ID has more than 20 digits, and a long text would take long to read.
-      id = input.length > 20 ? -1n : BigInt(input);
-    } else if (Number.isSafeInteger(input)) id = BigInt(input);
-    else throw refusal("INVALID_ID", "id", input, rules.ID_INPUT);
-    if (id < 0n || id > this.#maxId) throw refusal("INVALID_ID", "id", input, rules.ID_RANGE, 0, this.#maxId);
+      id = BigInt(id.slice(0, 21));
+    } else if (typeof id !== "bigint") {
+      if (!Number.isSafeInteger(id)) throw refuse(rules.ID_INPUT);
+      id = BigInt(id);
+    }
+    if (id < 0n || id > this.#maxId) throw refuse(rules.ID_RANGE);
     return id;
   }
 
@@ -327,10 +350,9 @@ export class Layout<P extends string = string> {
    */
   decode(input: IdInput): Decoded<P> {
     const id = this.parse(input);
-    split(id);
-    const timestampMs = this.epochMs + this.#time.take() * this.tickMs;
-    const node = this.#parts.length === 0 ? undefined : this.#takeNode();
-    return new DecodedId(this, id, timestampMs, node, this.#clock?.take(), this.#sequence.take());
+    const halves = split(id);
+    const ms = this.#msOf(this.#time.of(halves));
+    return new DecodedId(this, id, ms, this.#node?.of(halves), this.#clock?.of(halves), this.#sequence.of(halves));
   }
 
   /**
@@ -339,8 +361,7 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` as `parse`.
    */
   timestampOf(input: IdInput): number {
-    split(this.parse(input));
-    return this.epochMs + this.#time.take() * this.tickMs;
+    return this.#msOf(this.#time.of(split(this.parse(input))));
   }
 
   /**
@@ -350,26 +371,23 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` at the first one that is not an ID of this layout.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array): Columns {
-    const signed = isIdArray(ids, "BigInt64Array") && this.#bits < 64;
-    if (!signed && !isIdArray(ids, "BigUint64Array")) throw refusal("INVALID_ARGUMENT", "ids", ids, rules.ID_COLUMN);
+    if (!isIdArray(ids, "BigUint64Array") && !(this.bits < 64 && isIdArray(ids, "BigInt64Array"))) {
+      throw config("INVALID_ARGUMENT", "ids", ids, rules.ID_COLUMN);
+    }
     const { length } = ids;
+    const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * length);
+    const unused = this.bits < 64 && spanOf(this.bits, 64 - this.bits);
     const timestampMs = new Float64Array(length);
-    const node = this.#parts.length === 0 ? undefined : new Uint32Array(length);
+    const node = this.#node && new Uint32Array(length);
     const clock = this.#clock && new Uint32Array(length);
     const sequence = new Float64Array(length);
-    const unused = 64 - this.#bits;
-    const beyond = unused === 0 ? undefined : new Span(this.#bits, unused);
-    eachHalves(ids, (at, low, high) => {
-      if (beyond !== undefined && beyond.of(low, high) !== 0) this.parse(ids[at] as bigint);
-      timestampMs[at] = this.epochMs + this.#time.of(low, high) * this.tickMs;
-      sequence[at] = this.#sequence.of(low, high);
-      if (clock !== undefined) clock[at] = (this.#clock as Span).of(low, high);
-      if (node !== undefined) {
-        let joined = 0;
-        for (const { span } of this.#parts) joined = joined * (span.max + 1) + span.of(low, high);
-        node[at] = joined;
-      }
-    });
+    for (let at = 0; at < length; at++) {
+      if (unused && unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
+      timestampMs[at] = this.#msOf(this.#time.of(halves, 2 * at));
+      sequence[at] = this.#sequence.of(halves, 2 * at);
+      if (node) node[at] = (this.#node as Span).of(halves, 2 * at);
+      if (clock) clock[at] = (this.#clock as Span).of(halves, 2 * at);
+    }
     return { timestampMs, node, clock, sequence };
   }
 
@@ -381,23 +399,22 @@ export class Layout<P extends string = string> {
    * too large, and for a time that is not the start of a tick.
    */
   compose(fields: Composition<P>): bigint {
-    if (!isObject(fields)) throw refusal("INVALID_ARGUMENT", "fields", fields, rules.AN_OBJECT);
-    if (!(fields instanceof DecodedId)) checkKeys("INVALID_ARGUMENT", fields, ["timestampMs", "node", "clock", "sequence"]);
-    const { timestampMs, node, clock, sequence } = fields;
-    const ms = this.#ms(timestampMs);
-    const tick = this.#tickAt(ms);
-    if (this.epochMs + tick * this.tickMs !== ms) {
-      throw refusal("INVALID_ARGUMENT", "timestampMs", timestampMs, rules.TICK_START, this.tickMs);
+    const { timestampMs, node, clock, sequence } =
+      fields instanceof DecodedId
+        ? fields
+        : checkKeys("INVALID_ARGUMENT", "fields", fields, "timestampMs, node, clock, sequence");
+    const tick = this.#tickAt(timestampMs);
+    if (this.#msOf(tick) !== Number(timestampMs)) {
+      throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, rules.TICK_START, this.tickMs);
     }
-    const hasNode = this.#parts.length !== 0;
-    checkGiven("node", node, hasNode);
-    checkGiven("clock", clock, this.#clock !== undefined);
-    const joined = hasNode ? this.joinNode(node) : 0;
+    checkGiven("node", node, this.#node, rules.FIELD_MISSING, rules.FIELD_ABSENT);
+    checkGiven("clock", clock, this.#clock, rules.FIELD_MISSING, rules.FIELD_ABSENT);
+    const id = this.#node ? this.joinNode(node) : 0;
     if (this.#clock) checkWhole("INVALID_ARGUMENT", "clock", clock, 0, this.#clock.max);
     checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, this.#sequence.max);
-    clear();
+    split(0n);
     this.#time.put(tick);
-    this.#putNode(joined, this.#parts);
+    this.#node?.put(id);
     this.#clock?.put(clock as number);
     this.#sequence.put(sequence);
     return join();
@@ -411,12 +428,27 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
    */
   minIdAt(time: Date | number, options: { readonly node?: NodeInput<P> } = {}): bigint {
-    return this.#rangeAt(time, options)[0];
+    const { shift } = this.#time;
+    const above = (span: Span | undefined) => span && span.shift > shift;
+    for (const [name, span] of [["clock", this.#clock] as const, ["sequence", this.#sequence] as const]) {
+      if (above(span)) {
+        throw refusal(DecodeError, "NOT_TIME_ORDERED", name, this.fields, rules.NOTHING_UNORDERED);
+      }
+    }
+    const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
+    const tick = this.#tickAt(time);
+    checkGiven("node", node, above(this.#node), rules.FIELD_ABOVE, rules.FIELD_BELOW);
+    const id = node === undefined ? 0 : this.joinNode(node);
+    split(0n);
+    this.#time.put(tick);
+    if (id) this.#node?.put(id);
+    // What of the node lies below the time goes.
+    return (join() >> BigInt(shift)) << BigInt(shift);
   }
 
   /** The largest ID whose tick contains the time. See `minIdAt`. */
-  maxIdAt(time: Date | number, options: { readonly node?: NodeInput<P> } = {}): bigint {
-    return this.#rangeAt(time, options)[1];
+  maxIdAt(time: Date | number, options?: { readonly node?: NodeInput<P> }): bigint {
+    return this.minIdAt(time, options) | (2n ** BigInt(this.#time.shift) - 1n);
   }
 
   /**
@@ -434,29 +466,22 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` where the layout has no such ID.
    */
   fromSigned(signed: bigint | string): bigint {
-    const id = typeof signed === "string" && /^-[1-9][0-9]{0,19}$/.test(signed) ? BigInt(signed) : signed;
-    if (typeof id !== "bigint" || id >= 0n) return this.parse(id);
-    const unsigned = BigInt.asUintN(64, id);
-    if (id < -(2n ** 63n) || unsigned > this.#maxId) {
-      throw refusal("INVALID_ID", "id", signed, rules.ID_RANGE, 0, this.#maxId);
-    }
-    return unsigned;
+    const number = typeof signed === "string" && /^-[1-9]\d{0,19}$/.test(signed) ? BigInt(signed) : signed;
+    const isNegative = typeof number === "bigint" && number < 0n && number >= -(2n ** 63n);
+    return this.parse(isNegative && this.bits > 63 ? BigInt.asUintN(64, number) : number);
   }
 
   /** What the layout can hold: for choosing widths, and for telling when they run out. */
   plan(): Plan {
-    const [top] = this.fields;
     const [time, clock, sequence] = [this.#time, this.#clock, this.#sequence];
-    const dateOf = (tick: number) => new Date(this.epochMs + tick * this.tickMs);
-    const signedTicks = this.#bits < 64 ? time.max : Math.floor(time.max / 2);
-    const idsPerTick = 2 ** (sequence.bits + (clock?.bits ?? 0));
+    const dateOf = (tick: number) => new Date(this.#msOf(tick));
+    const idsPerTick = (sequence.max + 1) * ((clock?.max ?? 0) + 1);
     return {
       lastDate: dateOf(time.max),
-      signedUntil: this.#bits < 64 || top?.kind === "time" ? dateOf(signedTicks) : undefined,
-      ordered:
-        time.shift > sequence.shift &&
-        (clock === undefined || (time.shift > clock.shift && clock.shift > sequence.shift)),
-      nodes: this.#parts.reduce((nodes, { span }) => nodes * (span.max + 1), 1),
+      signedUntil:
+        this.bits < 64 ? dateOf(time.max) : this.fields[0]?.kind === "time" ? dateOf((time.max - 1) / 2) : undefined,
+      ordered: time.shift > sequence.shift && (!clock || (time.shift > clock.shift && clock.shift > sequence.shift)),
+      nodes: (this.#node?.max ?? 0) + 1,
       idsPerTick,
       idsPerSecond: (idsPerTick * 1000) / this.tickMs,
     };
@@ -468,110 +493,42 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_NODE`, naming the part at fault.
    */
   joinNode(node: NodeInput<P> | undefined): number {
-    const names = this.#parts.map((part) => part.name);
-    if (names.length === 0) throw refusal("INVALID_NODE", "node", node, rules.NODE_NONE);
-    const max = this.#parts.reduce((nodes, { span }) => nodes * (span.max + 1), 1) - 1;
-    if (!isObject(node)) return checkWhole("INVALID_NODE", "node", node, 0, max);
-    if (Object.keys(node).some((name) => !names.includes(name as P))) {
-      throw refusal("INVALID_NODE", "node", node, `${rules.PART_NAMES}: ${names.join(", ")}`);
+    if (!this.#node) throw config("INVALID_NODE", "node", node, rules.NODE_NONE);
+    if (typeof node !== "object" || node === null) {
+      return checkWhole("INVALID_NODE", "node", node, 0, this.#node.max);
     }
-    return this.#parts.reduce((joined, { name, span }) => {
-      const value = Object.hasOwn(node, name) ? (node as Record<string, unknown>)[name] : undefined;
-      if (value === undefined) throw refusal("INVALID_NODE", "node", node, `${rules.PART_NAMES}: ${names.join(", ")}`);
-      return joined * (span.max + 1) + checkWhole("INVALID_NODE", `node.${name}`, value, 0, span.max);
-    }, 0);
+    const names = this.#parts.map(([name]) => name);
+    const given = Object.keys(node);
+    if (given.length !== names.length || !names.every((name) => given.includes(name))) {
+      throw config("INVALID_NODE", "node", node, `${rules.PART_NAMES}: ${names.join(", ")}`);
+    }
+    return this.#parts.reduce(
+      (id, [name, max]) => id * (max + 1) + checkWhole("INVALID_NODE", `node.${name}`, node[name as P], 0, max),
+      0,
+    );
   }
 
   /** A node id by the names of its parts. @internal */
   splitNode(node: number): { readonly [K in P]: number } {
-    let rest = node;
-    const parts: Record<string, number> = {};
-    for (const { name, span } of [...this.#parts].reverse()) {
-      parts[name] = rest % (span.max + 1);
-      rest = Math.floor(rest / (span.max + 1));
-    }
-    return Object.fromEntries(Object.entries(parts).reverse()) as { [K in P]: number };
+    let count = (this.#node as Span).max + 1;
+    const parts = this.#parts.map(([name, max]) => {
+      count /= max + 1;
+      return [name, Math.floor(node / count) % (max + 1)];
+    });
+    return Object.fromEntries(parts) as { [K in P]: number };
   }
 
-  #takeNode(): number {
-    let node = 0;
-    for (const { span } of this.#parts) node = node * (span.max + 1) + span.take();
-    return node;
-  }
-
-  /** Puts those of the node's parts that are wanted. */
-  #putNode(node: number, wanted: readonly Part[]): void {
-    let rest = node;
-    for (const part of [...this.#parts].reverse()) {
-      if (wanted.includes(part)) part.span.put(rest % (part.span.max + 1));
-      rest = Math.floor(rest / (part.span.max + 1));
-    }
-  }
-
-  #ms(time: unknown): number {
-    return time instanceof Date ? time.getTime() : (time as number);
+  #msOf(tick: number): number {
+    return this.epochMs + tick * this.tickMs;
   }
 
   /** The tick that contains a time. */
-  #tickAt(ms: number): number {
-    const end = this.epochMs + this.#time.max * this.tickMs + this.tickMs - 1;
-    if (!isWhole(ms, this.epochMs, end)) {
-      throw refusal("TIME_OUT_OF_RANGE", "timestampMs", ms, rules.TIME_RANGE, this.epochMs, end);
+  #tickAt(time: unknown): number {
+    const ms = time instanceof Date ? time.getTime() : time;
+    const last = this.#msOf(this.#time.max + 1) - 1;
+    if (!Number.isInteger(ms) || (ms as number) < this.epochMs || (ms as number) > last) {
+      throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, rules.TIME_RANGE, this.epochMs, last);
     }
-    return Math.floor((ms - this.epochMs) / this.tickMs);
+    return Math.floor(((ms as number) - this.epochMs) / this.tickMs);
   }
-
-  #rangeAt(time: unknown, options: { readonly node?: NodeInput<P> }): [bigint, bigint] {
-    const above = (span: Span | undefined) => span !== undefined && span.shift > this.#time.shift;
-    for (const [name, span] of [["clock", this.#clock] as const, ["sequence", this.#sequence] as const]) {
-      if (above(span)) throw refusal("NOT_TIME_ORDERED", name, this.fields, rules.NOTHING_UNORDERED);
-    }
-    if (!isObject(options)) throw refusal("INVALID_ARGUMENT", "options", options, rules.AN_OBJECT);
-    checkKeys("INVALID_ARGUMENT", options, ["node"]);
-    const tick = this.#tickAt(this.#ms(time));
-    const { node } = options;
-    const prefix = this.#parts.filter(({ span }) => above(span));
-    if ((node === undefined) === prefix.length > 0) {
-      throw refusal("INVALID_ARGUMENT", "node", node, node === undefined ? rules.FIELD_ABOVE : rules.FIELD_BELOW);
-    }
-    clear();
-    this.#time.put(tick);
-    if (node !== undefined) {
-      const joined = this.joinNode(node);
-      this.#putNode(joined, prefix);
-    }
-    const first = join();
-    return [first, first | (2n ** BigInt(this.#time.shift) - 1n)];
-  }
-}
-
-/** A field as it is kept, with nothing in it that nobody reads. */
-function copyField(field: unknown): LayoutField {
-  if (!isObject(field)) throw invalid("fields", field, rules.AN_OBJECT);
-  checkKeys("INVALID_LAYOUT", field, FIELD_KEYS);
-  const { kind, bits, name } = field;
-  if (!KINDS.includes(kind as string)) throw invalid("kind", kind, rules.KNOWN_KIND);
-  checkWhole("INVALID_LAYOUT", "bits", bits, 1, 64);
-  if (name !== undefined) {
-    if (kind !== "node") throw invalid("name", name, rules.NAME_ONLY_NODE);
-    if (typeof name !== "string" || !/^[A-Za-z][A-Za-z0-9_-]{0,31}$/.test(name)) {
-      throw invalid("name", name, rules.NAME_SYNTAX);
-    }
-  }
-  return Object.freeze({ kind, bits, ...(name !== undefined && { name }) }) as LayoutField;
-}
-
-/** A field is given exactly where the layout has it. */
-function checkGiven(field: string, value: unknown, has: boolean): void {
-  if ((value !== undefined) === has) return;
-  throw refusal("INVALID_ARGUMENT", field, value, has ? rules.FIELD_MISSING : rules.FIELD_ABSENT);
-}
-
-/** Reads what kind of typed array a value is: `undefined` for anything else, and not to be deceived by a property. */
-const kindOf = /* @__PURE__ */ (() =>
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get)() as () => string | undefined;
-
-/** Whether a value is a typed array of that name, of whichever realm. */
-export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
-  return kindOf.call(value) === name;
 }

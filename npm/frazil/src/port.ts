@@ -4,7 +4,8 @@
  * One port serves a whole realm. A second copy or version of the package finds it under a registered symbol and shares it,
  * so that both mint from the same states, or refuses where it speaks another version of the page.
  */
-import { type ErrorCode, type ErrorDetails, errorOf, type FrazilError, refusal } from "./errors.js";
+import { ClockError, ConfigError, DecodeError, type ErrorCode, type ErrorDetails, FrazilError, LeaseError, refusal } from "./errors.js";
+import { CLASSES, RETRYABLE } from "./generated/errors.js";
 import { ABI, IDS, MAX, MEANINGS, MIN, NUMBERS, RETRY_AFTER_MS, RULE, RULES, STATUSES, SUBJECT, SUBJECTS } from "./generated/page.js";
 import { COUNT_REACH } from "./generated/rules.js";
 
@@ -60,17 +61,22 @@ export class Port {
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
     const code = STATUSES[status] as ErrorCode;
+    const Class = CLASS_OF.find(({ label }) => CLASSES[label as keyof typeof CLASSES].split(" ").includes(code)) ?? FrazilError;
     const rule = RULES[numbers[RULE] as number] as string;
-    if (rule === COUNT_REACH) details = { ...details, maxCount: numbers[MAX] };
+    // A count beyond `maxCount` is met by no later call either.
+    if (rule === COUNT_REACH) details = { ...details, maxCount: numbers[MAX] as number };
     if (rule !== "") {
       const field = SUBJECTS[numbers[SUBJECT] as number] as string;
-      return refusal(code, field, value, rule, numbers[MIN], numbers[MAX], details);
+      return refusal(Class, code, field, value, rule, numbers[MIN], numbers[MAX], details);
     }
     const retryAfterMs = numbers[RETRY_AFTER_MS] as number;
-    if (retryAfterMs === 0) return errorOf(code, MEANINGS[status] as string, details);
-    return errorOf(code, `${MEANINGS[status]} Retry after ${retryAfterMs} ms.`, { retryAfterMs, ...details });
+    const retryable = RETRYABLE.split(" ").includes(code);
+    if (retryAfterMs === 0) return new Class(code, MEANINGS[code] as string, { retryable, ...details });
+    return new Class(code, `${MEANINGS[code]} Retry after ${retryAfterMs} ms.`, { retryable, retryAfterMs, ...details });
   }
 }
+
+const CLASS_OF = [ConfigError, ClockError, LeaseError, DecodeError];
 
 const MARK = /* @__PURE__ */ Symbol.for("frazil");
 
@@ -80,7 +86,7 @@ export function portOf(load: () => Binding): Port {
   realm[MARK] ??= new Port(load());
   const port = realm[MARK];
   if (port.abi !== ABI) {
-    throw errorOf("STATE_CONFLICT", `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`);
+    throw new ConfigError("STATE_CONFLICT", `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`);
   }
   return port;
 }

@@ -1,7 +1,7 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
 import { inWorkerThread, load } from "#binding";
 import { processStartMs, wallClock } from "./clock.js";
-import { ClockError, type ErrorDetails, errorOf, FrazilError, refusal } from "./errors.js";
+import { ClockError, ConfigError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import * as slot from "./generated/page.js";
 import * as rules from "./generated/rules.js";
 import { type Decoded, type IdInput, isIdArray, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
@@ -65,7 +65,7 @@ const numeric = (value: unknown): number => (typeof value === "number" ? value :
 /** A clock whose values are numbers: what is none is refused as it is, since NaN in its place would not say what it was. */
 const checkedClock = (now: () => unknown) => (): number => {
   const ms = now();
-  if (typeof ms !== "number") throw refusal("INVALID_CLOCK", "now", ms, rules.FINITE_CLOCK);
+  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, rules.FINITE_CLOCK);
   return ms;
 };
 
@@ -132,10 +132,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
     if (sequenceStart !== undefined && sequenceStart !== "zero") {
-      throw refusal("INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
+      throw refusal(ConfigError, "INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
     }
-    if (typeof unshared !== "boolean") throw refusal("INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
-    if (now !== undefined && typeof now !== "function") throw refusal("INVALID_OPTION", "now", now, rules.FUNCTION);
+    if (typeof unshared !== "boolean") throw refusal(ConfigError, "INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
+    if (now !== undefined && typeof now !== "function") throw refusal(ConfigError, "INVALID_OPTION", "now", now, rules.FUNCTION);
     this.#private = now !== undefined;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
@@ -148,7 +148,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       return;
     }
     if (this.backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
-      throw errorOf(
+      throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
         { field: "node", value: node, cause: this.#port.binding.causes[0] },
@@ -309,7 +309,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // A node id that is not even a number was read from somewhere: say where one can come from.
     const isText = typeof value === "string" && value !== "none";
     const hint = error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
-    return refusal(error.code, error.field as string, value, `${error.rule}${hint}`);
+    return refusal(ConfigError, error.code, error.field as string, value, `${error.rule}${hint}`);
   }
 
   /** Calls that outlive this object, so they must not hold it. */
@@ -415,7 +415,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         try {
           this.#fill(target, done, 0);
         } catch (error) {
-          done = (error as FrazilError).issued ?? done;
+          if (error instanceof FrazilError) done = error.issued ?? done;
           throw error;
         } finally {
           reservations = this.#reservations;
@@ -439,12 +439,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   #checkTarget(target: BigUint64Array, waitMs: number): void {
-    if (!isIdArray(target, "BigUint64Array")) throw refusal("INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
+    if (!isIdArray(target, "BigUint64Array")) throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
     this.#admit(target.length, waitMs);
   }
 
   #ready(): Port {
-    if (this.#closed) throw errorOf("CLOSED", "close() was called on this generator");
+    if (this.#closed) throw new ConfigError("CLOSED", "close() was called on this generator");
     if (this.#port === undefined) throw this.#unavailable;
     return this.#port;
   }

@@ -171,7 +171,8 @@ fn wrong_sets() -> Vec<Value> {
 }
 
 fn wrong_widths() -> Vec<Value> {
-    let whole = sentence(Rule::WholeNumber, 1, 64);
+    let whole_to = |max| sentence(Rule::WholeNumber, 1, max);
+    let whole = whole_to(64);
     let bits = |name, list: &[Field], rule: &str| refused(name, &of_fields(&fields(list), false), "bits", rule);
     let sum = |name, list: &[Field], unsigned, rule, max| {
         refused(name, &of_fields(&fields(list), unsigned), "fields", &sentence(rule, 0, max))
@@ -183,15 +184,15 @@ fn wrong_widths() -> Vec<Value> {
     vec![
         bits("a time of 0 bits", &[time(0), node(10), sequence(12)], &whole),
         bits("a node of 0 bits", &[time(41), node(0), sequence(12)], &whole),
-        bits("a clock of 0 bits", &[time(41), clock(0), sequence(12)], &whole),
-        bits("a sequence of 0 bits", &[time(41), node(10), sequence(0)], &whole),
+        bits("a clock of 0 bits", &[time(41), clock(0), sequence(12)], &whole_to(8)),
+        bits("a sequence of 0 bits", &[time(41), node(10), sequence(0)], &whole_to(53)),
         bits("a time of 65 bits", &[time(65), sequence(12)], &whole),
         js("a width with a fraction", json!(1.5)),
         js("a width that is text", json!("12")),
         js("a width below 0", json!(-1)),
         js("a width of null", Value::Null),
-        bits("a sequence of 54 bits", &[time(9), sequence(54)], &sentence(Rule::SequenceWidth, 1, 53)),
-        bits("a clock of 9 bits", &[time(41), clock(9), sequence(12)], &sentence(Rule::ClockWidth, 1, 8)),
+        bits("a sequence of 54 bits", &[time(9), sequence(54)], &whole_to(53)),
+        bits("a clock of 9 bits", &[time(41), clock(9), sequence(12)], &whole_to(8)),
         sum("a node of 33 bits", &[time(20), node(33), sequence(10)], false, Rule::NodeWidth, 32),
         sum("node parts of 33 bits", &[part("a", 16), time(20), part("b", 17), sequence(10)], false, Rule::NodeWidth, 32),
         sum("64 bits, signed", &[time(41), node(11), sequence(12)], false, Rule::Width, 63),

@@ -8,6 +8,7 @@ declare module "*/frazil_bg.wasm" {
 
 declare module "*/build/frazil_bg.js" {
   export function __wbg_set_wasm(exports: unknown): void;
+  export function __wbindgen_init_externref_table(): void;
   export function page(): number;
   export function open(page: number): number;
   export function release(page: number, handle: number): void;

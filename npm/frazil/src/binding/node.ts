@@ -1,5 +1,5 @@
 /** The native addon where one loads, WebAssembly otherwise. */
-import { errorOf } from "../errors.js";
+import { ConfigError } from "../errors.js";
 import type { Binding, Calls } from "../port.js";
 import { PAGE_BYTES } from "../port.js";
 import { compileInline } from "./inline.js";
@@ -38,7 +38,7 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
 export function load(): Binding {
   const forced = process.env["FRAZIL_BACKEND"];
   if (forced !== undefined && forced !== "native" && forced !== "wasm") {
-    throw errorOf("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
+    throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
       field: "FRAZIL_BACKEND",
       value: forced,
       rule: "must be native or wasm",
@@ -49,7 +49,7 @@ export function load(): Binding {
   if (binding !== undefined) return binding;
   const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
   if (forced === "native") {
-    throw errorOf("NATIVE_REQUIRED", `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`, {
+    throw new ConfigError("NATIVE_REQUIRED", `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`, {
       cause: new AggregateError(causes, "no native addon could be loaded"),
     });
   }

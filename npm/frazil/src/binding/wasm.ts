@@ -1,7 +1,16 @@
 /** The WebAssembly module, made ready synchronously from a compiled module. */
-import * as glue from "../../build/frazil_bg.js";
-import { errorOf } from "../errors.js";
-import type { Binding, Calls } from "../port.js";
+import {
+  __wbg_set_wasm,
+  __wbindgen_init_externref_table,
+  admit,
+  next,
+  open,
+  page,
+  release,
+  reserve,
+} from "../../build/frazil_bg.js";
+import { ConfigError } from "../errors.js";
+import type { Binding } from "../port.js";
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -11,15 +20,17 @@ interface Exports {
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause, and with those of the backends tried before. */
 export function instantiate(compile: () => WebAssembly.Module, causes: readonly unknown[] = []): Binding {
   try {
-    const instance = new WebAssembly.Instance(compile(), { "./frazil_bg.js": glue as never });
+    // By name, and not the whole of the glue: a bundle that mints nothing leaves it out.
+    const instance = new WebAssembly.Instance(compile(), { "./frazil_bg.js": { __wbindgen_init_externref_table } });
     const exports = instance.exports as unknown as Exports;
-    glue.__wbg_set_wasm(exports);
+    __wbg_set_wasm(exports);
     exports.__wbindgen_start?.();
-    const page = glue.page();
-    return { backend: "wasm", calls: glue as Calls, page, memory: exports.memory, offset: page, causes };
+    const address = page();
+    const calls = { open, release, admit, reserve, next };
+    return { backend: "wasm", calls, page: address, memory: exports.memory, offset: address, causes };
   } catch (error) {
     const all = [...causes, error];
-    throw errorOf(
+    throw new ConfigError(
       "WASM_UNAVAILABLE",
       `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${all.join("; ")}`,
       { cause: all.length === 1 ? error : new AggregateError(all, "no backend could be loaded") },

@@ -1,0 +1,262 @@
+//! The module's calls as JavaScript makes them: numbers through a view of the page at `page()`, and a status back.
+//!
+//! Run by `npm test -- wasm-node wasm-chromium`, in Node, on a page and in a worker of headless Chromium.
+#![cfg(target_arch = "wasm32")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its memory has failed")]
+
+use std::collections::HashSet;
+
+use frazil::page::{KINDS, NO_ID, NUMBERS, RECHECK, slot};
+use frazil::{Code, FieldKind};
+use frazil_wasm::{admit, next, open, page, release, reserve};
+use js_sys::{BigUint64Array, Date, Float64Array, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+/// 2024-01-01, the epoch of the layout below.
+const EPOCH_MS: f64 = 1_704_067_200_000.0;
+/// A time for tests whose clock stands still.
+const NOW_MS: f64 = EPOCH_MS + 1e10;
+const NODE: f64 = 7.0;
+/// 2^12: what a tick of the layout holds.
+const CAP: usize = 4096;
+const LEAD_MS: usize = 10;
+
+/// Memory may grow, and then older views are empty: a view is taken anew for each use.
+fn numbers() -> Float64Array {
+    let buffer = Reflect::get(&wasm_bindgen::memory(), &"buffer".into()).unwrap();
+    Float64Array::new_with_byte_offset_and_length(&buffer, page(), u32::try_from(NUMBERS).unwrap())
+}
+
+fn get(at: usize) -> f64 {
+    numbers().get_index(u32::try_from(at).unwrap())
+}
+
+fn set(at: usize, value: f64) {
+    numbers().set_index(u32::try_from(at).unwrap(), value);
+}
+
+fn ids() -> Vec<u64> {
+    let buffer = Reflect::get(&wasm_bindgen::memory(), &"buffer".into()).unwrap();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of at most 4096")]
+    let count = get(slot::COUNT) as u32;
+    let offset = page() + u32::try_from(8 * NUMBERS).unwrap();
+    BigUint64Array::new_with_byte_offset_and_length(&buffer, offset, count).to_vec()
+}
+
+/// Writes a private generator of time 41, node 10, sequence 12 into the page.
+fn describe() {
+    for at in 0..NUMBERS {
+        set(at, 0.0);
+    }
+    set(slot::EPOCH_MS, EPOCH_MS);
+    set(slot::TICK_MS, 1.0);
+    set(slot::FIELD_COUNT, 3.0);
+    for (field, (kind, bits)) in
+        [(FieldKind::Time, 41.0), (FieldKind::Node, 10.0), (FieldKind::Sequence, 12.0)].iter().enumerate()
+    {
+        let number = KINDS.iter().position(|row| row.1 == *kind).unwrap();
+        set(slot::FIELDS + 2 * field, f64::from(u32::try_from(number).unwrap()));
+        set(slot::FIELDS + 2 * field + 1, *bits);
+    }
+    set(slot::HAS_NODE, 1.0);
+    set(slot::NODE, NODE);
+    set(slot::START_MS, f64::NAN);
+    set(slot::PRIVATE, 1.0);
+    set(slot::HAS_MAX_LEAD_MS, 1.0);
+    set(slot::MAX_LEAD_MS, f64::from(u32::try_from(LEAD_MS).unwrap()));
+}
+
+fn handle() -> u32 {
+    describe();
+    assert_eq!(open(page()), 0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handle is a small whole number")]
+    {
+        get(slot::HANDLE) as u32
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a time below 2^53")]
+fn time_of(id: u64) -> f64 {
+    EPOCH_MS + (id >> 22) as f64
+}
+
+fn refused(code: Code, status: u32) {
+    assert_eq!(status, code as u32, "{code:?}");
+}
+
+#[wasm_bindgen_test]
+fn the_page_lies_in_the_memory_and_stays_there() {
+    assert_ne!(page(), 0);
+    assert_eq!(page() % 8, 0);
+    let before = page();
+    handle();
+    assert_eq!(page(), before);
+}
+
+#[wasm_bindgen_test]
+fn an_opened_generator_tells_its_options() {
+    handle();
+    assert_eq!(get(slot::MAX_LEAD_MS).to_bits(), 10_f64.to_bits());
+    assert_eq!(get(slot::MAX_BLOCK).to_bits(), 1024_f64.to_bits());
+}
+
+#[wasm_bindgen_test]
+fn next_carries_the_time_of_the_host_and_the_node() {
+    let handle = handle();
+    let before = Date::now();
+    let id = next(page(), handle, Date::now(), false);
+    assert_eq!(get(slot::STATUS).to_bits(), 0);
+    assert!(before <= time_of(id) && time_of(id) <= Date::now(), "{id} at {before}");
+    assert_eq!((id >> 12) & 0x3ff, 7);
+    assert_eq!(id & 0xfff, 0);
+}
+
+#[wasm_bindgen_test]
+fn next_under_the_clock_of_the_host_does_not_repeat() {
+    let handle = handle();
+    let mut last = 0;
+    let mut refusals = 0;
+    for _ in 0..100_000 {
+        match next(page(), handle, Date::now(), true) {
+            NO_ID => {
+                assert_eq!(get(slot::STATUS).to_bits(), f64::from(Code::SequenceExhausted as u8).to_bits());
+                refusals += 1;
+            }
+            id => {
+                assert!(id > last, "{id} after {last}");
+                last = id;
+            }
+        }
+    }
+    assert!(refusals < 100_000 && last > 0);
+}
+
+#[wasm_bindgen_test]
+fn reserve_writes_a_block_and_how_long_it_is_good() {
+    let handle = handle();
+    assert_eq!(reserve(page(), handle, NOW_MS, 1000, false), 0);
+    let block = ids();
+    assert_eq!(block.len(), 1000);
+    assert!(block.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+    assert_eq!(get(slot::VALID_FROM_MS).to_bits(), NOW_MS.to_bits());
+    assert_eq!(get(slot::VALID_UNTIL_MS).to_bits(), (NOW_MS + 1.0).to_bits());
+    assert_eq!(next(page(), handle, NOW_MS, false), block[999] + 1);
+}
+
+#[wasm_bindgen_test]
+fn a_clock_that_stands_still_gives_the_lead_and_then_a_status() {
+    let handle = handle();
+    let mut issued = HashSet::new();
+    let full = CAP * (LEAD_MS + 1);
+    for _ in 0..full {
+        assert!(issued.insert(next(page(), handle, NOW_MS, true)), "a repeat");
+    }
+    assert!(!issued.contains(&NO_ID));
+    // The broken twin: a sequence that is masked. The set that caught no repeat above catches its repeats.
+    let masked = |count: usize| issued.iter().min().unwrap() + count as u64 % 4096;
+    assert!((0..full).map(masked).collect::<HashSet<_>>().len() < full);
+
+    assert_eq!(reserve(page(), handle, NOW_MS, 1, false), RECHECK);
+    refused(Code::SequenceExhausted, reserve(page(), handle, NOW_MS, 1, true));
+    assert_eq!(get(slot::RETRY_AFTER_MS).to_bits(), 1_f64.to_bits());
+    assert_eq!(next(page(), handle, NOW_MS, true), NO_ID);
+    assert!(issued.insert(next(page(), handle, NOW_MS + 1.0, true)), "a repeat");
+}
+
+#[wasm_bindgen_test]
+fn a_clock_that_steps_back_is_rechecked_and_then_refused() {
+    let handle = handle();
+    let id = next(page(), handle, NOW_MS, false);
+    assert_eq!(next(page(), handle, NOW_MS - 10.0, false), id + 1, "within the lead");
+    assert_eq!(reserve(page(), handle, NOW_MS - 1000.0, 1, false), RECHECK);
+    refused(Code::ClockBackward, reserve(page(), handle, NOW_MS - 1000.0, 1, true));
+    assert_eq!(get(slot::RETRY_AFTER_MS).to_bits(), 990_f64.to_bits());
+}
+
+#[wasm_bindgen_test]
+fn a_time_that_is_none_is_refused() {
+    let handle = handle();
+    refused(Code::ClockBeforeEpoch, reserve(page(), handle, 0.0, 1, true));
+    refused(Code::ClockBeforeEpoch, reserve(page(), handle, EPOCH_MS - 1.0, 1, true));
+    refused(Code::InvalidClock, reserve(page(), handle, f64::NAN, 1, true));
+    refused(Code::InvalidClock, reserve(page(), handle, f64::INFINITY, 1, true));
+    refused(Code::TimeExhausted, reserve(page(), handle, EPOCH_MS + 2_199_023_255_552.0, 1, true));
+    assert_eq!(time_of(next(page(), handle, EPOCH_MS, true)).to_bits(), EPOCH_MS.to_bits());
+}
+
+#[wasm_bindgen_test]
+fn what_cannot_be_opened_is_refused_with_the_bounds_of_the_rule() {
+    for at in 0..NUMBERS {
+        set(at, 0.0);
+    }
+    refused(Code::InvalidLayout, open(page()));
+    for (at, value, code, max) in [
+        (slot::NODE, 1024.0, Code::InvalidNode, Some(1023.0)),
+        (slot::NODE, -1.0, Code::InvalidNode, Some(1023.0)),
+        (slot::NODE, f64::NAN, Code::InvalidNode, Some(1023.0)),
+        (slot::HAS_NODE, 0.0, Code::NodeRequired, None),
+        (slot::MAX_LEAD_MS, 1.5, Code::InvalidOption, None),
+        (slot::MAX_LEAD_MS, 1001.0, Code::InvalidOption, Some(1000.0)),
+        (slot::FIELDS + 1, 42.0, Code::InvalidLayout, None),
+    ] {
+        describe();
+        set(at, value);
+        refused(code, open(page()));
+        if let Some(max) = max {
+            assert_eq!(get(slot::MAX).to_bits(), f64::to_bits(max), "{code:?} of {value}");
+        }
+    }
+}
+
+#[wasm_bindgen_test]
+fn a_count_is_admitted_up_to_what_lead_and_wait_can_give() {
+    let handle = handle();
+    let reach = f64::from(u32::try_from(CAP * (LEAD_MS + 1)).unwrap());
+    assert_eq!(admit(page(), handle, reach, 0.0), 0);
+    refused(Code::SequenceExhausted, admit(page(), handle, reach + 1.0, 0.0));
+    assert_eq!(get(slot::MAX).to_bits(), reach.to_bits());
+    refused(Code::InvalidArgument, admit(page(), handle, 0.5, 0.0));
+    refused(Code::InvalidArgument, admit(page(), handle, f64::from(1 << 20) + 1.0, 1e9));
+}
+
+#[wasm_bindgen_test]
+fn equal_generators_share_one_state() {
+    let shared = || {
+        describe();
+        set(slot::PRIVATE, 0.0);
+        assert_eq!(open(page()), 0);
+        get(slot::HANDLE)
+    };
+    assert_eq!(shared().to_bits(), shared().to_bits());
+    // And a private one never does.
+    assert_ne!(handle(), handle());
+}
+
+#[wasm_bindgen_test]
+fn a_released_generator_is_closed_and_so_is_a_page_of_another_number() {
+    let open_handle = handle();
+    release(page() + 8, open_handle);
+    assert_ne!(next(page(), open_handle, NOW_MS, true), NO_ID, "released through a page that is not ours");
+    let elsewhere = page() + 8;
+    refused(Code::Closed, open(elsewhere));
+    refused(Code::Closed, reserve(elsewhere, open_handle, NOW_MS, 1, true));
+    refused(Code::Closed, admit(elsewhere, open_handle, 1.0, 0.0));
+    assert_eq!(next(elsewhere, open_handle, NOW_MS, true), NO_ID);
+    release(page(), open_handle);
+    refused(Code::Closed, reserve(page(), open_handle, NOW_MS, 1, true));
+    assert_eq!(next(page(), open_handle, NOW_MS, true), NO_ID);
+    assert_eq!(get(slot::STATUS).to_bits(), f64::from(Code::Closed as u8).to_bits());
+}
+
+#[wasm_bindgen_test]
+fn memory_that_grows_keeps_the_page_and_the_state() {
+    let handle = handle();
+    let id = next(page(), handle, NOW_MS, true);
+    let before = numbers();
+    let grow = Reflect::get(&wasm_bindgen::memory(), &"grow".into()).unwrap();
+    js_sys::Function::from(grow).call1(&wasm_bindgen::memory(), &JsValue::from(1)).unwrap();
+    assert_eq!(before.length(), 0, "an older view is empty");
+    assert_eq!(next(page(), handle, NOW_MS, true), id + 1);
+    assert_eq!(get(slot::STATUS).to_bits(), 0);
+}
