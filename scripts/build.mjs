@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
+import { posix } from "node:path";
 import { root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -98,12 +99,32 @@ function buildWasm() {
   ]);
 }
 
+/** Deletes the declarations that none of the entries leads to. */
+function keepReachable(folder, entries) {
+  const reached = new Set();
+  const visit = (name) => {
+    if (reached.has(name)) return;
+    reached.add(name);
+    const text = readFileSync(`${folder}/${name}.d.ts`, "utf8");
+    for (const [, from] of text.matchAll(/from "(\..*?)\.js"/g)) visit(posix.join(posix.dirname(name), from));
+  };
+  entries.forEach(visit);
+  for (const file of readdirSync(folder, { recursive: true })) {
+    const name = file.replaceAll("\\", "/");
+    if (name.endsWith(".d.ts") && !reached.has(name.slice(0, -".d.ts".length))) rmSync(`${folder}/${file}`);
+  }
+  for (const name of readdirSync(folder)) {
+    if (statSync(`${folder}/${name}`).isDirectory() && readdirSync(`${folder}/${name}`).length === 0)
+      rmSync(`${folder}/${name}`, { recursive: true });
+  }
+}
+
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  rmSync(`${dist}/esm/binding`, { recursive: true });
+  keepReachable(`${dist}/esm`, ["index", "decode"]);
   // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
@@ -122,6 +143,8 @@ async function buildPackage() {
       // What stays an import: the module where the host compiles it, and the package itself for the command line.
       external: ["./frazil.wasm", "./frazil.wasm?module", "frazil"],
       legalComments: "none",
+      // Constants and dead branches go, names and lines stay, so that a stack trace can be read.
+      minifySyntax: true,
       logLevel: "warning",
     });
     if (file !== "node.cjs") continue;
@@ -130,6 +153,7 @@ async function buildPackage() {
     writeFileSync(`${dist}/node.mjs`, `${note}\nexport { ${exported.join(", ")} } from "./node.cjs";\n`);
   }
   copyFileSync(`${root}README.md`, `${frazil}/README.md`);
+  copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
   for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
   }

@@ -2,10 +2,12 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { ask, root, run, step } from "./shell.mjs";
 
-/** Whether `npm ci` has been run since the lock file last changed. */
-function installed() {
-  const marker = `${root}node_modules/.package-lock.json`;
-  return existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${root}package-lock.json`).mtimeMs;
+/** Installs what the lock file of a folder names, unless that was done since the file last changed. */
+export async function installPackages(folder, title, options = []) {
+  const marker = `${folder}node_modules/.package-lock.json`;
+  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${folder}package-lock.json`).mtimeMs) return;
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  await step(title, () => run("npm", ["ci", ...quiet, ...options], { cwd: folder }));
 }
 
 export async function setUp() {
@@ -21,8 +23,7 @@ export async function setUp() {
   if (rust === undefined || Number(rust.split(".")[1]) < Number(wanted.split(".")[1])) {
     throw new Error(`rustc ${rust ?? "is missing"}: frazil is built with Rust ${wanted} or newer; run rustup update`);
   }
-  if (!installed())
-    await step("installing npm packages", () => run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]));
+  await installPackages(root, "installing npm packages");
   const target = "wasm32-unknown-unknown";
   if (!existsSync(`${ask("rustc", ["--print", "sysroot"])}/lib/rustlib/${target}`)) {
     await step(`adding the Rust target ${target}`, () => run("rustup", ["target", "add", target]));

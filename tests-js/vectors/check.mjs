@@ -111,6 +111,34 @@ export function checkLayouts({ Layout }, vectors) {
   return cases.done();
 }
 
+/** `layouts.json` and `ids.json` as far as `frazil/decode` goes: the built-in layouts, and what is no ID of theirs. */
+export function checkDecoder({ decode }, layouts, ids) {
+  const cases = new Cases();
+  for (const { name, cases: rows } of layouts.named) {
+    for (const { name: edge, id, ...expected } of rows) {
+      cases.run(`${name}: ${edge}`, () => {
+        const decoded = decode(id, name);
+        const { timestampMs, node = null, parts = {}, clock = null, sequence } = decoded;
+        equal({ timestampMs, node, parts, clock, sequence }, expected, `decode(${id})`);
+        equal(decoded.id, BigInt(id), "id");
+      });
+    }
+  }
+  for (const { layout, id, date } of layouts.published) {
+    cases.run(`published: ${id}`, () => equal(decode(id, layout).date.toISOString(), date, "date"));
+  }
+  for (const { layout, kind, input, ...expected } of ids.invalid) {
+    if (Object.hasOwn(ids.layouts, layout)) continue; // a layout of the vector's own
+    cases.run(`${layout}: invalid ${kind} ${JSON.stringify(input)}`, () =>
+      refused(expected, () => decode(inputOf({ kind, input }), layout)),
+    );
+  }
+  for (const { name, layout, ...expected } of layouts.invalid) {
+    if (typeof layout === "string") cases.run(`invalid: ${name}`, () => refused(expected, () => decode("0", layout)));
+  }
+  return cases.done();
+}
+
 const inputOf = ({ kind, input }) => (kind === "bigint" ? BigInt(input) : input);
 
 /** `ids.json`: what is an ID and what is not, and signed columns. */

@@ -15,3 +15,5 @@ async function load(name) {
 export const slot = await load("page");
 /** The codes of each class. */
 export const errors = await load("errors");
+/** The sentences of the rules. */
+export const rules = await load("rules");

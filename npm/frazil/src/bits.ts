@@ -14,21 +14,18 @@ export function split(id: bigint): Uint32Array {
   return halves;
 }
 
-/** The ID that the halves hold. */
-export const join = (): bigint => word[0] as bigint;
-
 const mask = (bits: number): number => (bits === 32 ? -1 : 2 ** bits - 1);
 
 /** Where a number lies in an ID. */
 export interface Span {
   /** The largest value that it can have. */
   readonly max: number;
-  /** Its lowest bit. */
+  /** The lowest bit of its most significant run. */
   readonly shift: number;
+  /** Its runs of bits, the most significant first: one, but for a node id whose parts lie apart. */
+  readonly runs: readonly Span[];
   /** Its value in an ID given by its halves, which stand at `at` and `at + 1`. */
   of(halves: Uint32Array, at?: number): number;
-  /** Puts a value that fits into the halves of the ID that was split. */
-  put(value: number): void;
 }
 
 /** A number `bits` wide, its lowest bit at `shift`. */
@@ -39,31 +36,26 @@ export function spanOf(shift: number, bits: number): Span {
   const highShift = Math.max(0, shift - 32);
   const highMask = mask(bits - lowBits);
   const scale = 2 ** lowBits;
-  return {
+  const span: Span = {
     max: 2 ** bits - 1,
     shift,
+    runs: [],
     of: (halves, at = 0) =>
       ((((halves[at + 1 - LOW] as number) >>> highShift) & highMask) >>> 0) * scale +
       ((((halves[at + LOW] as number) >>> lowShift) & lowMask) >>> 0),
-    put: (value) => {
-      const low = value % scale;
-      (halves[LOW] as number) |= low << lowShift;
-      (halves[1 - LOW] as number) |= ((value - low) / scale) << highShift;
-    },
   };
+  return Object.assign(span, { runs: [span] });
 }
 
-/** One number out of several places, the most significant first. */
-export function joined(spans: readonly Span[]): Span {
+/** One number out of two, the more significant first. Runs that are neighbours become one. */
+export function joined(above: Span, below: Span): Span {
+  const count = below.max + 1;
+  const bits = Math.log2(count);
+  if (above.shift === below.shift + bits) return spanOf(below.shift, bits + Math.log2(above.max + 1));
   return {
-    max: spans.reduce((count, { max }) => count * (max + 1), 1) - 1,
-    shift: Math.max(...spans.map(({ shift }) => shift)),
-    of: (halves, at) => spans.reduce((value, span) => value * (span.max + 1) + span.of(halves, at), 0),
-    put: (value) => {
-      spans.reduceRight((rest, { max, put }) => {
-        put(rest % (max + 1));
-        return Math.floor(rest / (max + 1));
-      }, value);
-    },
+    max: count * (above.max + 1) - 1,
+    shift: above.shift,
+    runs: [...above.runs, ...below.runs],
+    of: (halves, at) => above.of(halves, at) * count + below.of(halves, at),
   };
 }

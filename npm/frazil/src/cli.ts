@@ -49,8 +49,10 @@ function layoutOf({ layout = "default", epoch }: Flags): Layout {
 
 const line = (text: string) => process.stdout.write(`${text}\n`);
 /** Two columns, for people. */
-const table = (rows: readonly (readonly [string, unknown])[]) =>
-  line(rows.map(([name, value]) => `${name.padEnd(12)}${value}`).join("\n"));
+function table(rows: readonly (readonly [string, unknown])[]): void {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  for (const [name, value] of rows) line(`${name.padEnd(width)}${value}`);
+}
 
 /** The bits of an ID, field by field. */
 function bitsOf(id: bigint, layout: Layout): string {

@@ -1,23 +1,27 @@
 /**
- * Decoding alone: no WebAssembly, no native code, so it runs under any content security policy.
+ * Decoding alone: no WebAssembly, no native code, so it runs under any content security policy, in under 2 kB.
  *
  * ```js
  * import { decode } from "frazil/decode";
  *
  * decode("1541815603606036480", "twitter").date; // 2022-06-28T16:07:40.105Z
  * ```
+ *
+ * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
  */
-import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
+import { type Decoded, decodeId, type IdInput, type LayoutName, namedSpec, shapeOf } from "./id.js";
+import type { LayoutParts } from "./generated/layouts.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export { type Decoded, type IdInput, Layout, type LayoutInput, type LayoutName, type LayoutSpec, type PartsOf } from "./layout.js";
+export type { Decoded, IdInput, LayoutName } from "./id.js";
 
 /**
- * Takes an ID apart by a layout: its name, its parts, or a `Layout`.
+ * Takes an ID of a built-in layout apart, with another epoch if one is given.
  *
  * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of the layout.
- * @throws {ConfigError} `INVALID_LAYOUT`.
+ * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none.
  */
-export function decode<const L extends LayoutInput>(id: IdInput, layout: L): Decoded<PartsOf<L>> {
-  return Layout.from(layout).decode(id) as Decoded<PartsOf<L>>;
+export function decode<N extends LayoutName>(id: IdInput, layout: N): Decoded<LayoutParts[N]> {
+  const { epochMs, tickMs, fields } = namedSpec(layout);
+  return decodeId(shapeOf(epochMs, tickMs, fields), id);
 }

@@ -71,7 +71,7 @@ export class FrazilError extends Error {
 
   static override [Symbol.hasInstance](error: unknown): boolean {
     // A class that a user derives has no label of its own, and is judged as usual.
-    if (!Object.hasOwn(this, "label")) return Function.prototype[Symbol.hasInstance].call(this, error);
+    if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
     const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
     return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
   }
@@ -105,7 +105,8 @@ export class DecodeError extends FrazilError {
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
   if (typeof value === "bigint") return `${value}n`;
-  return Object(value) === value ? (Array.isArray(value) ? "an array" : `a ${typeof value}`) : String(value);
+  if (Array.isArray(value)) return "an array";
+  return Object(value) === value ? `some ${typeof value}` : String(value);
 }
 
 /** The error about a value that breaks a rule: it names the field, the value and the rule. @internal */

@@ -147,11 +147,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#unavailable = error;
       return;
     }
-    if (this.backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
+    if (inWorkerThread && this.backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
-        { field: "node", value: node, cause: this.#port.binding.causes[0] },
+        { field: "node", value: node, cause: new AggregateError(this.#port.binding.causes, "no native addon could be loaded") },
       );
     }
     this.#describe(this.#port.numbers, given, joined);

@@ -5,5 +5,5 @@ import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);
 
-/** An isolate has one thread. */
-export const inWorkerThread = (): boolean => false;
+/** There are no threads that share a node id without sharing this module's memory. */
+export const inWorkerThread = undefined;

@@ -10,5 +10,5 @@ export function compileInline(): WebAssembly.Module {
 
 export const load = (): Binding => instantiate(compileInline);
 
-/** Whether this is a thread that does not share its memory with the one that started it, as Node's workers are. */
-export const inWorkerThread = (): boolean => false;
+/** There are no threads that share a node id without sharing this module's memory. */
+export const inWorkerThread = undefined;

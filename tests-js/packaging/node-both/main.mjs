@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import * as imported from "frazil";
+
+const required = createRequire(import.meta.url)("frazil");
+const names = Object.keys(imported);
+assert.deepEqual(names, Object.keys(required).sort());
+for (const name of names) assert.equal(imported[name], required[name], `${name} is one class`);
+
+/** How many IDs two generators issue twice when they take turns. */
+function repeats(...generators) {
+  const issued = Array.from({ length: 100_000 }, (_, at) => generators[at % 2].next());
+  return issued.length - new Set(issued).size;
+}
+const options = { node: 7, maxWaitMs: 1000 };
+const ids = [imported, required].map(({ Snowflake }) => new Snowflake(options));
+assert.equal(repeats(...ids), 0);
+// The broken twin: what two copies of a package do, each with a state of its own.
+const alone = () => {
+  let calls = 0;
+  return new imported.Snowflake({ ...options, now: () => 1_780_000_000_000 + (calls++ >> 10) });
+};
+assert.ok(repeats(alone(), alone()) > 0, "the checker must catch the broken twin");
+process.stdout.write(ids.map(({ backend }) => backend).join(" "));

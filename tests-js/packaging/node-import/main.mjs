@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import * as frazil from "frazil";
+import { decode } from "frazil/decode";
+
+const { FrazilError, Layout, Snowflake } = frazil;
+const ids = new Snowflake({ node: 7 });
+assert.equal(ids.backend, "native");
+const issued = [ids.next(), BigInt(ids.nextString()), ...ids.nextMany(1000), ...ids.fill(new BigUint64Array(1000))];
+assert.ok(issued.every((id, at) => at === 0 || issued[at - 1] < id));
+assert.equal(decode(issued[0], "default").node, 7);
+assert.equal(Layout.named("discord").decode("175928847299117063").date.toISOString(), "2016-04-30T11:18:25.796Z");
+assert.equal(decode("175928847299117063", "discord").date.toISOString(), "2016-04-30T11:18:25.796Z");
+// An error of one entry is one for the other too.
+assert.throws(
+  () => decode("no id", "default"),
+  (error) => error instanceof FrazilError && FrazilError.is(error) && error.code === "INVALID_ID",
+);
+process.stdout.write(Object.keys(frazil).join(" "));

@@ -1,0 +1,129 @@
+// What goes into the tarballs: their files, their manifests, their types, their notices.
+//
+// After a change on purpose: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/published.test.mjs
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import * as esbuild from "esbuild";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { emptyFolder, hasAddon, pack, root, run } from "./packed.mjs";
+
+/** Compares with a committed text, or writes it where that is asked for. */
+function snapshot(name, actual) {
+  const path = join(root, "tests-js/packaging", name);
+  if (process.env.UPDATE_SNAPSHOTS) writeFileSync(path, actual);
+  const mend = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/published.test.mjs";
+  assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is right: ${mend}`);
+}
+
+const only = { skip: !hasAddon && "the snapshot is of a machine that builds the addon" };
+
+test("the tarballs have the files that they should, and no other", only, () => {
+  const packages = pack().map(({ report }) => [report.name, report.files.map(({ path }) => path)]);
+  for (const [name, files] of packages) {
+    for (const file of ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json"]) {
+      assert.ok(files.includes(file), `${name} lacks ${file}`);
+    }
+    const stray = files.filter((file) =>
+      /^(?!dist\/)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
+    );
+    assert.deepEqual(stray, [], `${name} has sources or leftovers`);
+  }
+  const list = packages.map(([name, files]) => `${name}\n${files.map((file) => `  ${file}\n`).join("")}`);
+  snapshot("files.txt", list.join("\n"));
+});
+
+test("every file that a manifest names is in the tarball", () => {
+  for (const { name, report } of pack()) {
+    const manifest = JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8"));
+    const named = [];
+    const collect = (value) => (typeof value === "object" ? Object.values(value).forEach(collect) : named.push(value));
+    collect([manifest.main, manifest.exports, manifest.bin, manifest.module, manifest.types].filter(Boolean));
+    const files = new Set(report.files.map(({ path }) => path));
+    assert.deepEqual(
+      named.filter((path) => !files.has(path.replace(/^\.\//, ""))),
+      [],
+    );
+    // A literal name in `files` that matches nothing is left out without a word.
+    const literal = manifest.files.filter((entry) => /\./.test(entry) || /^[A-Z-]+$/.test(entry));
+    assert.deepEqual(
+      literal.filter((path) => !files.has(path)),
+      [],
+    );
+  }
+});
+
+test("publint finds nothing, in strict mode", async () => {
+  for (const { name, tarball } of pack()) {
+    const bytes = readFileSync(tarball);
+    const { messages, pkg } = await publint({
+      pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
+      strict: true,
+    });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+      name,
+    );
+  }
+});
+
+test("attw resolves every entry to the types it runs as", () => {
+  const [{ tarball }] = pack();
+  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. Resolution by node10 knows no `exports`, and
+  // no Node that the package runs on resolves like that.
+  const flags = ["--profile", "node16", "--exclude-entrypoints", "./frazil.wasm", "--no-definitely-typed"];
+  const looks = ["--format", "table", "--no-color", "--no-emoji", "--no-summary"];
+  const { stdout } = run(emptyFolder("attw"), join(root, "node_modules/.bin/attw"), [tarball, ...flags, ...looks]);
+  snapshot("attw.txt", `${stdout.replace(/^frazil v.*\n/m, "").trim()}\n`);
+});
+
+test("THIRD-PARTY.md names everything that is compiled or bundled in, with its licence", () => {
+  const notice = readFileSync(join(root, "npm/frazil/THIRD-PARTY.md"), "utf8");
+  const rows = (title) => {
+    const [, section] = new RegExp(`\n## ${title}\n(.*?)(?=\n## |$)`, "s").exec(notice);
+    return [...section.matchAll(/^\| (.+?) \| (.+?) \|$/gm)].map(([, name, licence]) => `${name}: ${licence}`).slice(1);
+  };
+  const crates = (...args) => {
+    const flags = [
+      "--locked",
+      "--edges",
+      "normal,no-proc-macro",
+      "--prefix",
+      "none",
+      "--no-dedupe",
+      "--format",
+      "{p}|{l}",
+    ];
+    const { stdout } = run(root, "cargo", ["tree", ...args, ...flags]);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("frazil"));
+    const named = new Map(lines.map((line) => line.split(/ .*?\|/)));
+    return [...named.keys()].sort().map((name) => `${name}: ${named.get(name)}`);
+  };
+  assert.deepEqual(rows("The native addon"), crates("-p", "frazil-napi"));
+  assert.deepEqual(rows("The WebAssembly module"), crates("-p", "frazil-wasm", "--target", "wasm32-unknown-unknown"));
+
+  const { metafile } = esbuild.buildSync({
+    absWorkingDir: root,
+    entryPoints: ["index", "decode", "cli"].map((entry) => `npm/frazil/src/${entry}.ts`),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["#binding", "frazil"],
+    outdir: emptyFolder("bundle"),
+    write: false,
+    metafile: true,
+  });
+  const inputs = Object.keys(metafile.inputs).map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  const bundled = [...new Set(inputs.filter((name) => name !== undefined))].sort();
+  const licence = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).license;
+  assert.deepEqual(
+    rows("JavaScript"),
+    bundled.map((name) => `${name}: ${licence(name)}`),
+  );
+});

@@ -1,0 +1,44 @@
+// Ceilings of what a user's bundle grows by: bytes after esbuild's minifier and `gzip -9`. Raised only in the commit that
+// needs it, with the reason.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const kB = 1024;
+const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
+
+/** The size of a program's bundle, WebAssembly left out where it is a module of its own. */
+function bundled(program, conditions) {
+  const { outputFiles } = esbuild.buildSync({
+    stdin: { contents: program, resolveDir: root },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    conditions,
+    external: ["*.wasm"],
+    write: false,
+    logLevel: "silent",
+  });
+  return gzipped(outputFiles[0].contents);
+}
+
+const CEILINGS = [
+  ["the workerd entry", 8 * kB, () => bundled('export * from "frazil"', ["workerd", "worker", "browser"])],
+  ["its WebAssembly module", 6.5 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
+  ["frazil/decode", 2 * kB, () => bundled('export * from "frazil/decode"', ["browser"])],
+  ["Layout alone", 2.5 * kB, () => bundled('export { Layout } from "frazil"', ["browser"])],
+];
+
+for (const [name, ceiling, measure] of CEILINGS) {
+  test(`${name} is at most ${ceiling} bytes gzipped`, (context) => {
+    const size = measure();
+    context.diagnostic(`${name}: ${size} of ${ceiling} bytes`);
+    assert.ok(size <= ceiling, `${size} bytes, ${size - ceiling} too many`);
+  });
+}

@@ -1,0 +1,17 @@
+import frazil = require("frazil");
+import decoder = require("frazil/decode");
+
+const ids = new frazil.Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
+const id: bigint = ids.next();
+const many: BigUint64Array = ids.fill(new BigUint64Array(3));
+const stats: frazil.Stats = ids.stats();
+const datacenter: number | undefined = ids.decode(id).parts?.datacenter;
+const date: Date = decoder.decode("175928847299117063", "discord").date;
+
+// @ts-expect-error: there is no default node id
+() => new frazil.Snowflake({});
+// @ts-expect-error: an ID is no number
+const wrong: number = ids.next();
+
+const known: boolean = frazil.FrazilError.is(new Error("no"));
+console.log(id > 0n, many.length, stats.issued, datacenter, date.toISOString(), known, typeof wrong);

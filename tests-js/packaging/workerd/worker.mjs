@@ -1,0 +1,12 @@
+import { Snowflake } from "frazil";
+import { decode } from "frazil/decode";
+
+export default {
+  fetch() {
+    // In the request, where a Worker may not compile WebAssembly.
+    const ids = new Snowflake({ node: 7 });
+    const id = ids.next();
+    const { node, timestampMs } = decode(id, "default");
+    return Response.json({ backend: ids.backend, id: String(id), node, lateMs: Date.now() - timestampMs });
+  },
+};
