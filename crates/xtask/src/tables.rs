@@ -33,6 +33,12 @@ fn kind(kind: FieldKind) -> &'static str {
     KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
 }
 
+/// A number as `parseInt(text, 36)` reads it: a third shorter than in decimal.
+fn base36(number: u64) -> String {
+    let digit = char::from_digit(u32::try_from(number % 36).unwrap_or(0), 36).unwrap_or('0');
+    if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
+}
+
 /// A word a field, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
 fn layouts() -> String {
     let mut rows = Vec::new();
@@ -40,7 +46,7 @@ fn layouts() -> String {
     for name in Layout::names() {
         let Ok(layout) = Layout::named(name) else { continue };
         let spec = layout.spec();
-        let mut row = format!("{name} {} {} {}", spec.epoch_ms, spec.tick_ms, u8::from(spec.unsigned));
+        let mut row = format!("{name} {} {} {}", base36(spec.epoch_ms), base36(spec.tick_ms), u8::from(spec.unsigned));
         for field in &spec.fields {
             let _ = write!(row, " {}{}", &kind(field.kind)[..1], field.bits);
             if let Some(name) = &field.name {
@@ -58,7 +64,7 @@ fn layouts() -> String {
         let _ = writeln!(types, "  {key}: {};", if parts.is_empty() { "never".to_owned() } else { parts.join(" | ") });
     }
     format!(
-        "{HEAD}/** Each named layout on a line: name, epoch (Unix ms), tick (ms), unsigned, and its fields as kind, width and `:name`. */\n\
+        "{HEAD}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
          export const LAYOUTS = `{}`;\n\n{types}}}\n",
         rows.join("\n")
     )

@@ -20,10 +20,10 @@ const mask = (bits: number): number => (bits === 32 ? -1 : 2 ** bits - 1);
 export interface Span {
   /** The largest value that it can have. */
   readonly max: number;
-  /** The lowest bit of its most significant run. */
+  /** Its lowest bit; of several runs, that of the most significant one. */
   readonly shift: number;
-  /** Its runs of bits, the most significant first: one, but for a node id whose parts lie apart. */
-  readonly runs: readonly Span[];
+  /** Its runs of bits, the most significant first, where it has more than one. */
+  readonly runs?: readonly Span[];
   /** Its value in an ID given by its halves, which stand at `at` and `at + 1`. */
   of(halves: Uint32Array, at?: number): number;
 }
@@ -36,26 +36,29 @@ export function spanOf(shift: number, bits: number): Span {
   const highShift = Math.max(0, shift - 32);
   const highMask = mask(bits - lowBits);
   const scale = 2 ** lowBits;
-  const span: Span = {
+  return {
     max: 2 ** bits - 1,
     shift,
-    runs: [],
     of: (halves, at = 0) =>
       ((((halves[at + 1 - LOW] as number) >>> highShift) & highMask) >>> 0) * scale +
       ((((halves[at + LOW] as number) >>> lowShift) & lowMask) >>> 0),
   };
-  return Object.assign(span, { runs: [span] });
 }
 
-/** One number out of two, the more significant first. Runs that are neighbours become one. */
-export function joined(above: Span, below: Span): Span {
+/** How two spans become one, the more significant first. */
+export type Join = (above: Span, below: Span) => Span;
+
+/** Two spans with nothing between them. */
+export const neighbours: Join = (above, { shift, max }) => spanOf(shift, Math.log2((above.max + 1) * (max + 1)));
+
+/** Two spans wherever they lie. */
+export const apart: Join = (above, below) => {
   const count = below.max + 1;
-  const bits = Math.log2(count);
-  if (above.shift === below.shift + bits) return spanOf(below.shift, bits + Math.log2(above.max + 1));
+  if (above.shift === below.shift + Math.log2(count)) return neighbours(above, below);
   return {
     max: count * (above.max + 1) - 1,
     shift: above.shift,
-    runs: [...above.runs, ...below.runs],
+    runs: [...(above.runs ?? [above]), below],
     of: (halves, at) => above.of(halves, at) * count + below.of(halves, at),
   };
-}
+};

@@ -47,10 +47,10 @@ export class FrazilError extends Error {
   declare readonly position?: number;
 
   constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
-    super(`${code}: ${message}`, cause === undefined ? undefined : { cause });
-    Object.assign(this, { code, retryable: false }, details);
-    // As of any error: not listed among its fields, and a class that a user derives may name itself.
+    super(`${code}: ${message}`, cause ? { cause } : undefined);
+    // The name as of any error: not listed among the fields, and a class that a user derives may name itself.
     Object.defineProperty(this, "name", { value: new.target.label, writable: true, configurable: true });
+    Object.assign(this, { code, retryable: false }, details);
   }
 
   /** @internal */
@@ -103,9 +103,8 @@ export class DecodeError extends FrazilError {
 
 /** A value as it stands in a message: short, and with its type visible. */
 function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  if (typeof value === "string") return JSON.stringify(value.replace(/^(.{64}).+/s, "$1…"));
   if (typeof value === "bigint") return `${value}n`;
-  if (Array.isArray(value)) return "an array";
   return Object(value) === value ? `some ${typeof value}` : String(value);
 }
 

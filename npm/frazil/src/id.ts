@@ -2,7 +2,7 @@
  * Reading an ID: what the decoder and `Layout` have in common. A crossing into native code or WebAssembly costs more than
  * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
  */
-import { type Span, joined, spanOf, split } from "./bits.js";
+import { type Join, neighbours, type Span, spanOf, split } from "./bits.js";
 import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import * as rules from "./generated/rules.js";
@@ -57,8 +57,8 @@ export interface Decoded<P extends string = string> {
   toJSON(): object;
 }
 
-/** The kinds of fields; no two begin with the same letter. */
-export const KINDS = ["time", "node", "clock", "sequence"] as const;
+/** The kinds of fields, by the letters that stand for them in the table. */
+export const KINDS: { [letter: string]: FieldKind } = { t: "time", n: "node", c: "clock", s: "sequence" };
 
 /** Where the fields of a checked layout lie. */
 export interface Shape {
@@ -71,22 +71,27 @@ export interface Shape {
   readonly node: Span | undefined;
   readonly clock: Span | undefined;
   readonly sequence: Span;
-  /** How many values each part of the node id has, by its name, from the most significant. */
-  readonly parts: readonly (readonly [name: string, count: number])[];
+  /** The parts of the node id, the most significant first: name, how many values it has, and how many lie below it. */
+  readonly parts: readonly (readonly [name: string, count: number, below: number])[];
 }
 
-/** Puts fields in their places, the last one at bit 0. Their widths are taken as they are. */
-export function shapeOf(epochMs: number, tickMs: number, fields: readonly LayoutField[]): Shape {
+/**
+ * Puts fields in their places, the last one at bit 0. Their widths are taken as they are; `join` makes one number of the
+ * parts of a node id, which in the built-in layouts are neighbours.
+ */
+export function shapeOf(epochMs: number, tickMs: number, fields: readonly LayoutField[], join: Join = neighbours): Shape {
   let bits = fields.reduce((sum, field) => sum + field.bits, 0);
   const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n };
   const spans: { [kind in FieldKind]?: Span } = {};
-  const parts: [string, number][] = [];
+  const parts: [string, number, number][] = [];
   for (const field of fields) {
     bits -= field.bits;
     const span = spanOf(bits, field.bits);
     const before = spans[field.kind];
-    spans[field.kind] = before ? joined(before, span) : span;
-    if (field.kind === "node") parts.push([field.name ?? "node", span.max + 1]);
+    spans[field.kind] = before ? join(before, span) : span;
+    if (field.kind !== "node") continue;
+    for (const part of parts) part[2] *= span.max + 1;
+    parts.push([field.name ?? "node", span.max + 1, 1]);
   }
   const { time, node, clock, sequence } = spans;
   return { ...shape, time: time as Span, node, clock, sequence: sequence as Span, parts };
@@ -103,13 +108,12 @@ export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
   if (!row) throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${rules.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
   const [, epochMs, tickMs, unsigned, ...fields] = row;
   return {
-    epochMs: Number(epochMs),
-    tickMs: Number(tickMs),
+    epochMs: parseInt(epochMs as string, 36),
+    tickMs: parseInt(tickMs as string, 36),
     unsigned: unsigned === "1",
     fields: fields.map((field) => {
       const [width, name] = field.slice(1).split(":");
-      const kind = KINDS.find((kind) => kind[0] === field[0]) as FieldKind;
-      return { kind, bits: Number(width), ...(name && { name }) };
+      return { kind: KINDS[field[0] as string] as FieldKind, bits: Number(width), ...(name && { name }) };
     }),
   };
 }
@@ -163,11 +167,7 @@ export class DecodedId<P extends string> implements Decoded<P> {
   get parts(): { readonly [K in P]: number } | undefined {
     const { node } = this;
     if (node === undefined) return undefined;
-    let { max } = this.#shape.node as Span;
-    const parts = this.#shape.parts.map(([name, count]) => {
-      max = (max + 1) / count - 1;
-      return [name, Math.floor(node / (max + 1)) % count];
-    });
+    const parts = this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]);
     return Object.fromEntries(parts) as { [K in P]: number };
   }
 

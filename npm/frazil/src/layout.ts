@@ -5,7 +5,7 @@
  * more than taking one ID apart, and a page may forbid WebAssembly. The rules' sentences and the table of layouts are
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
-import { type Span, spanOf, split } from "./bits.js";
+import { apart, type Span, spanOf, split } from "./bits.js";
 import { ConfigError, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import * as rules from "./generated/rules.js";
@@ -16,7 +16,6 @@ import {
   type FieldKind,
 
   type IdInput,
-  KINDS,
   type LayoutField,
   type LayoutName,
   type LayoutSpec,
@@ -122,7 +121,8 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
 function place(span: Span | undefined, value: number | undefined): bigint {
   let id = 0n;
   let rest = value ?? 0;
-  for (const { shift, max } of [...(span?.runs ?? [])].reverse()) {
+  if (span === undefined) return id;
+  for (const { shift, max } of [...(span.runs ?? [span])].reverse()) {
     id |= BigInt(rest % (max + 1)) << BigInt(shift);
     rest = Math.floor(rest / (max + 1));
   }
@@ -138,7 +138,7 @@ export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Arra
 /** A field as it is kept, with nothing in it that nobody reads. */
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
-  if (!KINDS.includes(kind)) throw invalid("kind", kind, rules.KNOWN_KIND);
+  if (!Object.hasOwn(WIDTHS, kind)) throw invalid("kind", kind, rules.KNOWN_KIND);
   checkWhole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
   if (name === undefined) return { kind, bits };
   if (kind !== "node") throw invalid("name", name, rules.NAME_ONLY_NODE);
@@ -187,7 +187,7 @@ export class Layout<P extends string = string> {
     const total = sum("time") + sum("node") + sum("clock") + sum("sequence");
     const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, rules.WIDTH, limit);
-    const shape = shapeOf(epochMs, tickMs, this.fields);
+    const shape = shapeOf(epochMs, tickMs, this.fields, apart);
     const names = shape.parts.map(([name]) => name);
     const twin = names.find((name, at) => names.indexOf(name) < at);
     if (twin !== undefined) throw invalid("name", twin, rules.DISTINCT_NAMES);
