@@ -12,6 +12,11 @@
 use core::fmt;
 
 /// The class a code belongs to: what kind of thing has to change before the call can work.
+///
+/// ```
+/// use frazil::{Class, Code};
+/// assert_eq!(Code::ClockBackward.class(), Class::Clock);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Class {
@@ -165,6 +170,11 @@ codes! {
 macro_rules! rules {
     ($($variant:ident = $number:literal, $template:literal;)+) => {
         /// The sentence that bad input broke; some can be broken in JavaScript only, whose values have any type. In it `{min}` and `{max}` stand for the error's two numbers.
+        ///
+        /// ```
+        /// use frazil::Rule;
+        /// assert_eq!(Rule::IdRange.template(), "must be an ID from 0 to {max}");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -234,6 +244,11 @@ rules! {
 macro_rules! fields {
     ($($variant:ident = $number:literal, $name:literal;)+) => {
         /// What an error is about, by the name it has in Rust; JavaScript spells it in camel case.
+        ///
+        /// ```
+        /// use frazil::Subject;
+        /// assert_eq!(Subject::EpochMs.name(), "epoch_ms");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
@@ -438,4 +453,11 @@ impl fmt::Display for Error {
 impl core::error::Error for Error {}
 
 /// What this crate's calls return.
+///
+/// ```
+/// fn last_ms(name: &str) -> frazil::Result<u64> {
+///     Ok(frazil::Layout::named(name)?.plan().last_ms)
+/// }
+/// assert_eq!(last_ms("default"), Ok(3_903_090_455_551));
+/// ```
 pub type Result<T> = core::result::Result<T, Error>;

@@ -41,6 +41,14 @@ pub(crate) const MAX_DATE_MS: u64 = 8_640_000_000_000_000;
 pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// What a field of an ID holds.
+///
+/// ```
+/// use frazil::{FieldKind, Layout};
+/// let sonyflake = Layout::named("sonyflake")?;
+/// let kinds: Vec<FieldKind> = sonyflake.fields().iter().map(|field| field.kind).collect();
+/// assert_eq!(kinds, [FieldKind::Time, FieldKind::Sequence, FieldKind::Node]);
+/// # Ok::<(), frazil::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldKind {
     /// Ticks since the epoch.

@@ -25,6 +25,14 @@ use crate::id::Node;
 use crate::layout::{Geometry, Layout};
 
 /// The most that one bulk call may ask for: 2^20 IDs are 8 MiB.
+///
+/// ```
+/// # use frazil::{Generator, GeneratorOptions, Layout, MAX_COUNT, ManualClock, Node};
+/// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// let error = ids.fill(&ManualClock::new(1_704_067_200_001), &mut vec![0; MAX_COUNT + 1]).unwrap_err();
+/// assert_eq!((error.field(), error.value()), ("count", Some(1_048_577)));
+/// # Ok::<(), frazil::Error>(())
+/// ```
 pub const MAX_COUNT: usize = 1 << 20;
 /// The most that a static node id may run ahead of the clock.
 const MAX_STATIC_LEAD_MS: u64 = 1000;
