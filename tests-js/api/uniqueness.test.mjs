@@ -40,7 +40,10 @@ test("300,000 IDs of the default layout come at its cap, by waiting, and do not 
 });
 
 test("twins with one node id share one state, whatever their layout is called", () => {
-  const twins = [new Snowflake({ node: 113, layout: "leaf" }), new Snowflake({ node: { datacenter: 3, worker: 17 }, layout: "twitter" })];
+  const twins = [
+    new Snowflake({ node: 113, layout: "leaf" }),
+    new Snowflake({ node: { datacenter: 3, worker: 17 }, layout: "twitter" }),
+  ];
   const take = (generators) => Array.from({ length: 10_000 }, (_, at) => generators[at % 2]());
   assert.equal(repeats(take(twins.map(({ next }) => next))), 0);
   // Private states, on a clock of their own: what two processes with one node id do to each other.
@@ -121,7 +124,9 @@ async function inThreads(threads, count, options) {
   return (await Promise.all(lists)).flatMap((ids) => [...ids]);
 }
 
-test("two worker threads with one node id do not repeat each other", { skip: !native && "one state needs the addon" }, async () => {
+test("two worker threads with one node id do not repeat each other", {
+  skip: !native && "one state needs the addon",
+}, async () => {
   const issued = await inThreads(2, 500_000, () => ({ node: 1, layout: { ...wide.toJSON(), epochMs: 1704067200001 } }));
   assert.equal(repeats(issued), 0);
 });
@@ -135,12 +140,22 @@ test("the checker catches worker threads that share no state", async () => {
     parentPort.postMessage(ids.nextMany(1000));
   `;
   const lists = await Promise.all(
-    [0, 1].map(() => new Promise((resolve, reject) => new Worker(script, { eval: true }).once("message", resolve).once("error", reject))),
+    [0, 1].map(
+      () =>
+        new Promise((resolve, reject) =>
+          new Worker(script, { eval: true }).once("message", resolve).once("error", reject),
+        ),
+    ),
   );
   assert.equal(repeats(lists.flat()), 1000);
 });
 
-test("WebAssembly in a worker thread refuses a static node id", { skip: native && "the addon shares its state" }, async () => {
-  await assert.rejects(inThreads(1, 1, () => ({ node: 1 })), /NATIVE_REQUIRED/);
+test("WebAssembly in a worker thread refuses a static node id", {
+  skip: native && "the addon shares its state",
+}, async () => {
+  await assert.rejects(
+    inThreads(1, 1, () => ({ node: 1 })),
+    /NATIVE_REQUIRED/,
+  );
   assert.equal((await inThreads(1, 5, () => ({ node: 1, unshared: true }))).length, 5);
 });

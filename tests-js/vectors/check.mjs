@@ -18,7 +18,8 @@ class Cases {
 
   done() {
     const { length } = this.#failures;
-    if (length > 0) throw new Error(`${length} of ${this.count} cases failed:\n${this.#failures.slice(0, 20).join("\n")}`);
+    if (length > 0)
+      throw new Error(`${length} of ${this.count} cases failed:\n${this.#failures.slice(0, 20).join("\n")}`);
     if (this.count === 0) throw new Error("no case was checked");
     return this.count;
   }
@@ -42,11 +43,14 @@ function refused(expected, call) {
   equal(error.code, expected.code, "code");
   // JavaScript may name the part of a node, and list what is known after the rule.
   if (expected.field !== undefined) equal(error.field?.split(".")[0], expected.field, "field");
-  if (expected.rule !== undefined && !`${error.rule}:`.startsWith(`${expected.rule}:`)) equal(error.rule, expected.rule, "rule");
-  if (!error.message.startsWith(`${expected.code}: `)) throw new Error(`message does not start with the code: ${error.message}`);
+  if (expected.rule !== undefined && !`${error.rule}:`.startsWith(`${expected.rule}:`))
+    equal(error.rule, expected.rule, "rule");
+  if (!error.message.startsWith(`${expected.code}: `))
+    throw new Error(`message does not start with the code: ${error.message}`);
 }
 
-const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+const given = (fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 const layoutsOf = (Layout, vectors) => (layout) => {
   if (typeof layout !== "string") return new Layout(layout);
@@ -58,7 +62,13 @@ const layoutsOf = (Layout, vectors) => (layout) => {
 /** `layouts.json`: the table, the plans, decoding and composing, one by one and many at once, and layouts that do not add up. */
 export function checkLayouts({ Layout }, vectors) {
   const cases = new Cases();
-  cases.run("names", () => equal([...Layout.names], vectors.named.map(({ name }) => name), "Layout.names"));
+  cases.run("names", () =>
+    equal(
+      [...Layout.names],
+      vectors.named.map(({ name }) => name),
+      "Layout.names",
+    ),
+  );
   for (const { name, plan, cases: ids, ...spec } of [...vectors.named, ...vectors.custom]) {
     const isNamed = vectors.named.some((row) => row.name === name);
     const layout = isNamed ? Layout.named(name) : new Layout(spec);
@@ -68,7 +78,13 @@ export function checkLayouts({ Layout }, vectors) {
     });
     cases.run(`${name}: plan`, () => {
       const { lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond } = layout.plan();
-      const ours = { lastMs: lastDate.getTime(), signedUntilMs: signedUntil?.getTime() ?? null, ordered, nodes, idsPerTick };
+      const ours = {
+        lastMs: lastDate.getTime(),
+        signedUntilMs: signedUntil?.getTime() ?? null,
+        ordered,
+        nodes,
+        idsPerTick,
+      };
       equal(ours, plan, "plan()");
       equal(idsPerSecond, (plan.idsPerTick * 1000) / spec.tickMs, "idsPerSecond");
     });
@@ -88,7 +104,9 @@ export function checkLayouts({ Layout }, vectors) {
       });
     }
     cases.run(`${name}: decodeMany`, () => {
-      const { timestampMs, node, clock, sequence } = layout.decodeMany(BigUint64Array.from(ids, ({ id }) => BigInt(id)));
+      const { timestampMs, node, clock, sequence } = layout.decodeMany(
+        BigUint64Array.from(ids, ({ id }) => BigInt(id)),
+      );
       ids.forEach((expected, at) => {
         const ours = [timestampMs[at], node?.[at] ?? null, clock?.[at] ?? null, sequence[at]];
         equal(ours, [expected.timestampMs, expected.node, expected.clock, expected.sequence], `row ${at}`);
@@ -184,7 +202,9 @@ export function checkRanges({ Layout }, vectors) {
     expected.code === undefined ? equal(call(), BigInt(result), "result") : refused(expected, call);
   for (const { layout: name, timestampMs, node, clock, sequence, id, ...expected } of vectors.compose) {
     const fields = given({ timestampMs, node, clock, sequence });
-    cases.run(`${name}: compose ${JSON.stringify(fields)}`, () => judge(expected, id, () => layoutOf(name).compose(fields)));
+    cases.run(`${name}: compose ${JSON.stringify(fields)}`, () =>
+      judge(expected, id, () => layoutOf(name).compose(fields)),
+    );
   }
   for (const { layout: name, timestampMs, node, minId, maxId, ...expected } of vectors.ranges) {
     cases.run(`${name}: range at ${timestampMs}, node ${JSON.stringify(node)}`, () => {
@@ -202,7 +222,11 @@ export function checkRanges({ Layout }, vectors) {
       if (expected.code !== undefined) return refused(expected, () => layout.joinNode(node));
       equal(layout.joinNode(node), joined, "joinNode");
       const clock = layout.fields.some(({ kind }) => kind === "clock") ? 0 : undefined;
-      return equal(layout.compose(given({ timestampMs: layout.epochMs, node, clock, sequence: 0 })), BigInt(id), "compose");
+      return equal(
+        layout.compose(given({ timestampMs: layout.epochMs, node, clock, sequence: 0 })),
+        BigInt(id),
+        "compose",
+      );
     });
   }
   return cases.done();
@@ -291,19 +315,33 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
     });
   }
   cases.run("no other codes", () => equal(slot.STATUSES.length, vectors.codes.length + 1, "number of statuses"));
-  for (const { layout, node, startMs = 1704067200000, private: own, code, field, rule, jsOnly: _, ...options } of vectors.open) {
+  for (const {
+    layout,
+    node,
+    startMs = 1704067200000,
+    private: own,
+    code,
+    field,
+    rule,
+    jsOnly: _,
+    ...options
+  } of vectors.open) {
     const expected = { code, field, rule };
     const name = `${JSON.stringify({ layout, node, startMs, ...options })}`;
     const isParts = typeof node === "object" && node !== null;
     if (!isParts) {
       cases.run(`${name} at the page`, () =>
-        refused(expected, () => open({ slot, port }, { layout: layoutOf(layout), node, startMs, private: own, ...options })),
+        refused(expected, () =>
+          open({ slot, port }, { layout: layoutOf(layout), node, startMs, private: own, ...options }),
+        ),
       );
     }
     if (startMs === null) continue; // at the face the host knows when it started, or does not
     cases.run(`${name} at the face`, () => {
       const face = given({ layout: layoutOf(layout), node, now: own ? Date.now : undefined, ...options });
-      refused(expected, () => new Snowflake(face));
+      // Of two broken rules about the lead, Workers name the one about the unknown start of the process.
+      const judged = options.maxLeadMs > 0 && !(globalThis.performance.timeOrigin > 0) ? { code, field } : expected;
+      refused(judged, () => new Snowflake(face));
     });
   }
   return cases.done();

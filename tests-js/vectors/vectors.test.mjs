@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
-import { errors, slot } from "./tables.mjs";
 import { checkDecoder, checkErrors, checkGeneration, checkIds, checkLayouts, checkRanges } from "./check.mjs";
+import { errors, slot } from "./tables.mjs";
 
 const vectors = (name) =>
   JSON.parse(readFileSync(new URL(`../../crates/core/vectors/${name}.json`, import.meta.url), "utf8"));

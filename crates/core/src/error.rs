@@ -212,7 +212,7 @@ rules! {
     NameSyntax = 9, "must be a letter and at most 31 letters, digits, - or _";
     NameOnlyNode = 10, "must be left out: only node fields have names";
     KnownKind = 11, "must be time, node, clock or sequence";
-    KnownLayout = 12, "must be the name of a layout";
+    KnownLayout = 12, "must be a layout";
     KnownKey = 13, "must be a name that is known here";
     AnObject = 14, "must be an object";
     TrueOrFalse = 15, "must be true or false";

@@ -17,9 +17,51 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
 use crate::shared::{Generator, MAX_COUNT, Registry, Reservation};
 
-/// The version of this page and its calls. Copies of the package in one process share their states where it is equal and
-/// refuse each other where not; raise it with every change to the slots, the statuses or the calls.
-pub const ABI: u32 = 1;
+/// What both sides have to agree on, as one number: the slots, the rules, the codes and the subjects, by name and number.
+/// Bindings and copies of the package work together where it is equal, and refuse each other where it is not. Raise
+/// `CALLS` with every change to what the calls take or return.
+///
+/// ```
+/// assert_ne!(frazil::page::ABI, 0);
+/// ```
+#[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
+pub const ABI: u32 = {
+    const CALLS: u32 = 1;
+    let mut hash = CALLS;
+    let mut at = 0;
+    while at < SLOTS.len() {
+        hash = mix(mix(hash, SLOTS[at].0), "=").wrapping_add(SLOTS[at].1 as u32);
+        at += 1;
+    }
+    at = 0;
+    while at < Rule::ALL.len() {
+        hash = mix(hash, Rule::ALL[at].template());
+        at += 1;
+    }
+    at = 0;
+    while at < Code::ALL.len() {
+        hash = mix(hash, Code::ALL[at].name());
+        at += 1;
+    }
+    at = 0;
+    while at < Subject::ALL.len() {
+        hash = mix(hash, Subject::ALL[at].name());
+        at += 1;
+    }
+    hash
+};
+
+/// FNV-1a over a text, run while compiling.
+const fn mix(mut hash: u32, text: &str) -> u32 {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(16_777_619);
+        at += 1;
+    }
+    hash
+}
+
 /// How many floats the page starts with.
 pub const NUMBERS: usize = 128;
 /// How many IDs one reservation can hand over.

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-use frazil::page::{Desk, NO_ID, Page};
+use frazil::page::{ABI, Desk, NO_ID, Page};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{Error, Result, Status, Uint8Array};
 use napi_derive::napi;
@@ -32,6 +32,13 @@ fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Desk, &mut Page) -> T) 
         // keeps this function from making a second reference.
         call(desk, unsafe { page.as_mut() })
     })
+}
+
+/// `frazil::page::ABI`.
+#[napi]
+#[must_use]
+pub fn abi() -> u32 {
+    ABI
 }
 
 /// Takes over a page and returns its number. The buffer must be as long as a page and is never given back.

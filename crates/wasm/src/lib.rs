@@ -14,7 +14,7 @@ extern crate std;
 
 use core::cell::RefCell;
 
-use frazil::page::{Desk, NO_ID, Page};
+use frazil::page::{ABI, Desk, NO_ID, Page};
 use frazil::{Code, Registry};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -53,6 +53,13 @@ fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Instance) -> T) -> T {
         return unready;
     }
     call(&mut INSTANCE.0.borrow_mut())
+}
+
+/// `frazil::page::ABI`.
+#[wasm_bindgen]
+#[must_use]
+pub fn abi() -> u32 {
+    ABI
 }
 
 /// The number of the page: its address in the memory.

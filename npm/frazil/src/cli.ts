@@ -75,7 +75,8 @@ function next(flags: Flags): void {
 }
 
 function decode(flags: Flags, ids: readonly string[]): void {
-  if (ids.length === 0) throw new UsageError("decode needs an ID: npx frazil decode 175928847299117063 --layout discord");
+  if (ids.length === 0)
+    throw new UsageError("decode needs an ID: npx frazil decode 175928847299117063 --layout discord");
   const layout = layoutOf(flags);
   for (const text of ids) {
     const decoded = layout.decode(text);
@@ -109,7 +110,10 @@ function plan(flags: Flags): void {
     ["layout", layout.fields.map(({ kind, name, bits }) => `${name ?? kind} ${bits}`).join(" | ")],
     ["epoch", `${new Date(layout.epochMs).toISOString()} (${layout.epochMs})`],
     ["last time", lastDate.toISOString()],
-    ["signed", signedUntil === undefined ? "depends on the topmost field" : `positive until ${signedUntil.toISOString()}`],
+    [
+      "signed",
+      signedUntil === undefined ? "depends on the topmost field" : `positive until ${signedUntil.toISOString()}`,
+    ],
     ["ordered", ordered ? "yes: the IDs of one generator strictly increase" : "no"],
     ["node ids", nodes],
     ["cap", `${idsPerTick} IDs a tick of ${layout.tickMs} ms for each node, ${idsPerSecond} a second`],
@@ -132,7 +136,9 @@ function main(args: string[]): void {
   });
   const [command, ...rest] = positionals;
   if (values.version) {
-    line((JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version);
+    line(
+      (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version,
+    );
   } else if (values.help || command === undefined) process.stdout.write(HELP);
   else if (command === "next" && rest.length === 0) next(values);
   else if (command === "decode") decode(values, rest);
@@ -143,7 +149,10 @@ function main(args: string[]): void {
 try {
   main(process.argv.slice(2));
 } catch (error) {
-  const known = FrazilError.is(error) || error instanceof UsageError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS");
+  const known =
+    FrazilError.is(error) ||
+    error instanceof UsageError ||
+    (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS");
   if (!known) throw error;
   process.stderr.write(`frazil: ${(error as Error).message}\nnpx frazil --help shows what can be done.\n`);
   process.exitCode = error instanceof FrazilError ? 1 : 2;

@@ -9,19 +9,24 @@
  *
  * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
  */
-import { type Decoded, decodeId, type IdInput, type LayoutName, namedSpec, shapeOf } from "./id.js";
+
 import type { LayoutParts } from "./generated/layouts.js";
+import { type Decoded, decodeId, type IdInput, type LayoutName, namedSpec, type Shape, shapeOf } from "./id.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { Decoded, IdInput, LayoutName } from "./id.js";
 
+/** The layouts that were asked for. */
+const shapes = /* @__PURE__ */ new Map<LayoutName, Shape>();
+
 /**
- * Takes an ID of a built-in layout apart, with another epoch if one is given.
+ * Takes an ID of a built-in layout apart.
  *
  * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of the layout.
  * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none.
  */
 export function decode<N extends LayoutName>(id: IdInput, layout: N): Decoded<LayoutParts[N]> {
-  const { epochMs, tickMs, fields } = namedSpec(layout);
-  return decodeId(shapeOf(epochMs, tickMs, fields), id);
+  let shape = shapes.get(layout);
+  if (!shape) shapes.set(layout, (shape = shapeOf(namedSpec(layout))));
+  return decodeId(shape, id);
 }

@@ -57,10 +57,10 @@ export interface Decoded<P extends string = string> {
   toJSON(): object;
 }
 
-/** The kinds of fields, by the letters that stand for them in the table. */
+/** The kinds of fields, by the letters that stand for them in the table. @internal */
 export const KINDS: { [letter: string]: FieldKind } = { t: "time", n: "node", c: "clock", s: "sequence" };
 
-/** Where the fields of a checked layout lie. */
+/** Where the fields of a checked layout lie. @internal */
 export interface Shape {
   readonly epochMs: number;
   readonly tickMs: number;
@@ -78,8 +78,10 @@ export interface Shape {
 /**
  * Puts fields in their places, the last one at bit 0. Their widths are taken as they are; `join` makes one number of the
  * parts of a node id, which in the built-in layouts are neighbours.
+ *
+ * @internal
  */
-export function shapeOf(epochMs: number, tickMs: number, fields: readonly LayoutField[], join: Join = neighbours): Shape {
+export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = neighbours): Shape {
   let bits = fields.reduce((sum, field) => sum + field.bits, 0);
   const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n };
   const spans: { [kind in FieldKind]?: Span } = {};
@@ -99,13 +101,20 @@ export function shapeOf(epochMs: number, tickMs: number, fields: readonly Layout
 
 const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
 
-/** The names of the built-in layouts. */
+/** The names of the built-in layouts. @internal */
 export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as LayoutName);
 
-/** The parts of a built-in layout: epoch, tick, unsigned, fields. */
+/** The parts of a built-in layout: epoch, tick, unsigned, fields. @internal */
 export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
   const row = rows().find(([name]) => name === wanted);
-  if (!row) throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${rules.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
+  if (!row)
+    throw refusal(
+      ConfigError,
+      "INVALID_LAYOUT",
+      "layout",
+      wanted,
+      `${rules.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`,
+    );
   const [, epochMs, tickMs, unsigned, ...fields] = row;
   return {
     epochMs: parseInt(epochMs as string, 36),
@@ -118,7 +127,7 @@ export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
   };
 }
 
-/** The ID as a `bigint`, exactly. */
+/** The ID as a `bigint`, exactly. @internal */
 export function parseId({ maxId }: Shape, input: IdInput): bigint {
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
   let id = input;
@@ -134,18 +143,25 @@ export function parseId({ maxId }: Shape, input: IdInput): bigint {
   return id;
 }
 
-/** Unix milliseconds of the start of a tick. */
+/** Unix milliseconds of the start of a tick. @internal */
 export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;
 
-/** Takes an ID apart. */
+/** Takes an ID apart. @internal */
 export function decodeId<P extends string>(shape: Shape, input: IdInput): Decoded<P> {
   const id = parseId(shape, input);
   const halves = split(id);
   const { time, node, clock, sequence } = shape;
-  return new DecodedId<P>(shape, id, msOf(shape, time.of(halves)), node?.of(halves), clock?.of(halves), sequence.of(halves));
+  return new DecodedId<P>(
+    shape,
+    id,
+    msOf(shape, time.of(halves)),
+    node?.of(halves),
+    clock?.of(halves),
+    sequence.of(halves),
+  );
 }
 
-/** An ID taken apart by a shape. */
+/** An ID taken apart by a shape. @internal */
 export class DecodedId<P extends string> implements Decoded<P> {
   readonly #shape: Shape;
 

@@ -14,7 +14,6 @@ import {
   DecodedId,
   decodeId,
   type FieldKind,
-
   type IdInput,
   type LayoutField,
   type LayoutName,
@@ -129,11 +128,14 @@ function place(span: Span | undefined, value: number | undefined): bigint {
   return id;
 }
 
-/** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. */
+/** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. @internal */
 export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
   const { prototype } = Object.getPrototypeOf(Uint8Array);
   return Object.getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.get?.call(value) === name;
 }
+
+/** The built-in layouts that were asked for: they never change, and reading one from the table takes 30 times as long. */
+const named = /* @__PURE__ */ new Map<LayoutName, Layout>();
 
 /** A field as it is kept, with nothing in it that nobody reads. */
 function copyField(field: LayoutField): LayoutField {
@@ -170,7 +172,12 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
   constructor(spec: LayoutSpec) {
-    const { epochMs, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, "epochMs, tickMs, unsigned, fields");
+    const {
+      epochMs,
+      tickMs = 1,
+      unsigned = false,
+      fields,
+    } = checkKeys("INVALID_LAYOUT", "layout", spec, "epochMs, tickMs, unsigned, fields");
     if (!Array.isArray(fields)) throw invalid("fields", fields, rules.ONE_TIME);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, rules.TRUE_OR_FALSE);
     this.epochMs = checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER);
@@ -178,7 +185,8 @@ export class Layout<P extends string = string> {
     this.unsigned = unsigned;
     this.fields = Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field))));
 
-    const sum = (kind: FieldKind) => this.fields.reduce((bits, field) => bits + (field.kind === kind ? field.bits : 0), 0);
+    const sum = (kind: FieldKind) =>
+      this.fields.reduce((bits, field) => bits + (field.kind === kind ? field.bits : 0), 0);
     const count = (kind: FieldKind) => this.fields.filter((field) => field.kind === kind).length;
     if (count("time") !== 1) throw invalid("fields", fields, rules.ONE_TIME);
     if (count("sequence") !== 1) throw invalid("fields", fields, rules.ONE_SEQUENCE);
@@ -187,12 +195,13 @@ export class Layout<P extends string = string> {
     const total = sum("time") + sum("node") + sum("clock") + sum("sequence");
     const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, rules.WIDTH, limit);
-    const shape = shapeOf(epochMs, tickMs, this.fields, apart);
+    const shape = shapeOf(this, apart);
     const names = shape.parts.map(([name]) => name);
     const twin = names.find((name, at) => names.indexOf(name) < at);
     if (twin !== undefined) throw invalid("name", twin, rules.DISTINCT_NAMES);
     if (shape.time.max > Math.floor((MAX_DATE_MS - epochMs) / tickMs)) throw invalid("fields", fields, rules.LAST_TICK);
     this.#shape = shape;
+    Object.freeze(this);
   }
 
   /**
@@ -201,7 +210,9 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    return new Layout(namedSpec(name));
+    let layout = named.get(name);
+    if (!layout) named.set(name, (layout = new Layout(namedSpec(name))));
+    return layout as Layout as never;
   }
 
   /** A layout given in any of its forms. @internal */
@@ -217,7 +228,10 @@ export class Layout<P extends string = string> {
 
   /** The same layout with some of its parts changed, such as `{ epochMs }`. */
   with(changes: Partial<LayoutSpec>): Layout<P> {
-    return new Layout({ ...this.toJSON(), ...checkKeys("INVALID_LAYOUT", "layout", changes, "epochMs, tickMs, unsigned, fields") });
+    return new Layout({
+      ...this.toJSON(),
+      ...checkKeys("INVALID_LAYOUT", "layout", changes, "epochMs, tickMs, unsigned, fields"),
+    });
   }
 
   /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
@@ -311,7 +325,12 @@ export class Layout<P extends string = string> {
     const id = this.#shape.node ? this.joinNode(node) : 0;
     if (this.#shape.clock) checkWhole("INVALID_ARGUMENT", "clock", clock, 0, this.#shape.clock.max);
     checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, this.#shape.sequence.max);
-    return place(this.#shape.time, tick) | place(this.#shape.node, id) | place(this.#shape.clock, clock) | place(this.#shape.sequence, sequence);
+    return (
+      place(this.#shape.time, tick) |
+      place(this.#shape.node, id) |
+      place(this.#shape.clock, clock) |
+      place(this.#shape.sequence, sequence)
+    );
   }
 
   /**
@@ -370,7 +389,11 @@ export class Layout<P extends string = string> {
     return {
       lastDate: dateOf(time.max),
       signedUntil:
-        this.#shape.bits < 64 ? dateOf(time.max) : this.fields[0]?.kind === "time" ? dateOf((time.max - 1) / 2) : undefined,
+        this.#shape.bits < 64
+          ? dateOf(time.max)
+          : this.fields[0]?.kind === "time"
+            ? dateOf((time.max - 1) / 2)
+            : undefined,
       ordered: time.shift > sequence.shift && (!clock || (time.shift > clock.shift && clock.shift > sequence.shift)),
       nodes: (this.#shape.node?.max ?? 0) + 1,
       idsPerTick,

@@ -4,15 +4,37 @@
  * One port serves a whole realm. A second copy or version of the package finds it under a registered symbol and shares it,
  * so that both mint from the same states, or refuses where it speaks another version of the page.
  */
-import { ClockError, ConfigError, DecodeError, type ErrorCode, type ErrorDetails, FrazilError, LeaseError, refusal } from "./errors.js";
+import {
+  ClockError,
+  ConfigError,
+  DecodeError,
+  type ErrorCode,
+  type ErrorDetails,
+  FrazilError,
+  LeaseError,
+  refusal,
+} from "./errors.js";
 import { CLASSES, RETRYABLE } from "./generated/errors.js";
-import { ABI, IDS, MAX, MEANINGS, MIN, NUMBERS, RETRY_AFTER_MS, RULE, RULES, STATUSES, SUBJECT, SUBJECTS } from "./generated/page.js";
+import {
+  ABI,
+  IDS,
+  MAX,
+  MEANINGS,
+  MIN,
+  NUMBERS,
+  RETRY_AFTER_MS,
+  RULE,
+  RULES,
+  STATUSES,
+  SUBJECT,
+  SUBJECTS,
+} from "./generated/page.js";
 import { COUNT_REACH } from "./generated/rules.js";
 
 /** Where the core runs. */
 export type Backend = "native" | "wasm";
 
-/** The calls of both bindings, by the same names in the same order. They take and return numbers; see `crates/core/src/page.rs`. */
+/** The calls of both bindings, by the same names in the same order. They take and return numbers; see `crates/core/src/page.rs`. @internal */
 export interface Calls {
   open(page: number): number;
   release(page: number, handle: number): void;
@@ -21,7 +43,7 @@ export interface Calls {
   next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
 }
 
-/** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. */
+/** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. @internal */
 export interface Binding {
   readonly backend: Backend;
   readonly calls: Calls;
@@ -32,10 +54,10 @@ export interface Binding {
   readonly causes: readonly unknown[];
 }
 
-/** The size of the page in bytes. */
+/** The size of the page in bytes. @internal */
 export const PAGE_BYTES = 8 * (NUMBERS + IDS);
 
-/** A binding with typed views of its page. */
+/** A binding with typed views of its page. @internal */
 export class Port {
   readonly abi = ABI;
   #numbers: Float64Array | undefined;
@@ -61,7 +83,8 @@ export class Port {
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
     const code = STATUSES[status] as ErrorCode;
-    const Class = CLASS_OF.find(({ label }) => CLASSES[label as keyof typeof CLASSES].split(" ").includes(code)) ?? FrazilError;
+    const Class =
+      CLASS_OF.find(({ label }) => CLASSES[label as keyof typeof CLASSES].split(" ").includes(code)) ?? FrazilError;
     const rule = RULES[numbers[RULE] as number] as string;
     // A count beyond `maxCount` is met by no later call either.
     if (rule === COUNT_REACH) details = { ...details, maxCount: numbers[MAX] as number };
@@ -72,7 +95,11 @@ export class Port {
     const retryAfterMs = numbers[RETRY_AFTER_MS] as number;
     const retryable = RETRYABLE.split(" ").includes(code);
     if (retryAfterMs === 0) return new Class(code, MEANINGS[code] as string, { retryable, ...details });
-    return new Class(code, `${MEANINGS[code]} Retry after ${retryAfterMs} ms.`, { retryable, retryAfterMs, ...details });
+    return new Class(code, `${MEANINGS[code]} Retry after ${retryAfterMs} ms.`, {
+      retryable,
+      retryAfterMs,
+      ...details,
+    });
   }
 }
 
@@ -80,13 +107,16 @@ const CLASS_OF = [ConfigError, ClockError, LeaseError, DecodeError];
 
 const MARK = /* @__PURE__ */ Symbol.for("frazil");
 
-/** The realm's port, made with `load` by whoever needs it first. */
+/** The realm's port, made with `load` by whoever needs it first. @internal */
 export function portOf(load: () => Binding): Port {
   const realm = globalThis as { [MARK]?: Port };
   realm[MARK] ??= new Port(load());
   const port = realm[MARK];
   if (port.abi !== ABI) {
-    throw new ConfigError("STATE_CONFLICT", `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`);
+    throw new ConfigError(
+      "STATE_CONFLICT",
+      `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`,
+    );
   }
   return port;
 }

@@ -4,13 +4,25 @@ import { processStartMs, wallClock } from "./clock.js";
 import { ClockError, ConfigError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import * as slot from "./generated/page.js";
 import * as rules from "./generated/rules.js";
-import { type Decoded, type IdInput, isIdArray, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
+import {
+  type Decoded,
+  type IdInput,
+  isIdArray,
+  Layout,
+  type LayoutInput,
+  type NodeInput,
+  type PartsOf,
+} from "./layout.js";
 import { checkOptions, signalOf } from "./options.js";
 import { type Backend, type Port, portOf } from "./port.js";
 import { block, canBlock, sleep } from "./wait.js";
 
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
-export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : string extends PartsOf<L> ? NodeInput | "none" : NodeInput<PartsOf<L>>;
+export type NodeOption<L> = [PartsOf<L>] extends [never]
+  ? "none"
+  : string extends PartsOf<L>
+    ? NodeInput | "none"
+    : NodeInput<PartsOf<L>>;
 
 /** What a generator is made with. */
 export interface SnowflakeOptions<L extends LayoutInput = "default"> {
@@ -57,7 +69,17 @@ export interface Stats {
   readonly waitedMs: number;
 }
 
-const OPTIONS = ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "maxAsyncWaitMs", "sequenceStart", "unshared", "now"];
+const OPTIONS = [
+  "node",
+  "layout",
+  "epochMs",
+  "maxLeadMs",
+  "maxWaitMs",
+  "maxAsyncWaitMs",
+  "sequenceStart",
+  "unshared",
+  "now",
+];
 
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
 const numeric = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
@@ -134,8 +156,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (sequenceStart !== undefined && sequenceStart !== "zero") {
       throw refusal(ConfigError, "INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
     }
-    if (typeof unshared !== "boolean") throw refusal(ConfigError, "INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
-    if (now !== undefined && typeof now !== "function") throw refusal(ConfigError, "INVALID_OPTION", "now", now, rules.FUNCTION);
+    if (typeof unshared !== "boolean")
+      throw refusal(ConfigError, "INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
+    if (now !== undefined && typeof now !== "function")
+      throw refusal(ConfigError, "INVALID_OPTION", "now", now, rules.FUNCTION);
     this.#private = now !== undefined;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
@@ -151,7 +175,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
-        { field: "node", value: node, cause: new AggregateError(this.#port.binding.causes, "no native addon could be loaded") },
+        {
+          field: "node",
+          value: node,
+          cause: new AggregateError(this.#port.binding.causes, "no native addon could be loaded"),
+        },
       );
     }
     this.#describe(this.#port.numbers, given, joined);
@@ -217,7 +245,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /** The next ID as decimal text. Rejects as `nextAsync`. */
-  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> => (await this.nextAsync(options)).toString();
+  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> =>
+    (await this.nextAsync(options)).toString();
 
   /** Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws. */
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
@@ -308,7 +337,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const value = given[error.field as string];
     // A node id that is not even a number was read from somewhere: say where one can come from.
     const isText = typeof value === "string" && value !== "none";
-    const hint = error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
+    const hint =
+      error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
     return refusal(ConfigError, error.code, error.field as string, value, `${error.rule}${hint}`);
   }
 
@@ -406,7 +436,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
   }
 
-  async #fillPatiently(target: BigUint64Array, signal: AbortSignal | undefined, keep?: (done: number) => void): Promise<void> {
+  async #fillPatiently(
+    target: BigUint64Array,
+    signal: AbortSignal | undefined,
+    keep?: (done: number) => void,
+  ): Promise<void> {
     signal?.throwIfAborted();
     let done = 0;
     let reservations = this.#reservations;
@@ -439,7 +473,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   #checkTarget(target: BigUint64Array, waitMs: number): void {
-    if (!isIdArray(target, "BigUint64Array")) throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
+    if (!isIdArray(target, "BigUint64Array"))
+      throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
     this.#admit(target.length, waitMs);
   }
 

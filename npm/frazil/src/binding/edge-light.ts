@@ -1,6 +1,7 @@
 /** Vercel's edge runtime: as on Workers, with the suffix that its bundler wants. */
-import module from "./frazil.wasm?module";
+
 import type { Binding } from "../port.js";
+import module from "./frazil.wasm?module";
 import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);

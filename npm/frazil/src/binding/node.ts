@@ -1,11 +1,13 @@
 /** The native addon where one loads, WebAssembly otherwise. */
 import { ConfigError } from "../errors.js";
+import { ABI } from "../generated/page.js";
 import type { Binding, Calls } from "../port.js";
 import { PAGE_BYTES } from "../port.js";
 import { compileInline } from "./inline.js";
 import { instantiate } from "./wasm.js";
 
 interface Addon extends Calls {
+  abi(): number;
   page(buffer: Uint8Array): number;
 }
 
@@ -25,6 +27,7 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       const { createRequire } = process.getBuiltinModule("node:module");
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
       const addon = require(carrier) as Addon;
+      if (addon.abi() !== ABI) throw new Error(`${carrier} was built for another version of frazil`);
       const memory = { buffer: new ArrayBuffer(PAGE_BYTES) };
       const page = addon.page(new Uint8Array(memory.buffer));
       return { binding: { backend: "native", calls: addon, page, memory, offset: 0, causes }, causes };
@@ -37,7 +40,7 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
 
 export function load(): Binding {
   const forced = process.env["FRAZIL_BACKEND"];
-  if (forced !== undefined && forced !== "native" && forced !== "wasm") {
+  if (forced && forced !== "native" && forced !== "wasm") {
     throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
       field: "FRAZIL_BACKEND",
       value: forced,
@@ -49,9 +52,13 @@ export function load(): Binding {
   if (binding !== undefined) return binding;
   const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
   if (forced === "native") {
-    throw new ConfigError("NATIVE_REQUIRED", `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`, {
-      cause: new AggregateError(causes, "no native addon could be loaded"),
-    });
+    throw new ConfigError(
+      "NATIVE_REQUIRED",
+      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`,
+      {
+        cause: new AggregateError(causes, "no native addon could be loaded"),
+      },
+    );
   }
   const fallback = instantiate(compileInline, causes);
   warnOnce(reasons);

@@ -1,6 +1,7 @@
 /** Cloudflare Workers: the module is imported, since a Worker may not compile one in a request. */
-import module from "./frazil.wasm";
+
 import type { Binding } from "../port.js";
+import module from "./frazil.wasm";
 import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);

@@ -37,7 +37,7 @@ export const IDS = 4096;
 /** The status that asks for the clock to be read once more. */
 export const RECHECK = 255;
 /** Copies of the package share their states where this is equal. */
-export const ABI = 1;
+export const ABI = 867771501;
 
 /** The kinds of fields by their numbers. */
 export const KINDS = ["time", "node", "clock", "sequence"];

@@ -1,0 +1,28 @@
+// A second copy of the package, as two versions in one tree would bring it, and programs in processes of their own.
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+/** The root of the repository: what a program started there imports is what these tests import. */
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const installed = dirname(realpathSync(createRequire(import.meta.url).resolve("frazil/package.json")));
+
+/** Copies the package into a folder of its own, removed when the process ends, and returns that folder. */
+export function copyPackage() {
+  const folder = mkdtempSync(join(tmpdir(), "frazil-copy-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ["package.json", "dist"]) cpSync(join(installed, name), join(folder, name), { recursive: true });
+  return folder;
+}
+
+/** Runs an ES module in a Node of its own, and returns what it writes, as JSON. */
+export async function inProcess(script, { flags = [], env = {} } = {}) {
+  const args = [...flags, "--input-type=module", "--eval", script];
+  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
+  const { stdout } = await promisify(execFile)(process.execPath, args, options);
+  return JSON.parse(stdout);
+}

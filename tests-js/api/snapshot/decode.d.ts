@@ -1,0 +1,22 @@
+/**
+ * Decoding alone: no WebAssembly, no native code, so it runs under any content security policy, in under 2 kB.
+ *
+ * ```js
+ * import { decode } from "frazil/decode";
+ *
+ * decode("1541815603606036480", "twitter").date; // 2022-06-28T16:07:40.105Z
+ * ```
+ *
+ * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
+ */
+import { type Decoded, type IdInput, type LayoutName } from "./id.js";
+import type { LayoutParts } from "./generated/layouts.js";
+export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
+export type { Decoded, IdInput, LayoutName } from "./id.js";
+/**
+ * Takes an ID of a built-in layout apart.
+ *
+ * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of the layout.
+ * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none.
+ */
+export declare function decode<N extends LayoutName>(id: IdInput, layout: N): Decoded<LayoutParts[N]>;

@@ -1,0 +1,15 @@
+/**
+ * Snowflake IDs: 64-bit, time-ordered, unique across machines, never repeated.
+ *
+ * ```js
+ * import { Layout, Snowflake } from "frazil";
+ *
+ * const ids = new Snowflake({ node: 7 });
+ * ids.next(); // 382138004275228672n
+ * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
+ * ```
+ */
+export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./errors.js";
+export { type Columns, type Composition, type Decoded, type FieldKind, type IdInput, Layout, type LayoutField, type LayoutInput, type LayoutName, type LayoutSpec, type NodeInput, type PartsOf, type Plan, } from "./layout.js";
+export type { Backend } from "./port.js";
+export { type AsyncOptions, type NodeOption, Snowflake, type SnowflakeOptions, type Stats } from "./snowflake.js";

@@ -1,0 +1,2 @@
+/** Where the core runs. */
+export type Backend = "native" | "wasm";

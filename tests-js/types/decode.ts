@@ -1,0 +1,35 @@
+// The decoder alone.
+import {
+  type Decoded,
+  DecodeError,
+  decode,
+  type ErrorCode,
+  FrazilError,
+  type IdInput,
+  type LayoutName,
+} from "frazil/decode";
+import { check, type Equal } from "./equal.js";
+
+const tweet = decode("1541815603606036480", "twitter");
+check<Equal<typeof tweet, Decoded<"datacenter" | "worker">>>();
+check<Equal<typeof tweet.id, bigint>>();
+check<Equal<typeof tweet.date, Date>>();
+check<Equal<typeof tweet.parts, { readonly datacenter: number; readonly worker: number } | undefined>>();
+const toot = decode(1, "mastodon");
+check<Equal<typeof toot, Decoded<never>>>();
+const timeOf = (id: IdInput, layout: LayoutName) => decode(id, layout).timestampMs;
+check<Equal<ReturnType<typeof timeOf>, number>>();
+const codeOf = (error: unknown): ErrorCode | undefined => (FrazilError.is(error) ? error.code : undefined);
+// @ts-expect-error: no such layout
+decode(1n, "nope");
+// @ts-expect-error: a layout is needed
+decode(1n);
+// @ts-expect-error: null is no ID
+decode(null, "twitter");
+// @ts-expect-error: a part that the layout does not have
+tweet.parts?.machine;
+
+// @ts-expect-error: the decoder mints nothing
+import { Snowflake } from "frazil/decode";
+
+export { codeOf, DecodeError, Snowflake, timeOf };

@@ -1,0 +1,16 @@
+// The package as an ES module of Node sees it.
+import * as frazil from "frazil";
+import { Layout, Snowflake, type SnowflakeOptions } from "frazil";
+import { decode } from "frazil/decode";
+import { check, type Equal } from "./equal.js";
+
+const options: SnowflakeOptions = { node: 7 };
+const ids = new Snowflake(options);
+check<Equal<ReturnType<typeof ids.next>, bigint>>();
+check<Equal<typeof frazil.Snowflake, typeof Snowflake>>();
+check<Equal<ReturnType<typeof decode<"twitter">>["id"], bigint>>();
+Layout.named("twitter").decode(1n).parts?.datacenter;
+// @ts-expect-error: there is no default export
+frazil.default;
+// @ts-expect-error: nothing but the entries can be imported
+import("frazil/dist/node.cjs");

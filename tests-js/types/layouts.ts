@@ -1,0 +1,71 @@
+// Layouts: names, parts, and what decoding and composing take and return.
+import {
+  type Columns,
+  type Composition,
+  type Decoded,
+  Layout,
+  type LayoutName,
+  type LayoutSpec,
+  type PartsOf,
+  type Plan,
+} from "frazil";
+import { check, type Equal } from "./equal.js";
+
+const twitter = Layout.named("twitter");
+check<Equal<typeof twitter, Layout<"datacenter" | "worker">>>();
+const decoded = twitter.decode("1541815603606036480");
+check<Equal<typeof decoded, Decoded<"datacenter" | "worker">>>();
+check<Equal<typeof decoded.id, bigint>>();
+check<Equal<typeof decoded.timestampMs, number>>();
+check<Equal<typeof decoded.date, Date>>();
+check<Equal<typeof decoded.node, number | undefined>>();
+check<Equal<typeof decoded.clock, number | undefined>>();
+check<Equal<typeof decoded.sequence, number>>();
+check<Equal<typeof decoded.parts, { readonly datacenter: number; readonly worker: number } | undefined>>();
+check<Equal<ReturnType<typeof twitter.parse>, bigint>>();
+check<Equal<ReturnType<typeof twitter.tryParse>, bigint | undefined>>();
+check<Equal<ReturnType<typeof twitter.timestampOf>, number>>();
+check<Equal<ReturnType<typeof twitter.plan>, Plan>>();
+check<Equal<ReturnType<typeof twitter.decodeMany>, Columns>>();
+check<Equal<ReturnType<typeof twitter.toJSON>, Required<LayoutSpec>>>();
+check<Equal<(typeof Layout)["names"], readonly LayoutName[]>>();
+check<Equal<PartsOf<"mastodon">, never>>();
+check<Equal<PartsOf<"discord">, "worker" | "process">>();
+twitter.decode(1n).date.toISOString();
+twitter.decode(1);
+twitter.tryParse(null);
+twitter.compose(decoded);
+twitter.compose({ timestampMs: new Date(), node: 113, sequence: 0 });
+twitter.compose({ timestampMs: 0, node: { datacenter: 3, worker: 17 }, sequence: 0 });
+twitter.minIdAt(new Date());
+Layout.named("seata").maxIdAt(0, { node: 7 });
+twitter.decodeMany(new BigInt64Array(1));
+const moved = twitter.with({ epochMs: 0 });
+check<Equal<typeof moved, Layout<"datacenter" | "worker">>>();
+const fields: Composition<"node"> = { timestampMs: 0, node: { node: 7 }, sequence: 0 };
+Layout.named("default").compose(fields);
+
+// @ts-expect-error: no such layout
+Layout.named("nope");
+// @ts-expect-error: names are lower case
+Layout.named("Twitter");
+// @ts-expect-error: a part that the layout does not have
+decoded.parts?.machine;
+// @ts-expect-error: what was decoded does not change
+decoded.sequence = 1;
+// @ts-expect-error: null is no ID
+twitter.decode(null);
+// @ts-expect-error: a part is missing
+twitter.compose({ timestampMs: 0, node: { datacenter: 3 }, sequence: 0 });
+// @ts-expect-error: a sequence is needed
+twitter.compose({ timestampMs: 0, node: 113 });
+// @ts-expect-error: a layout has an epoch
+new Layout({ fields: [] });
+// @ts-expect-error: misspelt
+new Layout({ epoch: 0, fields: [] });
+// @ts-expect-error: misspelt
+twitter.with({ epoch: 0 });
+// @ts-expect-error: a list of numbers is no column of IDs
+twitter.decodeMany([1n]);
+// @ts-expect-error: for the package itself
+Layout.from("twitter");

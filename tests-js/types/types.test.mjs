@@ -1,0 +1,63 @@
+// The declarations: what must compile compiles, what must not is marked with `@ts-expect-error`, in every kind of module.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("./", import.meta.url));
+const tsc = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url));
+const projects = {
+  "Node, ES modules and CommonJS": "tsconfig.json",
+  "a bundler, in a browser": "tsconfig.bundler.json",
+};
+
+/** What the compiler says about a project. */
+function compile(project) {
+  const { status, stdout, stderr, error } = spawnSync(tsc, ["--noEmit", "--pretty", "false", "-p", project], {
+    encoding: "utf8",
+  });
+  if (error) throw error;
+  return { status, output: `${stdout}${stderr}` };
+}
+
+for (const [name, project] of Object.entries(projects)) {
+  test(`the types hold for ${name}`, () => {
+    assert.deepEqual(compile(join(folder, project)), { status: 0, output: "" });
+  });
+}
+
+test("every test of types is compiled", () => {
+  const { files } = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8"));
+  const sources = readdirSync(folder).filter((file) => /\.[mc]?ts$/.test(file) && file !== "equal.ts");
+  assert.deepEqual(sources.sort(), files.sort());
+});
+
+test("a type that is not the expected one, and a mistake that is none, are noticed", (t) => {
+  // Beside the others, so that `frazil` means the same.
+  const copy = mkdtempSync(join(folder, ".broken-"));
+  t.after(() => rmSync(copy, { recursive: true }));
+  cpSync(join(folder, "equal.ts"), join(copy, "equal.ts"));
+  const source = `
+    import { Snowflake } from "frazil";
+    import { check, type Equal } from "./equal.js";
+    const ids = new Snowflake({ node: 7 });
+    check<Equal<ReturnType<typeof ids.next>, number>>();
+    check<Equal<any, bigint>>();
+    // @ts-expect-error: this is right
+    ids.nextMany(3);
+  `;
+  writeFileSync(join(copy, "broken.ts"), source);
+  writeFileSync(join(copy, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", files: ["broken.ts"] }));
+  const lines = compile(join(copy, "tsconfig.json")).output.trim().split("\n");
+  assert.deepEqual(
+    lines.map((line) => /broken\.ts\((\d+),.*error (TS\d+)/.exec(line)?.slice(1)),
+    [
+      ["5", "TS2344"],
+      ["6", "TS2344"],
+      ["7", "TS2578"],
+    ],
+    lines.join("\n"),
+  );
+});
