@@ -1,7 +1,7 @@
 // `npm test`: sets up and builds what is missing, then runs every suite, a line and the minutes for each.
 //
 //   npm test                      every suite
-//   npm test -- rust api-wasm     those suites
+//   npm test -- rust workerd      those suites
 //   npm test -- --list            their names
 //   npm run test:long             the long ones too
 //   npm run ready                 formats and mends first, then every suite
@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { build, hasAddon } from "./build.mjs";
 import { setUp } from "./setup.mjs";
 import { root, run, step } from "./shell.mjs";
+import { browser, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -21,15 +22,27 @@ const files = (folder) =>
 
 /** Runs the tests of a folder of tests-js on a backend. */
 function node(folder, backend) {
-  run(process.execPath, ["--test", "--test-reporter=dot", ...files(folder)], {
+  run(process.execPath, ["--test", "--test-timeout=120000", "--test-reporter=dot", ...files(folder)], {
     env: { ...process.env, FRAZIL_BACKEND: backend },
   });
 }
 
+/** Runs the tests of a folder, or one of its files, that start what they test themselves. What takes so long hangs. */
+function start(folder, { file = "", under = process.execPath, limitMs = 120_000 } = {}) {
+  const chosen = files(folder).filter((path) => path.endsWith(file));
+  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...chosen]);
+}
+
+/** Runs the tests of crates/wasm in a runtime. They compile first, and the limit is that of a whole file. */
+const wasmBindgen = (file) => start("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
+
 const needsAddon = () =>
   hasAddon ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
 
-/** Every suite: its name, what it does, and why it cannot run here, if so. */
+/**
+ * Every suite: its name, what it does, the tools that it needs, or that some of its tests want, and why it cannot run here,
+ * if so.
+ */
 const SUITES = [
   {
     name: "format",
@@ -56,6 +69,8 @@ const SUITES = [
       );
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
+      const withTests = ["--tests", "--features", "std"];
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...withTests, ...wasm, ...strict);
     },
   },
   {
@@ -79,6 +94,19 @@ const SUITES = [
   { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
   { name: "api-wasm", run: () => node("api", "wasm") },
   { name: "readme", run: () => node("readme", hasAddon ? "native" : "wasm") },
+  { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
+  { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },
+  { name: "node24", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node24") },
+  { name: "bun", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/bun") },
+  { name: "deno", needs: [runtimes], run: () => start("runtimes/deno") },
+  { name: "workerd", needs: [runtimes], run: () => start("runtimes/workerd", { under: tools.node24 }) },
+  { name: "chromium", needs: [runtimes, browser], run: () => start("runtimes/chromium") },
+  { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },
+  {
+    name: "wasm-bindgen-chromium",
+    needs: [runtimes, browser],
+    run: () => wasmBindgen("chromium.test.mjs"),
+  },
 ];
 
 const { values, positionals } = parseArgs({
@@ -104,12 +132,14 @@ const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.
 const failed = [];
 const leftOut = [];
 for (const suite of chosen) {
-  const reason = suite.unable?.();
+  const { needs = [], wants = [] } = suite;
+  const reason = [suite, ...needs].map((whole) => whole.unable?.()).find((reason) => reason !== undefined);
   if (reason !== undefined) {
     leftOut.push(`${suite.name}: ${reason}`);
     continue;
   }
   try {
+    for (const tool of [...needs, ...wants]) if (tool.unable() === undefined) await tool.install();
     await step(suite.name, suite.run);
   } catch (error) {
     failed.push(suite.name);

@@ -1,4 +1,5 @@
-// What some suites run in: other runtimes from npm, and a browser from Debian. Each function does nothing where it is there.
+// What some suites run in: other runtimes from npm, and a browser from Debian. Each is installed
+// unless it is there; `unable` says why that cannot be, if so.
 import { existsSync } from "node:fs";
 import { installPackages } from "./setup.mjs";
 import { ask, root, run, step } from "./shell.mjs";
@@ -16,35 +17,34 @@ export const tools = {
   chromium: "/usr/bin/chromium",
 };
 
-/** Why the runtimes from npm cannot be had here, if so: the lock file names the programs of one platform. */
-export function withoutRuntimes() {
-  const { platform, arch } = process;
-  const glibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
-  return platform === "linux" && arch === "x64" && glibc
-    ? undefined
-    : `the runtimes are fetched for linux-x64-gnu, and this is ${platform}-${arch}`;
-}
+/** The runtimes and drivers from npm. The lock file names the programs of one platform. */
+export const runtimes = {
+  unable() {
+    const { platform, arch } = process;
+    const glibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
+    if (platform === "linux" && arch === "x64" && glibc) return undefined;
+    return `the runtimes are fetched for linux-x64-gnu, and this is ${platform}-${arch}`;
+  },
+  // None of them needs its install script: those fetch what is in a package of its own here.
+  install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
+};
 
-export async function fetchRuntimes() {
-  await installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]);
-}
-
-/** Why there is no browser here, if so. */
-export function withoutChromium() {
-  if (existsSync(tools.chromium)) return undefined;
-  if (ask("apt-get", ["--version"]) === undefined)
-    return `${tools.chromium} is missing, and there is no apt-get to get it`;
-  if (process.getuid() !== 0) return `${tools.chromium} is missing: apt-get install chromium, as root`;
-  return undefined;
-}
-
-export async function installChromium() {
-  if (existsSync(tools.chromium)) return;
-  await step("installing Chromium", () => {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
-    run("apt-get", ["update", "-qq"], quiet);
-    const patient = ["-o", "DPkg::Lock::Timeout=300"];
-    run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
-  });
-}
+/** Debian's Chromium. */
+export const browser = {
+  unable() {
+    if (existsSync(tools.chromium)) return undefined;
+    if (ask("apt-get", ["--version"]) === undefined) return `${tools.chromium} is missing, and no apt-get to get it`;
+    if (process.getuid() !== 0) return `${tools.chromium} is missing: apt-get install chromium, as root`;
+    return undefined;
+  },
+  async install() {
+    if (existsSync(tools.chromium)) return;
+    await step("installing Chromium", () => {
+      const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+      const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
+      run("apt-get", ["update", "-qq"], quiet);
+      const patient = ["-o", "DPkg::Lock::Timeout=300"];
+      run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
+    });
+  },
+};

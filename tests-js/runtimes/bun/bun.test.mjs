@@ -1,0 +1,16 @@
+// Bun: the native addon, by import and by require.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tools } from "../../../scripts/tools.mjs";
+import { expectedCounts, inProcess } from "../host.mjs";
+
+for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {
+  test(`Bun: vectors and minting, backend ${backend}, and require gives what import gives`, async () => {
+    const { vectors, minting, requireIsImport } = await inProcess(tools.bun, { after: ["require"], env });
+    assert.deepEqual(vectors, await expectedCounts());
+    assert.equal(minting.backend, backend);
+    assert.deepEqual(minting.refusals, [], "Bun can block");
+    assert.ok(minting.waitedMs > 0);
+    assert.equal(requireIsImport, true);
+  });
+}

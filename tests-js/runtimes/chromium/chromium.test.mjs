@@ -1,0 +1,83 @@
+// Chromium: a page, a dedicated worker, and pages whose policy forbids WebAssembly or allows it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { bundle, expectedCounts } from "../host.mjs";
+import { unwrap } from "../report.mjs";
+import { startBrowser } from "./browser.mjs";
+
+let browser;
+before(async () => {
+  const entries = ["page", "thread", "thread-worker", "policy"].map((name) => `chromium/${name}.mjs`);
+  browser = await startBrowser(await bundle(entries, { conditions: ["browser"] }));
+});
+after(() => browser?.close());
+
+/** Opens a page that has nothing to complain about. */
+async function quietly(script, headers) {
+  const { answer, complaints } = await browser.open(script, headers);
+  assert.deepEqual(complaints, []);
+  return unwrap(answer);
+}
+
+/** Refused at most because the sequence is full: a thread that cannot block is told when to come again. */
+function checkMinted({ backend, refusals, waitedMs }) {
+  assert.equal(backend, "wasm");
+  assert.deepEqual(
+    refusals.filter((kind) => kind !== "SEQUENCE_EXHAUSTED 1"),
+    [],
+  );
+  assert.ok(waitedMs > 0, "nextManyAsync waits");
+}
+
+test("a page: vectors and minting", async () => {
+  const { vectors, minting } = await quietly("page");
+  assert.deepEqual(vectors, await expectedCounts());
+  checkMinted(minting);
+});
+
+test("a dedicated worker: vectors and minting", async () => {
+  const { isolated, ...answer } = await quietly("thread");
+  const { vectors, minting } = unwrap(answer);
+  assert.equal(isolated, false);
+  assert.deepEqual(vectors, await expectedCounts());
+  checkMinted(minting);
+});
+
+test("a dedicated worker of a cross-origin isolated page can block: next waits and is not refused", async () => {
+  const headers = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
+  const { isolated, ...answer } = await quietly("thread", headers);
+  const { minting } = unwrap(answer);
+  assert.equal(isolated, true);
+  assert.deepEqual(minting.refusals, []);
+  checkMinted(minting);
+});
+
+const decoded = {
+  decoded: "2016-04-30T11:18:25.796Z",
+  layout: "2022-06-28T16:07:40.105Z",
+  layoutOfIds: 1_780_000_000_000,
+};
+
+test("script-src 'self': decoding and layouts work, minting is WASM_UNAVAILABLE with its cause", async () => {
+  const { answer, complaints } = await browser.open("policy", { "content-security-policy": "script-src 'self'" });
+  const { evaluates, refused, minting, ...works } = unwrap(answer);
+  assert.equal(evaluates, false, "the policy must be in force");
+  assert.deepEqual(works, decoded);
+  assert.equal(refused.length, 5);
+  for (const { says, ...refusal } of refused) {
+    assert.deepEqual(refusal, { ours: true, code: "WASM_UNAVAILABLE", cause: "CompileError" });
+    assert.match(says, /^WASM_UNAVAILABLE: .*wasm-unsafe-eval/);
+  }
+  assert.equal(minting, undefined, "the checks of minting must fail where nothing can be minted");
+  for (const complaint of complaints) assert.match(complaint, /Content Security Policy/);
+});
+
+test("script-src 'self' 'wasm-unsafe-eval': minting works", async () => {
+  const { evaluates, refused, minting, ...works } = await quietly("policy", {
+    "content-security-policy": "script-src 'self' 'wasm-unsafe-eval'",
+  });
+  assert.equal(evaluates, false, "the policy must be in force");
+  assert.deepEqual(works, decoded);
+  for (const { returned } of refused) assert.match(returned, /^\d+$/);
+  checkMinted(minting);
+});

@@ -1,0 +1,46 @@
+// A page whose policy may forbid WebAssembly: what works, and what is refused, and how.
+import { FrazilError, Layout, Snowflake } from "frazil";
+import { decode } from "frazil/decode";
+import { checkMinting } from "../everywhere.mjs";
+import { report } from "../report.mjs";
+
+/** Whether the policy is in force: a page that may make functions from text has none. */
+function evaluates() {
+  try {
+    return new Function("return true")();
+  } catch {
+    return false;
+  }
+}
+
+async function refusal(call) {
+  try {
+    return { returned: String(await call()) };
+  } catch (error) {
+    const { code, cause, message } = error;
+    return { ours: FrazilError.is(error), code, cause: cause?.constructor.name, says: message };
+  }
+}
+
+globalThis.answer = report(async () => {
+  const ids = new Snowflake({ node: 4 });
+  const refused = [];
+  // The first one waits: where minting is allowed, nothing is issued within the lead after the start of the page.
+  for (const call of [
+    ids.nextAsync,
+    ids.next,
+    ids.nextString,
+    () => ids.nextMany(1),
+    () => ids.fill(new BigUint64Array(1)),
+  ]) {
+    refused.push(await refusal(call));
+  }
+  return {
+    evaluates: evaluates(),
+    decoded: decode("175928847299117063", "discord").date.toISOString(),
+    layout: Layout.named("twitter").decode("1541815603606036480").date.toISOString(),
+    layoutOfIds: ids.decode(ids.layout.minIdAt(1_780_000_000_000)).timestampMs,
+    refused,
+    minting: (await report(() => checkMinting(5))).result,
+  };
+});

@@ -1,0 +1,121 @@
+// What every runtime is asked, inside it: the vectors, and minting as people do. Knows no test runner, no file system and no
+// global but the language's and timers; a bundle of it runs on Workers, in pages, and in each process.
+import * as frazil from "frazil";
+import * as decoder from "frazil/decode";
+import errorCases from "../../crates/core/vectors/errors.json";
+import generation from "../../crates/core/vectors/generation.json";
+import ids from "../../crates/core/vectors/ids.json";
+import layouts from "../../crates/core/vectors/layouts.json";
+import ranges from "../../crates/core/vectors/ranges.json";
+import * as errors from "../../npm/frazil/src/generated/errors.ts";
+import * as slot from "../../npm/frazil/src/generated/page.ts";
+import { repeats, wrapping } from "../api/broken.mjs";
+import { checkDecoder, checkErrors, checkGeneration, checkIds, checkLayouts, checkRanges } from "../vectors/check.mjs";
+
+const { FrazilError, Snowflake } = frazil;
+
+function must(condition, sentence) {
+  if (!condition) throw new Error(sentence);
+}
+
+/** The five files, and how many cases each had. */
+export function checkVectors() {
+  new Snowflake({ node: 0 }); // makes the realm's way to the core
+  const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")] };
+  const counts = {
+    layouts: checkLayouts(frazil, layouts),
+    ids: checkIds(frazil, ids),
+    ranges: checkRanges(frazil, ranges),
+    generation: checkGeneration(boundary, generation),
+    errors: checkErrors(boundary, errorCases),
+    "frazil/decode": checkDecoder(decoder, layouts, ids),
+  };
+  const wrong = { ...ids, valid: [{ ...ids.valid[0], id: "1" }] };
+  const { message } = thrown(() => checkIds(frazil, wrong));
+  must(/^1 of \d+ cases failed/.test(message), `a wrong vector is noticed, but: ${message}`);
+  return counts;
+}
+
+function thrown(call) {
+  try {
+    return new Error(`returned ${String(call())}`);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Calls so many times. What came back, and for each kind of refusal how often and with what `retryAfterMs`. */
+export function collect(next, calls) {
+  const issued = [];
+  const refusals = {};
+  for (let call = 0; call < calls; call++) {
+    try {
+      issued.push(next());
+    } catch (error) {
+      must(FrazilError.is(error), `not an error of ours: ${error?.stack}`);
+      const kind = `${error.code} ${error.retryAfterMs}`;
+      refusals[kind] = (refusals[kind] ?? 0) + 1;
+    }
+  }
+  return { issued, report: { ...summaryOf(issued), refusals } };
+}
+
+export function summaryOf(ids) {
+  return { issued: ids.length, repeats: repeats(ids), increasing: ids.every((id, at) => at === 0 || ids[at - 1] < id) };
+}
+
+/** No ID twice, and each larger than the one before. */
+function checkUnique(name, { issued, repeats, increasing }) {
+  must(issued > 0, `${name}: nothing was issued`);
+  must(repeats === 0, `${name}: ${repeats} of ${issued} are repeats`);
+  must(increasing, `${name}: not increasing`);
+}
+
+/** A time for clocks that stand still: 2026-05-28. */
+const STILL = 1_780_000_000_000;
+
+/**
+ * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
+ * calls of `next` under the wall clock, and `waitedMs` what they waited where the host can block.
+ */
+export async function checkMinting(node) {
+  const ids = new Snowflake({ node, maxWaitMs: 1000 });
+  const before = Date.now();
+  // The first one by waiting: nothing is issued within the lead after the start of a page or process.
+  const first = await ids.nextAsync();
+  const { timestampMs, node: decoded } = ids.decode(first);
+  must(decoded === node, `node ${decoded}`);
+  must(Math.abs(timestampMs - before) < 10_000, `${timestampMs} at ${before}`);
+  const issued = [
+    [first, ids.next(), BigInt(ids.nextString())],
+    ids.nextMany(100),
+    [...ids.fill(new BigUint64Array(1000))],
+    // Each is more than the lead holds, so that it has to wait; three, because a thread that is paused sees time pass anyway.
+    await ids.nextManyAsync(15 * 4096),
+    await ids.nextManyAsync(15 * 4096),
+    await ids.nextManyAsync(15 * 4096),
+  ].flat();
+  checkUnique("in every way", summaryOf(issued));
+
+  const twin = new Snowflake({ node, maxWaitMs: 1000 });
+  issued.push(await twin.nextAsync(), await ids.nextAsync(), await twin.nextAsync());
+  must(repeats(issued) === 0, "a second generator with the node id repeats the first");
+  const strangers = [0, 1].map(() => new Snowflake({ node, now: () => STILL }).next());
+  must(repeats(strangers) === 1, "the checker must catch two generators that share no state");
+
+  const looped = collect(ids.next, 100_000).report;
+  checkUnique("in a loop", looped);
+  const still = collect(new Snowflake({ node, now: () => STILL, maxLeadMs: 10, maxWaitMs: 0 }).next, 100_000).report;
+  checkUnique("on a clock that stands still", still);
+  const expected = { issued: 11 * 4096, refusals: { "SEQUENCE_EXHAUSTED 1": 100_000 - 11 * 4096 } };
+  const { refusals } = still;
+  must(JSON.stringify({ issued: still.issued, refusals }) === JSON.stringify(expected), JSON.stringify(still));
+  must(
+    collect(
+      wrapping(() => STILL),
+      100_000,
+    ).report.repeats > 0,
+    "the checker must catch the broken twin",
+  );
+  return { backend: ids.backend, refusals: Object.keys(looped.refusals), waitedMs: ids.stats().waitedMs };
+}

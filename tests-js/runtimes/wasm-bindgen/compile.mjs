@@ -1,0 +1,41 @@
+// Compiles the tests of crates/wasm, with the glue that the package has too.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { bundle, root } from "../host.mjs";
+
+/** How many tests the file has: none may be lost on the way to a runtime. */
+export const TESTS = readFileSync(`${root}crates/wasm/tests/desk.rs`, "utf8").match(
+  /^#\[wasm_bindgen_test\]$/gm,
+).length;
+
+const cargo = (args) =>
+  execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+/** Bundles files that run the tests, and puts the module beside them as `tests.wasm`. */
+export async function compileTests(entries) {
+  // With the profile of the package, whose dependencies are compiled already.
+  const what = ["-p", "frazil-wasm", "--features", "std", "--test", "desk", "--profile", "release-wasm"];
+  const how = ["--locked", "--quiet", "--target", "wasm32-unknown-unknown", "--no-run", "--message-format=json"];
+  const messages = cargo(["test", ...what, ...how])
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const { executable } = messages.find(({ target, executable }) => target?.name === "desk" && executable);
+  const glue = mkdtempSync(`${tmpdir()}/frazil-wasm-bindgen-`);
+  cargo(["run", "--locked", "--quiet", "-p", "xtask", "--", "bindgen", executable, glue]);
+  const folder = await bundle(
+    entries.map((entry) => `wasm-bindgen/${entry}.mjs`),
+    { alias: { "#glue": `${glue}/frazil_bg.js` }, conditions: ["browser"] },
+  );
+  copyFileSync(`${glue}/frazil_bg.wasm`, `${folder}/tests.wasm`);
+  return folder;
+}
+
+/** All tests passed, and none is missing. */
+export function checkReport({ passed, tests, printed }) {
+  assert.ok(passed, printed);
+  assert.equal(tests, TESTS);
+  assert.match(printed, new RegExp(`test result: ok. ${TESTS} passed; 0 failed; 0 ignored`));
+}

@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkReport, compileTests } from "./compile.mjs";
+
+const folder = await compileTests(["harness"]);
+
+test("crates/wasm/tests in Node", async () => {
+  const { runTests } = await import(`${folder}/harness.mjs`);
+  checkReport(await runTests(readFileSync(`${folder}/tests.wasm`)));
+});

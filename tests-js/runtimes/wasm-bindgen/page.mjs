@@ -1,0 +1,14 @@
+// Runs the tests on a page, and then in a dedicated worker.
+import { report } from "../report.mjs";
+import { runTests } from "./harness.mjs";
+
+globalThis.answer = report(async () => {
+  const bytes = await (await fetch("/tests.wasm")).arrayBuffer();
+  const worker = new Worker("/thread-worker.mjs", { type: "module" });
+  const inWorker = new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+  });
+  worker.postMessage(bytes);
+  return { page: await report(() => runTests(bytes)), worker: await inWorker };
+});

@@ -1,0 +1,5 @@
+// The dedicated worker of page.mjs.
+import { report } from "../report.mjs";
+import { runTests } from "./harness.mjs";
+
+onmessage = async ({ data }) => postMessage(await report(() => runTests(data)));

@@ -1,0 +1,127 @@
+// A Worker that mints: at module scope, where the clock stands at 0, and in requests, in which it stands still. A request
+// names what to do by its path and gets a report.
+import { FrazilError, Layout, Snowflake } from "frazil";
+import { decode } from "frazil/decode";
+import { wrapping } from "../../api/broken.mjs";
+import { checkMinting, checkVectors, collect, summaryOf } from "../everywhere.mjs";
+import { report } from "../report.mjs";
+
+/** What a call throws, as JSON can carry it. */
+function refusal(call) {
+  try {
+    return { returned: String(call()) };
+  } catch (error) {
+    const { code, field, retryAfterMs, maxCount } = error;
+    return { ours: FrazilError.is(error), code, field, retryAfterMs, maxCount };
+  }
+}
+
+const ids = new Snowflake({ node: 1 });
+const moduleScope = {
+  now: Date.now(),
+  registry: typeof FinalizationRegistry,
+  backend: ids.backend,
+  next: refusal(ids.next),
+  nextMany: refusal(() => ids.nextMany(10)),
+  decoded: decode("175928847299117063", "discord").date,
+  layout: Layout.named("twitter").decode("1541815603606036480").date,
+};
+
+/** Runs with a clock that stands still, as in a request of the production service. */
+async function frozen(work) {
+  const { now } = Date;
+  const still = now();
+  Date.now = () => still;
+  try {
+    return await work();
+  } finally {
+    Date.now = now;
+  }
+}
+
+/** Runs with the clock of the production service: it stands still but for timers (EDGE, section 1). */
+async function frozenBetweenTimers(work) {
+  const { now } = Date;
+  const { setTimeout } = globalThis;
+  let still = now();
+  Date.now = () => still;
+  globalThis.setTimeout = (call, ms) =>
+    setTimeout(() => {
+      still = now();
+      call();
+    }, ms);
+  try {
+    return await work();
+  } finally {
+    Date.now = now;
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+/** Calls and awaits so many times. */
+async function collectAsync(next, calls) {
+  const issued = [];
+  for (let call = 0; call < calls; call++) issued.push(await next());
+  return summaryOf(issued);
+}
+
+let earlier = [];
+
+const ANSWERS = {
+  "module-scope": () => moduleScope,
+  // The generator of module scope, once there is a clock.
+  "after-module-scope": () => {
+    const id = ids.next();
+    return { id: String(id), lateMs: Date.now() - ids.decode(id).timestampMs };
+  },
+  vectors: () => checkVectors(),
+  minting: () => checkMinting(2),
+  "100000-frozen": () =>
+    frozen(() => {
+      const { issued, report } = collect(new Snowflake({ node: 3 }).next, 100_000);
+      earlier = issued;
+      return { ours: report, broken: collect(wrapping(), 100_000).report };
+    }),
+  // The next request of the isolate, with the IDs of that one.
+  "100000-frozen-again": () =>
+    frozen(() => summaryOf([...earlier, ...collect(new Snowflake({ node: 3 }).next, 100_000).issued])),
+  "100000-waiting": () =>
+    frozenBetweenTimers(async () => {
+      const ids = new Snowflake({ node: 4 });
+      const report = await collectAsync(ids.nextAsync, 100_000);
+      return { ...report, waitedMs: ids.stats().waitedMs };
+    }),
+  "never-thawing": () =>
+    frozen(async () => {
+      const ids = new Snowflake({ node: 5, maxAsyncWaitMs: 50 });
+      ids.nextMany(4096);
+      const started = performance.now();
+      const error = await ids.nextAsync().catch((error) => error);
+      return { ...refusal(() => throwing(error)), tookMs: performance.now() - started };
+    }),
+  options: () => ({
+    lead0: refusal(() => new Snowflake({ node: 6, maxLeadMs: 0 }).nextString().length > 15),
+    lead5: refusal(() => new Snowflake({ node: 6, maxLeadMs: 5 })),
+    tooMany: refusal(() => new Snowflake({ node: 6 }).nextMany(4097)),
+  }),
+  // Called many times at once: a generator for each request, one state in the isolate.
+  together: async () => {
+    const ids = new Snowflake({ node: 7 });
+    const issued = [];
+    for (let at = 0; at < 20; at++) {
+      issued.push(...(await ids.nextManyStringsAsync(100)));
+      await scheduler.wait(1);
+    }
+    return issued;
+  },
+};
+
+function throwing(error) {
+  throw error;
+}
+
+export default {
+  async fetch(request) {
+    return Response.json(await report(ANSWERS[new URL(request.url).pathname.slice(1)]));
+  },
+};
