@@ -8,6 +8,8 @@
 //! * **A page** is an `ArrayBuffer` that JavaScript made and keeps. A thread has one for each realm that loaded the
 //!   package (one, but under Jest), since two realms that read one page would read each other's IDs.
 
+mod copies;
+
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
@@ -44,12 +46,17 @@ pub fn abi() -> u32 {
 /// Takes over a page and returns its number. The buffer must be as long as a page and is never given back.
 ///
 /// # Errors
-/// `InvalidArg` for a buffer of another size or alignment.
+/// `InvalidArg` for a buffer of another size or alignment; `STATE_CONFLICT` where the process holds another copy of this
+/// addon, whose states this one cannot share.
 #[napi]
-pub fn page(buffer: Uint8Array) -> Result<u32> {
+pub fn page(buffer: Uint8Array) -> Result<u32, String> {
+    if let Err(path) = copies::claim() {
+        let conflict = format!("another copy of frazil is loaded from {path}, and its states cannot be shared: install one");
+        return Err(Error::new(Code::StateConflict.name().to_owned(), conflict));
+    }
     let start = NonNull::from(&*buffer).cast::<Page>();
     if buffer.len() != size_of::<Page>() || !start.is_aligned() {
-        return Err(Error::new(Status::InvalidArg, format!("the page must be {} bytes, aligned", size_of::<Page>())));
+        return Err(Error::new(Status::InvalidArg.to_string(), format!("the page must be {} bytes, aligned", size_of::<Page>())));
     }
     // Keeps the reference that JavaScript's collector counts, and so the memory, for the life of the environment.
     std::mem::forget(buffer);

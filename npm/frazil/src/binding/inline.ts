@@ -10,5 +10,9 @@ export function compileInline(): WebAssembly.Module {
 
 export const load = (): Binding => instantiate(compileInline);
 
-/** There are no threads that share a node id without sharing this module's memory. */
-export const inWorkerThread = undefined;
+/**
+ * Whether this is a worker thread of Node: its WebAssembly shares no memory with the main thread's. A browser has no
+ * `process`, and a bundle for browsers may run in Node all the same. Absent where there can be no such thread.
+ */
+export const inWorkerThread: (() => boolean) | undefined = () =>
+  globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;

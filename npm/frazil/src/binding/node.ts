@@ -32,11 +32,17 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       const page = addon.page(new Uint8Array(memory.buffer));
       return { binding: { backend: "native", calls: addon, page, memory, offset: 0, causes }, causes };
     } catch (error) {
+      // Another copy of the addon has states of its own: WebAssembly beside it would repeat them.
+      if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
+        throw new ConfigError("STATE_CONFLICT", (error as Error).message, { cause: error });
+      }
       causes.push(error);
     }
   }
   return { causes };
 }
+
+export { inWorkerThread } from "./inline.js";
 
 export function load(): Binding {
   const forced = process.env["FRAZIL_BACKEND"];
@@ -76,7 +82,3 @@ function warnOnce(reasons: string): void {
     detail: "WebAssembly shares no state between worker threads. FRAZIL_BACKEND=wasm chooses it without this warning.",
   });
 }
-
-/** Whether this is a worker thread: its WebAssembly shares no memory with the main thread's. Absent where there are none. */
-export const inWorkerThread: (() => boolean) | undefined = () =>
-  !process.getBuiltinModule("node:worker_threads").isMainThread;

@@ -1,0 +1,75 @@
+//! One copy of this addon a process.
+//!
+//! The same file loaded by many threads is one copy with one registry. Two files (two versions in one tree, say) are two,
+//! and their states would repeat each other. Within a realm the package's JavaScript finds its other copy; between
+//! threads only the dynamic linker knows of both.
+//!
+//! * **By a symbol**, not by a file name: a bundler may have renamed the file.
+//! * **For good**: `napi-build` links with `-z nodelete`, so the states outlive the last worker thread that used them.
+//! * **Linux only**: elsewhere nothing is looked for, and `docs/api.md` says so.
+
+use std::sync::atomic::AtomicU8;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The mark that every copy exports: its address tells the copies apart, and it is 1 from a copy's first use on.
+#[expect(unreachable_pub, reason = "exported by name, for the linker")]
+#[unsafe(no_mangle)]
+pub static FRAZIL_ADDON: AtomicU8 = AtomicU8::new(0);
+
+/// Takes this copy into use, or returns the path of another one that is.
+///
+/// The mark is set before the others are looked at, so of two copies that start at once at least one sees the other.
+#[cfg(target_os = "linux")]
+pub(crate) fn claim() -> Result<(), String> {
+    let first = FRAZIL_ADDON.swap(1, SeqCst) == 0;
+    let Some(path) = other() else { return Ok(()) };
+    if first {
+        FRAZIL_ADDON.store(0, SeqCst);
+    }
+    Err(path)
+}
+
+/// Other copies are not looked for here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn claim() -> Result<(), String> {
+    Ok(())
+}
+
+/// The path of another copy that is in use, if there is one.
+#[cfg(target_os = "linux")]
+fn other() -> Option<String> {
+    use std::ffi::{CStr, CString, c_int, c_void};
+
+    unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, paths: *mut c_void) -> c_int {
+        // SAFETY: the linker passes a valid record, whose name is null or ends with a zero, and `paths` as it was given.
+        let (name, paths) = unsafe { ((*info).dlpi_name, &mut *paths.cast::<Vec<CString>>()) };
+        if !name.is_null() {
+            // SAFETY: as above; the text is copied before the callback returns.
+            paths.push(unsafe { CStr::from_ptr(name) }.to_owned());
+        }
+        0
+    }
+
+    let mut paths: Vec<CString> = Vec::new();
+    // SAFETY: the callback matches the signature and does not unwind; `paths` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut paths).cast()) };
+    // The program itself has no name and no mark.
+    let others = paths.iter().filter(|path| !path.is_empty()).find(|path| {
+        // SAFETY: the path ends with a zero. With `RTLD_NOLOAD` nothing is loaded; the handle is given back below.
+        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+        if library.is_null() {
+            return false;
+        }
+        // SAFETY: the handle is valid and the name ends with a zero; only the address is used.
+        let mark = unsafe { libc::dlsym(library, c"FRAZIL_ADDON".as_ptr()) };
+        let mark = mark.cast_const().cast::<AtomicU8>();
+        let foreign = !mark.is_null() && mark != &raw const FRAZIL_ADDON;
+        // SAFETY: every copy exports the mark as an `AtomicU8`, and the handle keeps that copy loaded.
+        let used = foreign && unsafe { &*mark }.load(SeqCst) == 1;
+        // SAFETY: the handle came from `dlopen` and is not used afterwards.
+        unsafe { libc::dlclose(library) };
+        used
+    });
+    others.map(|path| path.to_string_lossy().into_owned())
+}
