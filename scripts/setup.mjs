@@ -10,6 +10,41 @@ export async function installPackages(folder, title, options = []) {
   await step(title, () => run("npm", ["ci", ...quiet, ...options], { cwd: folder }));
 }
 
+/** Why Debian's packages cannot be installed here, if so. */
+export function noDebian() {
+  if (ask("apt-get", ["--version"]) === undefined) return "there is no apt-get here";
+  return process.getuid() === 0 ? undefined : "that takes root";
+}
+
+/** Installs packages of Debian's. */
+export function installDebian(...packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
+  run("apt-get", ["update", "-qq"], quiet);
+  const patient = ["-o", "DPkg::Lock::Timeout=300"];
+  run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
+}
+
+/** The linker that Rust uses, which a bare Debian lacks. */
+async function linker() {
+  if (ask("cc", ["--version"]) !== undefined) return;
+  const reason = noDebian();
+  if (reason !== undefined)
+    throw new Error(`a C compiler is missing, which Rust links with (${reason}): apt-get install gcc libc6-dev`);
+  await step("installing gcc, which Rust links with", () => installDebian("gcc", "libc6-dev"));
+}
+
+/** The parts of Rust that the tests run and a minimal toolchain lacks. */
+export async function rustTools() {
+  for (const [tool, component] of [
+    ["fmt", "rustfmt"],
+    ["clippy", "clippy"],
+  ]) {
+    if (ask("cargo", [tool, "--version"]) !== undefined) continue;
+    await step(`adding ${component} to Rust`, () => run("rustup", ["component", "add", component]));
+  }
+}
+
 export async function setUp() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 16)) {
@@ -23,6 +58,7 @@ export async function setUp() {
   if (rust === undefined || Number(rust.split(".")[1]) < Number(wanted.split(".")[1])) {
     throw new Error(`rustc ${rust ?? "is missing"}: frazil is built with Rust ${wanted} or newer; run rustup update`);
   }
+  await linker();
   await installPackages(root, "installing npm packages");
   const target = "wasm32-unknown-unknown";
   if (!existsSync(`${ask("rustc", ["--print", "sysroot"])}/lib/rustlib/${target}`)) {

@@ -8,7 +8,7 @@
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build, hasAddon } from "./build.mjs";
-import { setUp } from "./setup.mjs";
+import { rustTools, setUp } from "./setup.mjs";
 import { root, run, step } from "./shell.mjs";
 import { browser, runtimes, tools } from "./tools.mjs";
 
@@ -122,6 +122,7 @@ const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name 
 if (unknown.length > 0) throw new Error(`no suite is called ${unknown.join(", ")}: npm test -- --list names them`);
 
 await setUp();
+await rustTools();
 if (values.fix) {
   cargo("fmt", "--all");
   run(`${bin}/biome`, ["check", "--write", "."]);

@@ -1,8 +1,8 @@
 // What some suites run in: other runtimes from npm, and a browser from Debian. Each is installed
 // unless it is there; `unable` says why that cannot be, if so.
 import { existsSync } from "node:fs";
-import { installPackages } from "./setup.mjs";
-import { ask, root, run, step } from "./shell.mjs";
+import { installDebian, installPackages, noDebian } from "./setup.mjs";
+import { root, step } from "./shell.mjs";
 
 // Apart from the root's packages: npm puts the programs of those first on the PATH of its scripts, and one of these is `node`.
 const folder = `${root}tests-js/`;
@@ -33,18 +33,12 @@ export const runtimes = {
 export const browser = {
   unable() {
     if (existsSync(tools.chromium)) return undefined;
-    if (ask("apt-get", ["--version"]) === undefined) return `${tools.chromium} is missing, and no apt-get to get it`;
-    if (process.getuid() !== 0) return `${tools.chromium} is missing: apt-get install chromium, as root`;
+    const reason = noDebian();
+    if (reason !== undefined) return `${tools.chromium} is missing (apt-get install chromium: ${reason})`;
     return undefined;
   },
   async install() {
     if (existsSync(tools.chromium)) return;
-    await step("installing Chromium", () => {
-      const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-      const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
-      run("apt-get", ["update", "-qq"], quiet);
-      const patient = ["-o", "DPkg::Lock::Timeout=300"];
-      run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
-    });
+    await step("installing Chromium", () => installDebian("chromium"));
   },
 };
