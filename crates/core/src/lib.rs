@@ -39,3 +39,8 @@ pub use generator::{Block, Machine, Outcome};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
 pub use shared::{Generator, GeneratorOptions, MAX_COUNT, Registry, Reservation};
+
+/// The program of the README, which runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
