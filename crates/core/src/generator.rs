@@ -25,7 +25,7 @@
 //! It does not share: see [`crate::Generator`]. It does not wait: the host does, if it can.
 //!
 //! Sources: Twitter's Snowflake (refuse), Baidu UidGenerator and Seata (borrow), Sonyflake (historical time), the
-//! multi-clock snowflake (clock ids); `docs/time.md` has the comparison.
+//! multi-clock snowflake (clock ids); `docs/design.md` says why one mechanism covers them.
 
 use crate::error::{Code, Error, Result};
 use crate::layout::{Geometry, Layout};

@@ -1,7 +1,7 @@
 //! The core as a WebAssembly module: every function translates one call of [`Desk`] and nothing else.
 //!
 //! Names and order are those of `crates/napi`. Numbers only cross the boundary, so that wasm-bindgen's glue stays a few
-//! lines (`docs/benchmarks.md`): no strings, no slices, no exceptions.
+//! lines (`docs/design.md`): no strings, no slices, no exceptions.
 //!
 //! * **States and handles** are the instance's: WebAssembly instances share no memory.
 //! * **The page** is static and its number is its address; JavaScript takes a new view of it whenever the memory grew.
