@@ -44,8 +44,17 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
 
 export { inWorkerThread } from "./inline.js";
 
+/** What FRAZIL_BACKEND asks for. Deno may forbid reading the environment, and then nothing can be asked for. */
+function forcedBackend(): string | undefined {
+  try {
+    return process.env["FRAZIL_BACKEND"];
+  } catch {
+    return undefined;
+  }
+}
+
 export function load(): Binding {
-  const forced = process.env["FRAZIL_BACKEND"];
+  const forced = forcedBackend();
   if (forced && forced !== "native" && forced !== "wasm") {
     throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
       field: "FRAZIL_BACKEND",
