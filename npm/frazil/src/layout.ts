@@ -201,7 +201,6 @@ export class Layout<P extends string = string> {
     if (twin !== undefined) throw invalid("name", twin, rules.DISTINCT_NAMES);
     if (shape.time.max > Math.floor((MAX_DATE_MS - epochMs) / tickMs)) throw invalid("fields", fields, rules.LAST_TICK);
     this.#shape = shape;
-    Object.freeze(this);
   }
 
   /**
@@ -210,9 +209,11 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    let layout = named.get(name);
-    if (!layout) named.set(name, (layout = new Layout(namedSpec(name))));
-    return layout as Layout as never;
+    const known = named.get(name);
+    if (known) return known as never;
+    const layout = new Layout(namedSpec(name));
+    named.set(name, layout);
+    return Object.freeze(layout) as never;
   }
 
   /** A layout given in any of its forms. @internal */
