@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import { root, run, step } from "./shell.mjs";
+import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
@@ -159,28 +159,17 @@ async function buildPackage() {
   }
 }
 
-/** Whether this machine builds an addon that the package can carry. */
-export const hasAddon =
-  process.platform === "linux" &&
-  process.arch === "x64" &&
-  process.report.getReport().header.glibcVersionRuntime !== undefined;
-
 export async function build() {
-  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/src"];
-  if (hasAddon) {
-    await cached(
-      "building the native addon",
-      [...rust, "crates/napi/src"],
-      ["npm/linux-x64-gnu/frazil.node"],
-      buildAddon,
-    );
+  const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", "scripts/build.mjs"];
+  if (isLinuxX64Gnu) {
+    await cached("building the native addon", [...rust, "crates/napi"], ["npm/linux-x64-gnu/frazil.node"], buildAddon);
   } else {
     process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
   }
   const wasm = ["npm/frazil/build/frazil_bg.wasm"];
   await cached(
     "building the WebAssembly module",
-    [...rust, "crates/wasm/src", "crates/xtask/src", "package-lock.json"],
+    [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],
     wasm,
     buildWasm,
   );
@@ -189,6 +178,9 @@ export async function build() {
     "npm/frazil/src",
     "npm/frazil/build",
     "npm/frazil/tsconfig.json",
+    "npm/frazil/THIRD-PARTY.md",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
     "scripts/build.mjs",
     "package-lock.json",
   ];

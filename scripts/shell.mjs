@@ -5,6 +5,14 @@ import { fileURLToPath } from "node:url";
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../", import.meta.url));
 
+// Without this a report can wait for the names of every open connection.
+process.report.excludeNetwork = true;
+/** Whether this machine is the one platform that an addon is built and the other runtimes are fetched for. */
+export const isLinuxX64Gnu =
+  process.platform === "linux" &&
+  process.arch === "x64" &&
+  process.report.getReport().header.glibcVersionRuntime !== undefined;
+
 /** Runs a program in the repository, its output shown. Throws where it fails. */
 export function run(program, args, options = {}) {
   const { status, error, signal } = spawnSync(program, args, {

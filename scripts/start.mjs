@@ -1,16 +1,24 @@
-// `npm start`: builds what is missing, mints a handful of IDs on both backends, and shows what their bits say.
-import { spawnSync } from "node:child_process";
-import { build, hasAddon } from "./build.mjs";
+// `npm start`: builds what is missing, mints a handful of IDs on both backends, and shows what their bits say. It is the
+// package's own command line that does both.
+import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
-import { root } from "./shell.mjs";
+import { ask, isLinuxX64Gnu, root, run } from "./shell.mjs";
+
+const cli = `${root}npm/frazil/dist/cli.mjs`;
+const title = (text) => process.stdout.write(`\n── ${text}\n\n`);
 
 await setUp();
 await build();
 // One process for each backend: a process has one.
-for (const backend of hasAddon ? ["native", "wasm"] : ["wasm"]) {
-  const { status } = spawnSync(process.execPath, [`${root}scripts/demo.mjs`, backend], {
-    stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, FRAZIL_BACKEND: backend },
-  });
-  if (status !== 0) process.exit(status ?? 1);
+for (const backend of isLinuxX64Gnu ? ["native", "wasm"] : ["wasm"]) {
+  const env = { ...process.env, FRAZIL_BACKEND: backend };
+  const ids = ask(process.execPath, [cli, "next", "--node", "7", "--count", "3"], { env });
+  if (ids === undefined)
+    throw new Error(`the ${backend} backend minted nothing: FRAZIL_BACKEND=${backend} npx frazil next --node 7`);
+  title(`minted now by the ${backend} backend: npx frazil next --node 7 --count 3`);
+  run(process.execPath, [cli, "decode", ...ids.split("\n")], { env });
 }
+title("a tweet of 2022: npx frazil decode 1541815603606036480 --layout twitter");
+run(process.execPath, [cli, "decode", "1541815603606036480", "--layout", "twitter"]);
+title("a Discord message of 2016: npx frazil decode 175928847299117063 --layout discord");
+run(process.execPath, [cli, "decode", "175928847299117063", "--layout", "discord"]);

@@ -7,9 +7,9 @@
 //   npm run ready                 formats and mends first, then every suite
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { build, hasAddon } from "./build.mjs";
+import { build } from "./build.mjs";
 import { rustTools, setUp } from "./setup.mjs";
-import { root, run, step } from "./shell.mjs";
+import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 import { browser, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
@@ -37,7 +37,7 @@ function start(folder, { file = "", under = process.execPath, limitMs = 120_000 
 const wasmBindgen = (file) => start("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
 
 const needsAddon = () =>
-  hasAddon ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
+  isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
 
 /**
  * Every suite: its name, what it does, the tools that it needs, or that some of its tests want, and why it cannot run here,
@@ -93,7 +93,7 @@ const SUITES = [
   { name: "vectors-wasm", run: () => node("vectors", "wasm") },
   { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
   { name: "api-wasm", run: () => node("api", "wasm") },
-  { name: "readme", run: () => node("readme", hasAddon ? "native" : "wasm") },
+  { name: "readme", run: () => node("readme", isLinuxX64Gnu ? "native" : "wasm") },
   { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
   { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },
   { name: "node24", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node24") },

@@ -2,7 +2,7 @@
 // unless it is there; `unable` says why that cannot be, if so.
 import { existsSync } from "node:fs";
 import { installDebian, installPackages, noDebian } from "./setup.mjs";
-import { root, step } from "./shell.mjs";
+import { isLinuxX64Gnu, root, step } from "./shell.mjs";
 
 // Apart from the root's packages: npm puts the programs of those first on the PATH of its scripts, and one of these is `node`.
 const folder = `${root}tests-js/`;
@@ -20,10 +20,8 @@ export const tools = {
 /** The runtimes and drivers from npm. The lock file names the programs of one platform. */
 export const runtimes = {
   unable() {
-    const { platform, arch } = process;
-    const glibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
-    if (platform === "linux" && arch === "x64" && glibc) return undefined;
-    return `the runtimes are fetched for linux-x64-gnu, and this is ${platform}-${arch}`;
+    if (isLinuxX64Gnu) return undefined;
+    return `the runtimes are fetched for linux-x64-gnu, and this is ${process.platform}-${process.arch}`;
   },
   // None of them needs its install script: those fetch what is in a package of its own here.
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),

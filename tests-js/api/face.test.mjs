@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout, Snowflake } from "frazil";
 import { slot } from "../vectors/tables.mjs";
+import { wide } from "../wide.mjs";
 import { repeats } from "./broken.mjs";
 import { copyPackage, inProcess } from "./copy.mjs";
 
@@ -60,14 +61,6 @@ const tiny = {
     { kind: "sequence", bits: 2 },
   ],
 };
-const wide = new Layout({
-  epochMs: 1704067200000,
-  fields: [
-    { kind: "time", bits: 40 },
-    { kind: "node", bits: 1 },
-    { kind: "sequence", bits: 22 },
-  ],
-});
 
 // Blocks
 

@@ -3,18 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Layout, Snowflake } from "frazil";
+import { wide } from "../wide.mjs";
 import { repeats, resetting, wrapping } from "./broken.mjs";
 
 const native = new Snowflake({ node: 0 }).backend === "native";
-/** Sequence numbers that no loop uses up within its milliseconds. */
-const wide = new Layout({
-  epochMs: 1704067200000,
-  fields: [
-    { kind: "time", bits: 40 },
-    { kind: "node", bits: 1 },
-    { kind: "sequence", bits: 22 },
-  ],
-});
 const start = 1_780_000_000_000;
 
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);

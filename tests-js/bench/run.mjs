@@ -6,20 +6,12 @@ import { cpus } from "node:os";
 import { Layout, Snowflake } from "frazil";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
+import { wide } from "../wide.mjs";
 
 const ROUNDS = 15;
 /** Nanoseconds of processor time that each measurement takes at least. */
 const MIN_CPU_TIME = 60e6;
-/** Sequence numbers that no loop uses up, so that no cap is in the way. */
-const uncapped = new Layout({
-  epochMs: 1704067200000,
-  fields: [
-    { kind: "time", bits: 40 },
-    { kind: "node", bits: 1 },
-    { kind: "sequence", bits: 22 },
-  ],
-});
-const ids = new Snowflake({ node: 1, layout: uncapped });
+const ids = new Snowflake({ node: 1, layout: wide });
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);

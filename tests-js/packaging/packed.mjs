@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hasAddon } from "../../scripts/build.mjs";
+import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
 
 export { hasAddon };
 

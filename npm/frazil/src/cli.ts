@@ -78,7 +78,8 @@ function decode(flags: Flags, ids: readonly string[]): void {
   if (ids.length === 0)
     throw new UsageError("decode needs an ID: npx frazil decode 175928847299117063 --layout discord");
   const layout = layoutOf(flags);
-  for (const text of ids) {
+  for (const [at, text] of ids.entries()) {
+    if (at > 0 && !flags.json) line("");
     const decoded = layout.decode(text);
     if (flags.json) {
       line(JSON.stringify(decoded));

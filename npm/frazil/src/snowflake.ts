@@ -208,6 +208,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly next = (): bigint => {
     const now = this.#clock();
+    // `#holds`, written out: this is the path that every ID takes.
     if (this.#at < this.#end && now >= this.#fromMs && now < this.#untilMs) return this.#ids[this.#at++] as bigint;
     return this.#refill(now, this.#maxWaitMs);
   };
@@ -389,6 +390,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#dropBlock();
     this.#ids = ids.slice();
     this.#end = ids.length;
+    this.#size = 1;
     this.#fromMs = Number.NEGATIVE_INFINITY;
     this.#untilMs = Number.POSITIVE_INFINITY;
   }

@@ -4,7 +4,10 @@
 let blocks: boolean | undefined;
 let cell: Int32Array | undefined;
 
-/** Whether this thread may block: Node, Bun, Deno and workers of browsers may, a page and Cloudflare Workers may not. */
+/**
+ * Whether this thread may block: Node, Bun and Deno may, and workers of a page that is cross-origin isolated; a page and
+ * Cloudflare Workers may not.
+ */
 export function canBlock(): boolean {
   if (blocks === undefined) {
     try {

@@ -6,5 +6,5 @@ import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);
 
-/** There are no threads that share a node id without sharing this module's memory. */
+/** An isolate has one thread. */
 export const inWorkerThread = undefined;
