@@ -236,9 +236,11 @@ rules! {
     StaticLead = 33, "must be at most {max} with a static node id";
     NoStartLead = 34, "must be 0 where the start of the process is unknown: nothing else bounds its predecessor";
     FiniteClock = 35, "must be a finite number of Unix milliseconds";
-    SequenceZero = 36, "must be \"zero\"";
+    KnownStart = 36, "must be \"zero\", \"random\" or \"wrap\"";
     Function = 37, "must be a function";
     ASignal = 38, "must be an AbortSignal";
+    OneStart = 39, "must be the one that generators of this layout and node id have here already";
+    StartKey = 40, "must come with a key, since none can be drawn here";
 }
 
 macro_rules! fields {

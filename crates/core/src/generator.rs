@@ -3,32 +3,42 @@
 //! # State
 //! The state is one 64-bit word, the *next* ID to issue as a count `[tick | clock | sequence]`, node left out. Adding one
 //! carries from the sequence into the clock id and from there into the tick, so a full sequence flows on by itself: into
-//! the next clock id (*clock id reuse*), then into the next tick (*borrowing the future*). The word only grows, and it
-//! moves past every ID before that ID is handed out; so an ID would have to be issued twice for a word to recur. All
-//! ones means that the time field is used up.
+//! the next clock id (*clock id reuse*), then into the next tick (*borrowing the future*). The word moves past every ID
+//! before that ID is handed out, so an ID would have to be issued twice for a word to recur. All ones means that the time
+//! field is used up.
+//!
+//! A layout with a `clock` field has one number more for each clock id: the first tick it may be used for, one past the
+//! last it was used for ([`ClockIds`]). The clock id in use is not among them yet: its last tick stands in the word, and is
+//! written down when it is left ([`Outcome::Issued`], `leaves`).
 //!
 //! # The cascade
-//! **Lead** is how far the start of the current tick lies ahead of the clock: because the clock went back, or because a
-//! full sequence pushed the tick on. Both are the same to the machine:
+//! The *current* tick and clock id are those of the last ID issued. **Lead** is how far the start of the current tick lies
+//! ahead of the clock: because the clock went back, or because a full sequence pushed the tick on. Both are the same to
+//! the machine. A clock id is *free* at a tick that lies past all those it was used for:
 //!
-//! 1. The clock is past the current tick: move to the clock's tick, sequence 0.
-//! 2. The lead is over `max_lead_ms`: stalled, `CLOCK_BACKWARD`.
-//! 3. Sequence numbers are left: issue. (A small step back is simply lead.)
-//! 4. The sequence is full: the next tick if its lead stays within `max_lead_ms`; else stalled, `SEQUENCE_EXHAUSTED`.
+//! 1. The clock is past the current tick: move to the clock's tick and the lowest clock id free there; the sequence starts
+//!    as [`SequenceStart`] says.
+//! 2. The lead is over `max_lead_ms`: the lowest clock id free at the clock's tick (*switching clocks*: unique, and the order
+//!    starts anew); else stalled, `CLOCK_BACKWARD`.
+//! 3. Sequence numbers are left: issue. (A small step back is simply lead: *historical time*, *catching up*.)
+//! 4. The sequence is full: the next higher clock id that is free at the current tick; else the next tick if its lead stays
+//!    within `max_lead_ms`; else stalled, `SEQUENCE_EXHAUSTED`.
 //!
-//! * **Pure**: no I/O, no allocation, no clock, no waiting; [`Machine::reserve`] is a function of its arguments.
-//! * **Bounded**: no loop over time, and a refusal says when the call can first succeed.
-//! * **Inert on refusal**: the word does not change.
-//! * **Sceptical**: the first refusal is only [`Outcome::Recheck`], so that a thread that was paused between reading the
-//!   clock and minting is not taken for a clock that went back.
+//! * **Pure**: no I/O, no allocation, no clock, no entropy, no waiting; [`Machine::reserve`] is a function of its arguments.
+//! * **Bounded**: no loop over time, at most one over the clock ids, and a refusal says when the call can first succeed.
+//! * **Inert on refusal**: nothing changes.
+//! * **Sceptical**: the first refusal or switch is only [`Outcome::Recheck`], so that a thread that was paused between
+//!   reading the clock and minting is not taken for a clock that went back.
 //!
 //! It does not share: see [`crate::Generator`]. It does not wait: the host does, if it can.
 //!
-//! Sources: Twitter's Snowflake (refuse), Baidu UidGenerator and Seata (borrow), Sonyflake (historical time), the
-//! multi-clock snowflake (clock ids); `docs/design.md` says why one mechanism covers them.
+//! Sources: Twitter's Snowflake (refuse), Meituan Leaf (wait a little), Baidu UidGenerator and Seata (borrow), Sonyflake
+//! (historical time), the multi-clock snowflake (clock ids); `docs/recipes.md` maps each to settings, `docs/design.md`
+//! says why one mechanism covers them.
 
 use crate::error::{Code, Error, Result};
 use crate::layout::{Geometry, Layout};
+use crate::start::{Key, SequenceStart};
 
 /// The word of a state that has issued everything its time field can hold.
 pub(crate) const EXHAUSTED: u64 = u64::MAX;
@@ -38,7 +48,7 @@ pub(crate) const EXHAUSTED: u64 = u64::MAX;
 /// ```
 /// use frazil::{Code, Layout, Machine, Node, Outcome};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let Outcome::Issued { block, .. } = machine.reserve(0, 0, 1_704_067_200_001, 2, false) else { unreachable!() };
+/// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_704_067_200_001, 2, false) else { unreachable!() };
 /// assert_eq!((block.first(), block.len()), ((1 << 22) | (7 << 12), 2));
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -48,6 +58,8 @@ pub struct Block {
     node: u64,
     first: u64,
     len: usize,
+    /// The key under which the sequence of each tick and clock id is turned round.
+    turned: Option<Key>,
 }
 
 impl Block {
@@ -56,13 +68,13 @@ impl Block {
     /// ```
     /// # use frazil::{Layout, Machine, Node, Outcome};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, 5, 1, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 1, false) else { unreachable!() };
     /// assert_eq!(block.first(), 5 << 16);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub const fn first(&self) -> u64 {
-        self.node | self.geometry.spread(self.first)
+    pub fn first(&self) -> u64 {
+        self.id(self.first, self.turn(self.first))
     }
 
     /// How many IDs the block has; at least 1.
@@ -70,7 +82,7 @@ impl Block {
     /// ```
     /// # use frazil::{Layout, Machine, Node, Outcome};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 0)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, 5, 100_000, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 100_000, false) else { unreachable!() };
     /// assert_eq!(block.len(), 65_536); // one tick's worth: no lead is allowed here
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -80,35 +92,80 @@ impl Block {
         self.len
     }
 
+    /// The ID at a position of the count, where the sequence of its tick and clock id is turned by `turn`.
+    const fn id(&self, position: u64, turn: u64) -> u64 {
+        let sequence_mask = self.geometry.sequence.max();
+        let turned = (position & !sequence_mask) | (position.wrapping_add(turn) & sequence_mask);
+        self.node | self.geometry.spread(turned)
+    }
+
+    /// How far the sequence is turned round at a position's tick and clock id.
+    fn turn(&self, position: u64) -> u64 {
+        let sequence = self.geometry.sequence;
+        self.turned.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
+    }
+
     /// Writes as many IDs of the block as `out` has room for, in increasing order of the count.
     ///
     /// ```
     /// # use frazil::{Layout, Machine, Node, Outcome};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, 5, 3, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 3, false) else { unreachable!() };
     /// let mut ids = [0; 3];
     /// block.write(&mut ids);
     /// assert_eq!(ids, [(5 << 16), (5 << 16) + 1, (5 << 16) + 2]);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn write(&self, out: &mut [u64]) {
-        let g = &self.geometry;
-        let step = 1 << g.sequence.shift;
-        let sequence_mask = g.sequence.max();
+        let sequence = self.geometry.sequence;
+        let (step, mask) = (1 << sequence.shift, sequence.max());
         let count = self.len.min(out.len());
-        let (mut word, mut rest) = (self.first, &mut out[..count]);
+        let (mut position, mut rest) = (self.first, &mut out[..count]);
         while !rest.is_empty() {
-            // Within one sequence run the IDs are an arithmetic progression: one prefix, then additions.
-            let run = sequence_mask - (word & sequence_mask) + 1;
+            let turn = self.turn(position);
+            // The IDs are an arithmetic progression up to the end of the tick and clock id, and up to where a turned sequence
+            // goes round: one prefix, then additions.
+            let run = mask - (position & mask).max(position.wrapping_add(turn) & mask) + 1;
             let (now, later) = rest.split_at_mut(usize::try_from(run).unwrap_or(usize::MAX).min(rest.len()));
-            let mut id = self.node | g.spread(word);
+            let mut id = self.id(position, turn);
             for slot in &mut *now {
                 *slot = id;
                 id = id.wrapping_add(step);
             }
-            word = word.wrapping_add(now.len() as u64);
+            position = position.wrapping_add(now.len() as u64);
             rest = later;
         }
+    }
+}
+
+/// What a state remembers of its clock ids. A plain list serves; an empty one where the layout has no clock field.
+///
+/// ```
+/// use frazil::{ClockIds, Layout, Machine, Node, Outcome};
+/// let machine = Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?;
+/// let free_from = [101, 90]; // clock id 0 was used for tick 100, clock id 1 for tick 89
+/// assert_eq!(free_from.free_from(1), 90);
+/// // The last ID was one of tick 120 and clock id 2, and now the clock shows tick 95: clock id 1 is the lowest that is free.
+/// let word = (120 << 14) | (2 << 10) | 5;
+/// let Outcome::Issued { block, leaves, .. } = machine.reserve(word, 0, &free_from, 1_704_067_200_095, 1, true) else { unreachable!() };
+/// assert_eq!(block.first(), (95 << 22) | (1 << 18) | (7 << 10));
+/// assert_eq!(leaves, Some((2, 121))); // clock id 2 may be used again from tick 121 on
+/// # Ok::<(), frazil::Error>(())
+/// ```
+pub trait ClockIds {
+    /// The first tick that a clock id may be used for: one past the last it was used for, and 0 where it never was.
+    fn free_from(&self, clock: usize) -> u64;
+}
+
+impl ClockIds for [u64] {
+    fn free_from(&self, clock: usize) -> u64 {
+        self.get(clock).copied().unwrap_or(0)
+    }
+}
+
+impl<const N: usize> ClockIds for [u64; N] {
+    fn free_from(&self, clock: usize) -> u64 {
+        self.as_slice().free_from(clock)
     }
 }
 
@@ -117,7 +174,7 @@ impl Block {
 /// ```
 /// use frazil::{Code, Layout, Machine, Node, Outcome};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let refused = machine.reserve(0, 0, 0, 1, true);
+/// let refused = machine.reserve(0, 0, &[], 0, 1, true);
 /// assert!(matches!(refused, Outcome::Refused(error) if error.code() == Code::ClockBeforeEpoch));
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -129,6 +186,14 @@ pub enum Outcome {
         word: u64,
         /// The IDs.
         block: Block,
+        /// The clock id that the state is no longer in, and the first tick it may be used for again. Where there is one, it
+        /// has to be remembered *before* the word becomes the state, and may be remembered in any case: it is the truth
+        /// already.
+        leaves: Option<(usize, u64)>,
+        /// How far the tick of the last of the IDs lies ahead of the clock, in milliseconds.
+        lead_ms: u64,
+        /// Whether the clock was followed back, to another clock id: the order starts anew.
+        switched: bool,
     },
     /// The clock as given allows nothing. Read it once more and ask again, `confirmed`.
     Recheck,
@@ -158,7 +223,7 @@ pub enum Outcome {
 /// let mut word = 0;
 /// let mut ids = Vec::new();
 /// for _ in 0..2 {
-///     let Outcome::Issued { word: next, block } = machine.reserve(word, 0, 1_704_067_200_001, 1, false) else { unreachable!() };
+///     let Outcome::Issued { word: next, block, .. } = machine.reserve(word, 0, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
 ///     word = next;
 ///     ids.push(block.first());
 /// }
@@ -171,6 +236,7 @@ pub struct Machine {
     /// The node id in its place.
     pub(crate) node: u64,
     pub(crate) max_lead_ms: u64,
+    start: Option<(SequenceStart, Key)>,
 }
 
 impl Machine {
@@ -190,29 +256,58 @@ impl Machine {
     }
 
     pub(crate) fn placed(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
-        Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms }
+        Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms, start: None }
     }
 
-    /// Answers which IDs may be issued when the state is `word` and the clock shows `now_ms`: `want` of them (at least
-    /// one), or as many as the lead allows. Nothing is issued while the clock is before `from_ms`.
+    /// The same machine with another start of the sequence. All reservations of a state must have the same.
+    ///
+    /// ```
+    /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart};
+    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.starting(SequenceStart::Random, Key::new(1, 2));
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
+    /// assert_eq!(block.first() & 0xfff, 740); // below 1024, and another number in every tick
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn starting(mut self, start: SequenceStart, key: Key) -> Self {
+        self.start = match start {
+            SequenceStart::Zero => None,
+            start => Some((start, key)),
+        };
+        self
+    }
+
+    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up
+    /// to `want` of them (at least one), as many as the lead allows. Nothing is issued while the clock is before `from_ms`.
+    ///
+    /// Without a clock field one block may span many ticks; with one, a block has one tick and one clock id.
     ///
     /// ```
     /// use frazil::{Code, Layout, Machine, Node, Outcome};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// let at_100 = (100 << 12) | 5; // five IDs of tick 100 are issued
-    /// let back_to_80 = machine.reserve(at_100, 0, 1_704_067_200_080, 1, true);
+    /// let back_to_80 = machine.reserve(at_100, 0, &[], 1_704_067_200_080, 1, true);
     /// assert_eq!(back_to_80, Outcome::Stalled { retry_at_ms: 1_704_067_200_090, cause: Code::ClockBackward });
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn reserve(&self, word: u64, from_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Outcome {
-        match self.judge(word, from_ms, now_ms, want) {
-            Outcome::Stalled { .. } | Outcome::Refused(_) if !confirmed => Outcome::Recheck,
+    pub fn reserve(
+        &self,
+        word: u64,
+        from_ms: u64,
+        clocks: &(impl ClockIds + ?Sized),
+        now_ms: u64,
+        want: usize,
+        confirmed: bool,
+    ) -> Outcome {
+        match self.judge(word, from_ms, clocks, now_ms, want) {
+            outcome @ Outcome::Issued { switched: false, .. } => outcome,
+            _ if !confirmed => Outcome::Recheck,
             outcome => outcome,
         }
     }
 
-    fn judge(&self, word: u64, from_ms: u64, now_ms: u64, want: usize) -> Outcome {
+    fn judge(&self, word: u64, from_ms: u64, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();
         if now_ms < g.epoch_ms {
@@ -226,33 +321,106 @@ impl Machine {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
         if now_ms < from_ms {
-            // Waiting for a time beyond the last tick would end in this refusal.
-            if (from_ms - g.epoch_ms) / g.tick_ms > last {
-                return Outcome::Refused(Error::new(Code::TimeExhausted));
-            }
-            let retry_at_ms = from_ms.max(g.tick_start_ms(word >> low).saturating_sub(self.max_lead_ms));
-            return Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward };
+            // The wait ends when the same call succeeds at that time or later; or never.
+            return match self.judge(word, 0, clocks, from_ms, want) {
+                Outcome::Issued { .. } => Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward },
+                Outcome::Stalled { retry_at_ms, .. } => Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward },
+                refused => refused,
+            };
         }
-        // `wall` is at most `last`, so both fit their fields and the shift loses nothing.
-        let first = word.max(wall << low);
-        let tick = first >> low;
         // The clock and the lead are each below 2^64; their sum need not be.
         let reach = (elapsed_ms.saturating_add(self.max_lead_ms) / g.tick_ms).min(last);
-        if tick > reach {
-            // The word is the next ID, so with nothing issued in its tick the last tick issued is the one before.
-            let untouched = first & !(u64::MAX << low) == 0;
-            let cause = if untouched && tick - 1 <= reach { Code::SequenceExhausted } else { Code::ClockBackward };
-            return Outcome::Stalled { retry_at_ms: g.tick_start_ms(tick).saturating_sub(self.max_lead_ms), cause };
-        }
-        // One past the last position within reach, in 64 bits: a layout of 64 count bits ends at all ones, which is never
-        // issued, and so gives up its very last ID.
-        let end = if reach == EXHAUSTED >> low { EXHAUSTED } else { (reach + 1) << low };
+        let state = State { geometry: g, word, clocks };
+        let next_tick = state.next_tick();
+        let mut switched = false;
+        let first = if wall >= next_tick {
+            let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
+            self.started(pair)
+        } else if next_tick - 1 > reach {
+            let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
+            switched = true;
+            self.started(pair)
+        } else if !state.full() {
+            word
+        } else if let Some(pair) = state.higher_free() {
+            pair << g.sequence.bits
+        } else if next_tick <= reach
+            && let Some(pair) = state.lowest_free(next_tick, 0)
+        {
+            pair << g.sequence.bits
+        } else {
+            return self.stalled_until(next_tick, Code::SequenceExhausted);
+        };
+        // One past the last position there is. A layout of 64 count bits ends at all ones, which is never issued, and so
+        // gives up its very last ID.
+        let limit = if last == EXHAUSTED >> low { EXHAUSTED } else { (last + 1) << low };
+        let end = if g.clock.bits > 0 {
+            (first | g.sequence.max()).checked_add(1).unwrap_or(limit).min(limit)
+        } else if reach == last {
+            limit
+        } else {
+            (reach + 1) << low
+        };
         let len = (want as u64).clamp(1, end - first);
         let next = first + len;
-        let used_up = reach == last && next == end;
+        let pair = (next - 1) >> g.sequence.bits;
+        let leaves = state.pair().filter(|left| state.clock(*left) != state.clock(pair));
         let len = usize::try_from(len).unwrap_or(want);
-        let block = Block { geometry: self.geometry, node: self.node, first, len };
-        Outcome::Issued { word: if used_up { EXHAUSTED } else { next }, block }
+        Outcome::Issued {
+            word: if next == limit { EXHAUSTED } else { next },
+            block: Block { geometry: self.geometry, node: self.node, first, len, turned: self.turned() },
+            leaves: leaves.map(|left| (usize::try_from(state.clock(left)).unwrap_or(usize::MAX), next_tick)),
+            lead_ms: g.tick_start_ms(pair >> g.clock.bits).saturating_sub(now_ms),
+            switched,
+        }
+    }
+
+    /// The first position of a tick and clock id that the clock led to.
+    fn started(&self, pair: u64) -> u64 {
+        let sequence = self.geometry.sequence;
+        let offset = match self.start {
+            // The lowest quarter, so that at least three are left. Two bits less than the sequence has; none of one or two.
+            Some((SequenceStart::Random, key)) => key.hash(pair) & (sequence.max() >> 2),
+            _ => 0,
+        };
+        (pair << sequence.bits) | offset
+    }
+
+    const fn turned(&self) -> Option<Key> {
+        match self.start {
+            Some((SequenceStart::Wrap, key)) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// Stalled until a tick comes within the lead; refused where the layout has no such tick.
+    fn stalled_until(&self, tick: u64, cause: Code) -> Outcome {
+        if tick > self.geometry.time.max() {
+            return Outcome::Refused(Error::new(Code::TimeExhausted));
+        }
+        Outcome::Stalled { retry_at_ms: self.led_ms(tick), cause }
+    }
+
+    /// The first millisecond at which a tick is within the lead.
+    fn led_ms(&self, tick: u64) -> u64 {
+        self.geometry.tick_start_ms(tick).saturating_sub(self.max_lead_ms)
+    }
+
+    /// Stalled because no clock id is free at the clock's tick: until another one is, or until the current tick is within the
+    /// lead again and has IDs left, or a clock id above; or until the tick after it is.
+    fn stalled_back(&self, state: &State<'_, impl ClockIds + ?Sized>) -> Outcome {
+        let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
+        let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));
+        let stalled = |retry_at_ms| Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward };
+        let Some(current) = state.next_tick().checked_sub(1) else {
+            return freed_ms.map_or(Outcome::Refused(Error::new(Code::TimeExhausted)), stalled);
+        };
+        // From when the current tick is within the lead, it counts again, and it may be full.
+        if let Some(freed_ms) = freed_ms.filter(|freed_ms| *freed_ms < self.led_ms(current)) {
+            return stalled(freed_ms);
+        }
+        let spent = state.full() && state.higher_free().is_none();
+        self.stalled_until(current + u64::from(spent), Code::ClockBackward)
     }
 
     /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`, as long as the clock stays in which a
@@ -272,6 +440,24 @@ impl Machine {
             Some(elapsed_ms) => (g.epoch_ms + (elapsed_ms - elapsed_ms % g.tick_ms)).saturating_add(g.tick_ms.get()),
             None => 0,
         }
+    }
+
+    /// The last millisecond that the time field can hold.
+    pub(crate) const fn end_ms(&self) -> u64 {
+        let g = &self.geometry;
+        g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1)
+    }
+
+    /// How far the start of the current tick of a state lies ahead of the clock.
+    pub(crate) const fn lead_ms(&self, word: u64, now_ms: u64) -> u64 {
+        let g = &self.geometry;
+        let tick = match word {
+            0 => return 0,
+            // The last tick is used up, to the ID that would have been the last.
+            EXHAUSTED => g.time.max(),
+            next => (next - 1) >> g.low_bits(),
+        };
+        g.tick_start_ms(tick).saturating_sub(now_ms)
     }
 
     /// How many IDs a call that may wait `wait_ms` can get at the very most: every tick that the clock can reach in that
@@ -306,5 +492,66 @@ impl Machine {
             bits @ 3..=13 => 1 << (bits - 2),
             _ => 4096,
         }
+    }
+}
+
+/// A state as the machine reads it. A *pair* is a tick and a clock id, as a count without the sequence.
+struct State<'a, C: ?Sized> {
+    geometry: &'a Geometry,
+    word: u64,
+    clocks: &'a C,
+}
+
+impl<C: ClockIds + ?Sized> State<'_, C> {
+    /// The pair of the last ID issued, which is the one before the word. `None` before the first.
+    const fn pair(&self) -> Option<u64> {
+        match self.word.checked_sub(1) {
+            Some(last) => Some(last >> self.geometry.sequence.bits),
+            None => None,
+        }
+    }
+
+    const fn clock(&self, pair: u64) -> u64 {
+        pair & self.geometry.clock.max()
+    }
+
+    /// The tick after the current one: 0 before the first ID.
+    const fn next_tick(&self) -> u64 {
+        match self.pair() {
+            Some(pair) => (pair >> self.geometry.clock.bits) + 1,
+            None => 0,
+        }
+    }
+
+    /// Whether the sequence of the current pair is used up.
+    const fn full(&self) -> bool {
+        self.word & self.geometry.sequence.max() == 0
+    }
+
+    /// The first tick at which a clock id is free. What the current one was used for stands in the word.
+    fn free_from(&self, clock: u64) -> u64 {
+        if self.pair().is_some_and(|pair| self.clock(pair) == clock) {
+            return self.next_tick();
+        }
+        self.clocks.free_from(usize::try_from(clock).unwrap_or(usize::MAX))
+    }
+
+    /// The pair of a tick and the lowest clock id from `least` on that is free there.
+    fn lowest_free(&self, tick: u64, least: u64) -> Option<u64> {
+        let clock = (least..=self.geometry.clock.max()).find(|clock| self.free_from(*clock) <= tick)?;
+        Some((tick << self.geometry.clock.bits) | clock)
+    }
+
+    /// The pair of the current tick and the next higher clock id that is free there.
+    fn higher_free(&self) -> Option<u64> {
+        let pair = self.pair()?;
+        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair) + 1)
+    }
+
+    /// The first tick at which a clock id other than the current one is free.
+    fn next_freed(&self) -> Option<u64> {
+        let current = self.pair().map(|pair| self.clock(pair));
+        let others = (0..=self.geometry.clock.max()).filter(|clock| Some(*clock) != current);
+        others.map(|clock| self.free_from(clock)).min()
     }
 }

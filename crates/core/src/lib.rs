@@ -30,15 +30,18 @@ mod layout;
 #[cfg(feature = "page")]
 pub mod page;
 mod shared;
+mod start;
+mod sync;
 
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock, millisecond_of};
 pub use error::{Class, Code, Error, Result, Rule, Subject};
-pub use generator::{Block, Machine, Outcome};
+pub use generator::{Block, ClockIds, Machine, Outcome};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use shared::{Generator, GeneratorOptions, MAX_COUNT, Registry, Reservation};
+pub use shared::{ENDS_SOON_MS, Generator, GeneratorOptions, Health, MAX_COUNT, Registry, Reservation, Stats};
+pub use start::{Key, SequenceStart};
 
 /// The program of the README, which runs as a test.
 #[cfg(doctest)]

@@ -15,7 +15,8 @@ use alloc::vec::Vec;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
-use crate::shared::{Generator, MAX_COUNT, Registry, Reservation};
+use crate::shared::{Generator, MAX_COUNT, Placed, Registry, Reservation};
+use crate::start::{Key, SequenceStart};
 
 /// What both sides have to agree on, as one number: the slots, the rules, the codes and the subjects, by name and number.
 /// Bindings and copies of the package work together where it is equal, and refuse each other where it is not. Raise
@@ -26,7 +27,7 @@ use crate::shared::{Generator, MAX_COUNT, Registry, Reservation};
 /// ```
 #[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
 pub const ABI: u32 = {
-    const CALLS: u32 = 1;
+    const CALLS: u32 = 2;
     let mut hash = CALLS;
     let mut at = 0;
     while at < SLOTS.len() {
@@ -68,6 +69,8 @@ pub const NUMBERS: usize = 128;
 pub const IDS: usize = 4096;
 /// The status of a call that wants the clock read once more. No code has this number.
 pub const RECHECK: u32 = 255;
+/// The status of a call whose state has no key yet: draw one, put it at `KEY`, and ask again. No code has this number.
+pub const KEYLESS: u32 = 254;
 /// What [`Desk::next`] returns instead of an ID. `STATUS` tells it from the one ID of the same value, which a layout of 64
 /// bits with node bits can have.
 pub const NO_ID: u64 = u64::MAX;
@@ -146,13 +149,38 @@ slots! {
     NODE_NONE = 29;
     /// In: how many fields the layout has.
     FIELD_COUNT = 30;
-    /// In: the first of the pairs (kind, bits); kinds as in [`KINDS`](super::KINDS).
+    /// In: the first of the pairs (kind, bits); kinds as in [`KINDS`](super::KINDS). There is room for 35.
     FIELDS = 31;
+    /// In: the number of the start of the sequence, as in [`STARTS`](super::STARTS).
+    SEQUENCE_START = 101;
+    /// In: 1 where `KEY` holds one. Taken, and set to 0, by the next call whose state needs it.
+    HAS_KEY = 102;
+    /// In: the first of the four numbers of 32 bits that are a key.
+    KEY = 103;
+    /// Out of `health`: how far the current tick lies ahead of the clock.
+    LEAD_MS = 107;
+    /// Out of `health`: the furthest that an ID lay ahead of the clock.
+    WORST_LEAD_MS = 108;
+    /// Out of `health`: how often a reading of the clock was before the one before it.
+    STEPS_BACK = 109;
+    /// Out of `health`: the largest of these steps.
+    LARGEST_STEP_BACK_MS = 110;
+    /// Out of `health`: how often the clock was followed back to another clock id.
+    SWITCHES = 111;
+    /// Out of `health`: the last millisecond of the time field.
+    END_MS = 112;
+    /// Out of `health`: how long until then.
+    REMAINING_MS = 113;
+    /// Out of `health`: 1 where that is less than a year.
+    ENDS_SOON = 114;
 }
 
 /// The kinds of fields in the order of their numbers, by the names they have in JavaScript.
 pub const KINDS: &[(&str, FieldKind)] =
     &[("time", FieldKind::Time), ("node", FieldKind::Node), ("clock", FieldKind::Clock), ("sequence", FieldKind::Sequence)];
+
+/// The starts of the sequence in the order of their numbers, by the names they have in JavaScript.
+pub const STARTS: [SequenceStart; 3] = SequenceStart::ALL;
 
 /// The memory that both sides read and write.
 #[repr(C)]
@@ -219,6 +247,30 @@ impl Page {
             *field = (kind, u32::try_from(bits).unwrap_or(0));
         }
         Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)
+    }
+
+    fn sequence_start(&self) -> Result<SequenceStart> {
+        let (code, subject) = (Code::InvalidOption, Subject::SequenceStart);
+        let number = self.whole(slot::SEQUENCE_START, code, subject, 0, STARTS.len() as u64 - 1).ok();
+        let known = number.and_then(|number| STARTS.get(usize::try_from(number).ok()?));
+        known.copied().ok_or(Error::about(code, subject, Rule::KnownStart))
+    }
+
+    /// The key that was put there, once.
+    fn take_key(&mut self) -> Result<Option<Key>> {
+        if !self.flag(slot::HAS_KEY) {
+            return Ok(None);
+        }
+        self.numbers[slot::HAS_KEY] = 0.0;
+        let mut halves = [0; 2];
+        for (half, at) in halves.iter_mut().zip([slot::KEY, slot::KEY + 2]) {
+            for at in [at, at + 1] {
+                let part = self.whole(at, Code::InvalidArgument, Subject::SequenceStart, 0, u64::from(u32::MAX))?;
+                *half = (*half << 32) | part;
+                self.numbers[at] = 0.0;
+            }
+        }
+        Ok(Some(Key::new(halves[0], halves[1])))
     }
 
     fn node(&self, geometry: &Geometry) -> Result<u32> {
@@ -298,12 +350,10 @@ impl Desk {
             page.option(slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
         let start = page.numbers[slot::START_MS];
         let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };
+        let sequence_start = page.sequence_start()?;
+        let placed = Placed { geometry, node, max_lead_ms, start_ms, sequence_start };
         let private = page.flag(slot::PRIVATE);
-        let generator = if private {
-            Generator::private_placed(geometry, node, max_lead_ms, start_ms)?
-        } else {
-            registry.open_placed(geometry, node, max_lead_ms, start_ms)?
-        };
+        let generator = if private { Generator::private_placed(&placed)? } else { registry.open_placed(&placed)? };
         page.numbers[slot::MAX_BLOCK] = generator.machine().max_block() as f64;
         page.numbers[slot::MAX_LEAD_MS] = generator.max_lead_ms() as f64;
         page.numbers[slot::MAX_WAIT_MS] = max_wait_ms.unwrap_or(DEFAULT_WAIT_MS) as f64;
@@ -373,7 +423,17 @@ impl Desk {
 
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
     fn try_reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: usize, confirmed: bool) -> Result<u32> {
-        match self.generator(handle)?.reserve(millisecond_of(now_ms)?, want, confirmed)? {
+        let generator = self.generator(handle)?;
+        if generator.lacks_key() {
+            // Drawn at the first use and not at opening: Workers allow no entropy outside of a request.
+            if let Some(key) = page.take_key()? {
+                generator.offer(key);
+            }
+            if generator.lacks_key() {
+                return Ok(KEYLESS);
+            }
+        }
+        match generator.reserve(millisecond_of(now_ms)?, want, confirmed)? {
             Reservation::Recheck => Ok(RECHECK),
             Reservation::Issued { block, wall_tick_ms } => {
                 block.write(&mut page.ids);
@@ -395,5 +455,34 @@ impl Desk {
         let status = self.reserve(page, handle, now_ms, 1, confirmed);
         page.numbers[slot::STATUS] = f64::from(status);
         if status == 0 { page.ids[0] } else { NO_ID }
+    }
+
+    /// How the generator stands at a time: the status is 0, or that of the refusal a call would meet now.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, Page};
+    /// assert_eq!(Desk::new().health(&mut Page::new(), 0, 0.0), frazil::Code::Closed as u32);
+    /// ```
+    pub fn health(&self, page: &mut Page, handle: u32, now_ms: f64) -> u32 {
+        self.try_health(page, handle, now_ms).unwrap_or_else(|error| page.refuse(error))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
+    fn try_health(&self, page: &mut Page, handle: u32, now_ms: f64) -> Result<u32> {
+        let generator = self.generator(handle)?;
+        let (health, stats) = (generator.health(millisecond_of(now_ms)?), generator.stats());
+        for (at, value) in [
+            (slot::LEAD_MS, health.lead_ms),
+            (slot::WORST_LEAD_MS, stats.worst_lead_ms),
+            (slot::STEPS_BACK, stats.steps_back),
+            (slot::LARGEST_STEP_BACK_MS, stats.largest_step_back_ms),
+            (slot::SWITCHES, stats.switches),
+            (slot::END_MS, health.end_ms),
+            (slot::REMAINING_MS, health.remaining_ms),
+            (slot::ENDS_SOON, u64::from(health.ends_soon)),
+        ] {
+            page.numbers[at] = value as f64;
+        }
+        health.refusal.map_or(Ok(0), Err)
     }
 }

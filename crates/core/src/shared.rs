@@ -1,28 +1,43 @@
 //! Sharing: one atomic word for all threads, and the registry that makes equal generators meet on it.
 //!
-//! # Why one `Relaxed` word is enough
+//! # Why one word is enough
 //! Everything a reservation decides is in the word. A compare-and-swap moves it from the value the decision was based on
-//! to a larger one, so two reservations can never take the same positions: that needs only the single modification order
-//! that every atomic has, at any ordering. The word never takes a value twice, so there is no ABA. Coherence gives the
-//! order: if one call happened before another, the second finds a later word.
+//! to one past the IDs it issues, so two reservations can never take the same positions: that needs only the single
+//! modification order that every atomic has, at any ordering, and that the word never takes a value twice. Without a clock
+//! field the word only grows. Coherence gives the order: if one call happened before another, the second finds a later word.
+//!
+//! # And with clock ids
+//! There the decision also reads one cell for each clock id: the first tick it may be used for. The machine keeps these
+//! rules, and this module the orderings:
+//!
+//! 1. A cell only grows, and only to what is true already: the clock id in the word was used for the tick in the word.
+//! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
+//! 3. Whoever reads cells read the word before, with `Acquire`.
+//!
+//! So a reader of a word sees the last tick of every clock id that was left on the way to it, at least; and a cell that is
+//! newer than the word belongs to a swap that makes the reader's own fail, or that was lost and whose tick the word still
+//! shows. A clock id that looks free is free. A thread that dies between raising and swapping leaves a truth behind.
 //!
 //! * **Lock-free**: a lost compare-and-swap means that somebody else minted.
 //! * **Clock first**: the time is read before the word, so the window in which a swap can be lost is two instructions
 //!   long. A time that is stale by then looks like a step back and is answered with a recheck.
 //! * **Never forgotten**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would
-//!   start over. It holds one state per layout geometry and node id, some 200 bytes each.
+//!   start over. It holds one state per layout geometry and node id, some 400 bytes each, and 8 for each clock id.
 //!
 //! Not covered: two processes, or two WebAssembly instances, with one node id. They share no memory.
+//!
+//! `crates/core/tests/loom.rs` checks all this by exploring the interleavings, with broken twins that it must reject.
 
-use alloc::sync::Arc;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::generator::{Block, Machine, Outcome};
+use crate::generator::{Block, ClockIds, Machine, Outcome};
 use crate::id::Node;
 use crate::layout::{Geometry, Layout};
+use crate::start::{Key, SequenceStart};
+use crate::sync::{Arc, AtomicU64, Ordering};
 
 /// The most that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
@@ -47,11 +62,42 @@ struct State {
     word: AtomicU64,
     /// Nothing is issued while the clock is before this; it only grows.
     from_ms: AtomicU64,
+    /// The halves of the key; 0 until drawn, and then never changed.
+    key: [AtomicU64; 2],
+    start: SequenceStart,
+    /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
+    cells: Box<[AtomicU64]>,
 }
 
 impl State {
-    const fn new() -> Self {
-        Self { word: AtomicU64::new(0), from_ms: AtomicU64::new(0) }
+    fn new(geometry: &Geometry, start: SequenceStart) -> Self {
+        let cells = if geometry.clock.bits == 0 { 0 } else { 1 << geometry.clock.bits };
+        Self {
+            word: AtomicU64::new(0),
+            from_ms: AtomicU64::new(0),
+            key: [AtomicU64::new(0), AtomicU64::new(0)],
+            start,
+            cells: (0..cells).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    fn key(&self) -> Option<Key> {
+        let [high, low] = [0, 1].map(|half| self.key[half].load(Ordering::Relaxed));
+        (high != 0 && low != 0).then_some(Key::new(high, low))
+    }
+
+    /// Sets each half that is not set yet. Whoever comes second finds both set: one of the two keys, or a half of each, and
+    /// any of them is as random.
+    fn offer(&self, key: Key) {
+        for (cell, half) in self.key.iter().zip([key.0, key.1]) {
+            let _: core::result::Result<u64, u64> = cell.compare_exchange(0, half, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ClockIds for [AtomicU64] {
+    fn free_from(&self, clock: usize) -> u64 {
+        self.get(clock).map_or(0, |cell| cell.load(Ordering::Relaxed))
     }
 }
 
@@ -89,6 +135,10 @@ pub struct GeneratorOptions<'a> {
     /// `max_lead_ms` further, so nothing is issued until the first tick beyond that. `None` where it is not known; then
     /// no lead is allowed, and the caller answers for restarts within a tick.
     pub start_ms: Option<u64>,
+    /// Where the sequence starts in a new tick. It belongs to the state, so all its generators must ask for the same.
+    pub sequence_start: SequenceStart,
+    /// The key of a start other than zero, where the state has none yet. `None`: drawn at random (feature `std`).
+    pub key: Option<Key>,
 }
 
 impl<'a> GeneratorOptions<'a> {
@@ -100,7 +150,7 @@ impl<'a> GeneratorOptions<'a> {
     /// ```
     #[must_use]
     pub const fn new(node: Node<'a>) -> Self {
-        Self { node, max_lead_ms: None, start_ms: None }
+        Self { node, max_lead_ms: None, start_ms: None, sequence_start: SequenceStart::Zero, key: None }
     }
 }
 
@@ -170,7 +220,8 @@ impl Registry {
     ///
     /// # Errors
     /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 where the start
-    /// of the process is unknown.
+    /// of the process is unknown, and for a start of the sequence without a key where none can be drawn (without `std`);
+    /// `STATE_CONFLICT` where the state has another start.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -180,46 +231,61 @@ impl Registry {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn open(&mut self, layout: &Layout, options: GeneratorOptions<'_>) -> Result<Generator> {
-        self.open_placed(layout.geometry, layout.join_node(options.node)?, options.max_lead_ms, options.start_ms)
+        let generator = self.open_placed(&Placed::new(layout, options)?)?;
+        generator.keyed(options.key)
     }
 
-    pub(crate) fn open_placed(
-        &mut self,
-        geometry: Geometry,
-        node: u32,
-        max_lead_ms: Option<u64>,
-        start_ms: Option<u64>,
-    ) -> Result<Generator> {
-        let max_lead_ms = max_lead_ms.unwrap_or(if start_ms.is_some() { DEFAULT_STATIC_LEAD_MS } else { 0 });
-        if start_ms.is_none() && max_lead_ms != 0 {
+    pub(crate) fn open_placed(&mut self, placed: &Placed) -> Result<Generator> {
+        let start = placed.start_ms;
+        let max_lead_ms = placed.max_lead_ms.unwrap_or(if start.is_some() { DEFAULT_STATIC_LEAD_MS } else { 0 });
+        if start.is_none() && max_lead_ms != 0 {
             let rule = Rule::NoStartLead;
             return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
         }
-        let machine = static_machine(geometry, node, max_lead_ms)?;
+        let machine = placed.static_machine(max_lead_ms)?;
         let key = machine.key();
         let state = match self.states.binary_search_by(|entry| entry.0.cmp(&key)) {
+            Ok(at) if self.states[at].1.start != placed.sequence_start => {
+                return Err(Error::about(Code::StateConflict, Subject::SequenceStart, Rule::OneStart));
+            }
             Ok(at) => Arc::clone(&self.states[at].1),
             Err(at) => {
-                let state = Arc::new(State::new());
+                let state = Arc::new(State::new(&placed.geometry, placed.sequence_start));
                 self.states.insert(at, (key, Arc::clone(&state)));
                 state
             }
         };
-        if let Some(start_ms) = start_ms {
+        if let Some(start_ms) = start {
             let start_ms = self.start_ms.map_or(start_ms, |known| known.min(start_ms));
             self.start_ms = Some(start_ms);
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
-        Ok(Generator { machine, state })
+        Ok(Generator { machine, state, tally: Tally::new() })
     }
 }
 
-fn static_machine(geometry: Geometry, node: u32, max_lead_ms: u64) -> Result<Machine> {
-    if max_lead_ms > MAX_STATIC_LEAD_MS {
-        let bounds = (0, MAX_STATIC_LEAD_MS);
-        return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
+/// The options of a generator, its layout and node id in numbers.
+pub(crate) struct Placed {
+    pub(crate) geometry: Geometry,
+    pub(crate) node: u32,
+    pub(crate) max_lead_ms: Option<u64>,
+    pub(crate) start_ms: Option<u64>,
+    pub(crate) sequence_start: SequenceStart,
+}
+
+impl Placed {
+    fn new(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
+        let GeneratorOptions { node, max_lead_ms, start_ms, sequence_start, key: _ } = options;
+        Ok(Self { geometry: layout.geometry, node: layout.join_node(node)?, max_lead_ms, start_ms, sequence_start })
     }
-    Ok(Machine::placed(geometry, node, max_lead_ms))
+
+    fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
+        if max_lead_ms > MAX_STATIC_LEAD_MS {
+            let bounds = (0, MAX_STATIC_LEAD_MS);
+            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
+        }
+        Ok(Machine::placed(self.geometry, self.node, max_lead_ms))
+    }
 }
 
 /// What one call reserved.
@@ -245,6 +311,121 @@ pub enum Reservation {
     Recheck,
 }
 
+/// What a generator has met so far. Each clone of a generator counts for itself.
+///
+/// ```
+/// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// let clock = ManualClock::new(1_720_000_000_000);
+/// let ids = Generator::private(&Layout::named("multi-clock")?, GeneratorOptions::new(Node::Id(7)))?;
+/// ids.next(&clock)?;
+/// clock.set_ms(1_720_000_000_000 - 3_600_000);
+/// ids.next(&clock)?;
+/// let stats = ids.stats();
+/// assert_eq!((stats.issued, stats.switches), (2, 1));
+/// assert_eq!((stats.steps_back, stats.largest_step_back_ms), (1, 3_600_000));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// IDs reserved.
+    pub issued: u64,
+    /// Calls that were refused for a time: `CLOCK_BACKWARD` and `SEQUENCE_EXHAUSTED`.
+    pub stalls: u64,
+    /// Times the clock was followed back, to another clock id.
+    pub switches: u64,
+    /// Times a reading of the clock was before the reading before it.
+    pub steps_back: u64,
+    /// The largest of these steps, in milliseconds.
+    pub largest_step_back_ms: u64,
+    /// The furthest that an ID lay ahead of the clock, in milliseconds.
+    pub worst_lead_ms: u64,
+}
+
+/// How a generator stands at a time.
+///
+/// ```
+/// # use frazil::{Code, GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// let clock = ManualClock::new(1_720_000_000_000);
+/// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// ids.next(&clock)?;
+/// let health = ids.health(1_720_000_000_000 - 60_000);
+/// assert_eq!(health.lead_ms, 60_000);
+/// assert_eq!(health.refusal.map(|error| (error.code(), error.retry_after_ms())), Some((Code::ClockBackward, 59_990)));
+/// assert!(!health.ends_soon); // the time field lasts until 2093
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// The last millisecond that the time field can hold.
+    pub end_ms: u64,
+    /// How long until then; 0 once it is over.
+    pub remaining_ms: u64,
+    /// Whether that is less than [`ENDS_SOON_MS`].
+    pub ends_soon: bool,
+    /// How far the start of the current tick lies ahead of the clock.
+    pub lead_ms: u64,
+    /// What a call would be refused with now, if it would be.
+    pub refusal: Option<Error>,
+}
+
+/// [`Health`] warns this long before the time field runs out: a year of 365 days.
+///
+/// ```
+/// assert_eq!(frazil::ENDS_SOON_MS, 31_536_000_000);
+/// ```
+pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+
+/// What [`Stats`] is read from. In the generator and not in the state, so that counting costs no contention.
+#[derive(Debug)]
+struct Tally {
+    /// The last reading of the clock.
+    read_ms: AtomicU64,
+    issued: AtomicU64,
+    stalls: AtomicU64,
+    switches: AtomicU64,
+    steps_back: AtomicU64,
+    largest_step_back_ms: AtomicU64,
+    worst_lead_ms: AtomicU64,
+}
+
+impl Tally {
+    fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            read_ms: zero(),
+            issued: zero(),
+            stalls: zero(),
+            switches: zero(),
+            steps_back: zero(),
+            largest_step_back_ms: zero(),
+            worst_lead_ms: zero(),
+        }
+    }
+
+    /// Notes a reading of the clock, and the one that was there before it was taken.
+    fn read(&self, before_ms: u64, now_ms: u64) {
+        if now_ms != before_ms {
+            self.read_ms.store(now_ms, Ordering::Release);
+        }
+        if now_ms < before_ms {
+            self.steps_back.fetch_add(1, Ordering::Relaxed);
+            self.largest_step_back_ms.fetch_max(before_ms - now_ms, Ordering::Relaxed);
+        }
+    }
+
+    fn issued(&self, count: usize, lead_ms: u64, switched: bool) {
+        self.issued.fetch_add(count as u64, Ordering::Relaxed);
+        if lead_ms > self.worst_lead_ms.load(Ordering::Relaxed) {
+            self.worst_lead_ms.fetch_max(lead_ms, Ordering::Relaxed);
+        }
+        if switched {
+            self.switches.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Mints IDs from a state that it may share with others.
 ///
 /// This type is:
@@ -267,10 +448,17 @@ pub enum Reservation {
 /// assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 1));
 /// # Ok::<(), frazil::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Generator {
     machine: Machine,
     state: Arc<State>,
+    tally: Tally,
+}
+
+impl Clone for Generator {
+    fn clone(&self) -> Self {
+        Self { machine: self.machine, state: Arc::clone(&self.state), tally: Tally::new() }
+    }
 }
 
 impl Generator {
@@ -287,16 +475,41 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
-        Self::private_placed(layout.geometry, layout.join_node(options.node)?, options.max_lead_ms, options.start_ms)
+        Self::private_placed(&Placed::new(layout, options)?)?.keyed(options.key)
     }
 
-    pub(crate) fn private_placed(geometry: Geometry, node: u32, max_lead_ms: Option<u64>, start_ms: Option<u64>) -> Result<Self> {
-        let machine = static_machine(geometry, node, max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
-        let state = State::new();
-        if let Some(start_ms) = start_ms {
+    pub(crate) fn private_placed(placed: &Placed) -> Result<Self> {
+        let machine = placed.static_machine(placed.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
+        let state = State::new(&placed.geometry, placed.sequence_start);
+        if let Some(start_ms) = placed.start_ms {
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
-        Ok(Self { machine, state: Arc::new(state) })
+        Ok(Self { machine, state: Arc::new(state), tally: Tally::new() })
+    }
+
+    /// Whether the state still needs a key before anything can be issued.
+    pub(crate) fn lacks_key(&self) -> bool {
+        self.state.start != SequenceStart::Zero && self.state.key().is_none()
+    }
+
+    /// Gives the state a key where it needs one and has none.
+    pub(crate) fn offer(&self, key: Key) {
+        if self.state.start != SequenceStart::Zero {
+            self.state.offer(key);
+        }
+    }
+
+    /// The generator with a key: the one given, or one drawn at random where that is possible.
+    fn keyed(self, key: Option<Key>) -> Result<Self> {
+        #[cfg(feature = "std")]
+        let key = key.or_else(|| self.lacks_key().then(Key::random));
+        if let Some(key) = key {
+            self.offer(key);
+        }
+        if self.lacks_key() {
+            return Err(Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey));
+        }
+        Ok(self)
     }
 
     /// The rules it mints by.
@@ -345,19 +558,38 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn reserve(&self, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
-        let from_ms = self.state.from_ms.load(Ordering::Relaxed);
-        let mut word = self.state.word.load(Ordering::Relaxed);
+        self.reserve_after(self.tally.read_ms.load(Ordering::Relaxed), now_ms, want, confirmed)
+    }
+
+    /// Reserves for a reading of the clock that was taken after `before_ms`.
+    fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+        let State { word: cell, from_ms, cells, .. } = &*self.state;
+        self.tally.read(before_ms, now_ms);
+        let machine = self.ready()?;
+        let from_ms = from_ms.load(Ordering::Relaxed);
+        // See the module's introduction. No pause after a lost swap: it tripled the contended cost.
+        let (load, swap) =
+            if cells.is_empty() { (Ordering::Relaxed, Ordering::Relaxed) } else { (Ordering::Acquire, Ordering::Release) };
+        let mut word = cell.load(load);
         loop {
-            match self.machine.reserve(word, from_ms, now_ms, want, confirmed) {
-                // Relaxed: see the module's introduction. No pause after a lost swap: it tripled the contended cost.
-                Outcome::Issued { word: next, block } => {
-                    match self.state.word.compare_exchange_weak(word, next, Ordering::Relaxed, Ordering::Relaxed) {
-                        Ok(_) => return Ok(Reservation::Issued { block, wall_tick_ms: self.machine.wall_tick_ms(now_ms) }),
+            match machine.reserve(word, from_ms, &**cells, now_ms, want, confirmed) {
+                Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
+                    if let Some((clock, free_from)) = leaves
+                        && let Some(cell) = cells.get(clock)
+                    {
+                        cell.fetch_max(free_from, Ordering::Relaxed);
+                    }
+                    match cell.compare_exchange_weak(word, next, swap, load) {
+                        Ok(_) => {
+                            self.tally.issued(block.len(), lead_ms, switched);
+                            return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
+                        }
                         Err(current) => word = current,
                     }
                 }
                 Outcome::Recheck => return Ok(Reservation::Recheck),
                 Outcome::Stalled { retry_at_ms, cause } => {
+                    self.tally.stalls.fetch_add(1, Ordering::Relaxed);
                     return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
                 }
                 Outcome::Refused(error) => return Err(error),
@@ -365,14 +597,75 @@ impl Generator {
         }
     }
 
+    /// The machine with the key of the state.
+    fn ready(&self) -> Result<Machine> {
+        if self.state.start == SequenceStart::Zero {
+            return Ok(self.machine);
+        }
+        let missing = Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
+        self.state.key().map(|key| self.machine.starting(self.state.start, key)).ok_or(missing)
+    }
+
     fn reserve_by(&self, clock: &impl Clock, want: usize) -> Result<Block> {
         for confirmed in [false, true] {
-            if let Reservation::Issued { block, .. } = self.reserve(clock.now_ms()?, want, confirmed)? {
+            // Before the clock is read: a reading of another thread that is taken in between is no step back.
+            let before_ms = self.tally.read_ms.load(Ordering::Acquire);
+            if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
                 return Ok(block);
             }
         }
         // A confirmed reservation is never answered with a recheck.
         Err(Error::new(Code::ClockBackward))
+    }
+
+    /// What this generator has met so far.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// ids.fill(&ManualClock::new(1_720_000_000_000), &mut [0; 5000])?;
+    /// let stats = ids.stats();
+    /// assert_eq!((stats.issued, stats.worst_lead_ms), (5000, 1)); // 904 of them borrowed from the next millisecond
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        let Tally { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms } = &self.tally;
+        Stats {
+            issued: get(issued),
+            stalls: get(stalls),
+            switches: get(switches),
+            steps_back: get(steps_back),
+            largest_step_back_ms: get(largest_step_back_ms),
+            worst_lead_ms: get(worst_lead_ms),
+        }
+    }
+
+    /// How the generator stands at a time. Issues nothing and changes nothing.
+    ///
+    /// ```
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("baidu")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let health = ids.health(1_720_000_000_000); // 2024-07-03
+    /// assert_eq!(health.end_ms, 1_732_109_055_999); // 2024-11-20T13:24:15.999Z
+    /// assert!(health.ends_soon);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn health(&self, now_ms: u64) -> Health {
+        let State { word, from_ms, cells, .. } = &*self.state;
+        let machine = &self.machine;
+        let (word, from_ms) = (word.load(Ordering::Acquire), from_ms.load(Ordering::Relaxed));
+        let refusal = match machine.reserve(word, from_ms, &**cells, now_ms, 1, true) {
+            Outcome::Issued { .. } | Outcome::Recheck => None,
+            Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
+            Outcome::Refused(error) => Some(error),
+        };
+        let end_ms = machine.end_ms();
+        let remaining_ms = end_ms.saturating_sub(now_ms);
+        let lead_ms = machine.lead_ms(word, now_ms);
+        Health { end_ms, remaining_ms, ends_soon: remaining_ms < ENDS_SOON_MS, lead_ms, refusal }
     }
 
     /// The next ID.

@@ -1,4 +1,4 @@
-//! Random layouts, clocks and calls against a naive model: the last tick and the count within it, and a set.
+//! Random layouts, clocks and calls against a naive model: the last position, the last tick of each clock id, and a set.
 //!
 //! `PROPTEST_CASES` sets how many cases each property has.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
@@ -6,13 +6,14 @@
 use std::collections::HashSet;
 
 use frazil::{
-    Code, Field, FieldKind, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, Node, Outcome, Parts, Reservation,
+    Code, Field, FieldKind, Generator, GeneratorOptions, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts, Reservation,
+    SequenceStart,
 };
 use proptest::prelude::*;
 
 fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, max_local_rejects: u32::MAX, ..ProptestConfig::default() }
 }
 
 /// The value of each field of an ID, by division.
@@ -37,63 +38,106 @@ fn count(layout: &Layout, kind: FieldKind) -> u64 {
     1 << layout.fields().iter().filter(|field| field.kind == kind).map(|field| field.bits).sum::<u32>()
 }
 
+/// A tick, a clock id, and how many IDs of them are behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    tick: u128,
+    clock: u128,
+    at: u128,
+}
+
 struct Model {
-    epoch_ms: u64,
-    tick_ms: u64,
-    last_tick: u64,
-    per_tick: u64,
-    lead_ms: u64,
-    from_ms: u64,
-    last: Option<(u64, u64)>,
+    epoch_ms: u128,
+    tick_ms: u128,
+    last_tick: u128,
+    clocks: u128,
+    sequences: u128,
+    has_clocks: bool,
+    lead_ms: u128,
+    from_ms: u128,
+    start: SequenceStart,
+    last: Option<Position>,
+    /// By clock id.
+    last_ticks: Vec<Option<u128>>,
 }
 
 impl Model {
-    fn new(layout: &Layout, lead_ms: u64, start_ms: Option<u64>) -> Self {
-        let LayoutSpec { epoch_ms, tick_ms, .. } = layout.spec();
+    fn new(layout: &Layout, lead_ms: u64, start_ms: Option<u64>, start: SequenceStart) -> Self {
+        let LayoutSpec { epoch_ms, tick_ms, fields, .. } = layout.spec();
         // The first start of a tick after what a predecessor could reach, by walking there.
         let starts = (0..).map(|tick| epoch_ms + tick * tick_ms);
         let reached_ms = start_ms.map(|start_ms| start_ms + lead_ms).filter(|reached_ms| *reached_ms >= epoch_ms);
         let from_ms = reached_ms.and_then(|reached_ms| starts.into_iter().find(|start_ms| *start_ms > reached_ms));
+        let clocks = count(layout, FieldKind::Clock);
         Self {
-            epoch_ms,
-            tick_ms,
-            last_tick: count(layout, FieldKind::Time) - 1,
-            per_tick: count(layout, FieldKind::Clock) * count(layout, FieldKind::Sequence),
-            lead_ms,
-            from_ms: from_ms.unwrap_or(0),
+            epoch_ms: epoch_ms.into(),
+            tick_ms: tick_ms.into(),
+            last_tick: u128::from(count(layout, FieldKind::Time)) - 1,
+            clocks: clocks.into(),
+            sequences: count(layout, FieldKind::Sequence).into(),
+            has_clocks: fields.iter().any(|field| field.kind == FieldKind::Clock),
+            lead_ms: lead_ms.into(),
+            from_ms: from_ms.unwrap_or(0).into(),
+            start,
             last: None,
+            last_ticks: (0..clocks).map(|_| None).collect(),
         }
     }
 
-    fn start_ms(&self, tick: u64) -> u64 {
+    fn start_ms(&self, tick: u128) -> u128 {
         self.epoch_ms + tick * self.tick_ms
     }
 
-    fn next(&self, now_ms: u64) -> Result<(u64, u64), Code> {
-        let wall = now_ms.checked_sub(self.epoch_ms).ok_or(Code::ClockBeforeEpoch)? / self.tick_ms;
-        let reaches = |tick| self.start_ms(tick) <= now_ms + self.lead_ms;
-        match self.last {
-            _ if wall > self.last_tick || self.last == Some((self.last_tick, self.per_tick - 1)) => Err(Code::TimeExhausted),
-            _ if now_ms < self.from_ms && self.from_ms >= self.start_ms(self.last_tick + 1) => Err(Code::TimeExhausted),
-            _ if now_ms < self.from_ms => Err(Code::ClockBackward),
-            Some((tick, _)) if tick >= wall && !reaches(tick) => Err(Code::ClockBackward),
-            Some((tick, low)) if tick >= wall && low + 1 < self.per_tick => Ok((tick, low + 1)),
-            Some((tick, _)) if tick >= wall && reaches(tick + 1) => Ok((tick + 1, 0)),
-            Some((tick, _)) if tick >= wall => Err(Code::SequenceExhausted),
-            _ => Ok((wall, 0)),
-        }
+    fn free(&self, tick: u128, least: u128) -> Option<u128> {
+        let clocks = self.last_ticks.iter().zip(0..).filter(|(_, clock)| *clock >= least);
+        clocks.into_iter().find(|(last, _)| last.is_none_or(|last| last < tick)).map(|(_, clock)| clock)
     }
 
-    fn reserve(&mut self, now_ms: u64, want: usize) -> Result<Vec<(u64, u64)>, Code> {
-        let mut issued = vec![self.next(now_ms)?];
-        self.last = issued.last().copied();
-        while issued.len() < want
-            && let Ok(next) = self.next(now_ms)
-        {
-            issued.push(next);
-            self.last = Some(next);
+    /// The next position and whether the clock is followed back to it. Where a random start led to it, it is only known to
+    /// lie in the lowest quarter: the count is 0 then.
+    fn next(&self, now_ms: u64) -> Result<(Position, bool), Code> {
+        let now_ms = u128::from(now_ms);
+        let wall = now_ms.checked_sub(self.epoch_ms).ok_or(Code::ClockBeforeEpoch)? / self.tick_ms;
+        let reaches = |tick| self.start_ms(tick) <= now_ms + self.lead_ms;
+        let end = Position { tick: self.last_tick, clock: self.clocks - 1, at: self.sequences - 1 };
+        if wall > self.last_tick || self.last == Some(end) {
+            return Err(Code::TimeExhausted);
         }
-        Ok(issued)
+        if now_ms < self.from_ms {
+            let never = self.from_ms >= self.start_ms(self.last_tick + 1);
+            return Err(if never { Code::TimeExhausted } else { Code::ClockBackward });
+        }
+        let fresh = |tick, clock| Position { tick, clock, at: 0 };
+        let Some(last) = self.last.filter(|last| last.tick >= wall) else {
+            return self.free(wall, 0).map(|clock| (fresh(wall, clock), false)).ok_or(Code::ClockBackward);
+        };
+        if !reaches(last.tick) {
+            return self.free(wall, 0).map(|clock| (fresh(wall, clock), true)).ok_or(Code::ClockBackward);
+        }
+        if last.at + 1 < self.sequences {
+            return Ok((Position { at: last.at + 1, ..last }, false));
+        }
+        if let Some(clock) = self.free(last.tick, last.clock + 1) {
+            return Ok((fresh(last.tick, clock), false));
+        }
+        if last.tick == self.last_tick {
+            return Err(Code::TimeExhausted);
+        }
+        let next = self.free(last.tick + 1, 0).filter(|_| reaches(last.tick + 1));
+        next.map(|clock| (fresh(last.tick + 1, clock), false)).ok_or(Code::SequenceExhausted)
+    }
+
+    /// Whether the next position is one that the clock leads to, so that a random start may lift it.
+    fn led(&self, now_ms: u64, position: Position) -> bool {
+        let wall = (u128::from(now_ms) - self.epoch_ms) / self.tick_ms;
+        position.tick == wall && self.last.is_none_or(|last| last.tick != wall)
+    }
+
+    fn issue(&mut self, position: Position) {
+        let known = &mut self.last_ticks[usize::try_from(position.clock).unwrap()];
+        assert!(known.is_none_or(|known| known <= position.tick));
+        *known = Some(position.tick);
+        self.last = Some(position);
     }
 }
 
@@ -149,40 +193,77 @@ struct Walk {
     model: Model,
     issued: HashSet<u64>,
     last: Option<u64>,
+    /// Of the tick and clock id in use: how far a turned sequence is turned.
+    turn: u128,
 }
 
 impl Walk {
-    fn issue(&mut self, now_ms: u64, expected: &[(u64, u64)], ids: &[u64]) -> Result<(), TestCaseError> {
-        prop_assert_eq!(ids.len(), expected.len());
-        for (&id, &(tick, low)) in ids.iter().zip(expected) {
-            let values = values(&self.layout, id);
-            let sequences = count(&self.layout, FieldKind::Sequence);
-            prop_assert_eq!(of_kind(&values, FieldKind::Time), tick);
-            prop_assert_eq!(of_kind(&values, FieldKind::Clock), low / sequences);
-            prop_assert_eq!(of_kind(&values, FieldKind::Sequence), low % sequences);
-            prop_assert_eq!(of_kind(&values, FieldKind::Node), self.node);
+    fn position(&self, id: u64) -> Position {
+        let values = values(&self.layout, id);
+        let of = |kind| u128::from(of_kind(&values, kind));
+        Position { tick: of(FieldKind::Time), clock: of(FieldKind::Clock), at: of(FieldKind::Sequence) }
+    }
+
+    fn issue(&mut self, now_ms: u64, want: usize, ids: &[u64]) -> Result<(), TestCaseError> {
+        for (at, &id) in ids.iter().enumerate() {
+            let (expected, switched) = self.model.next(now_ms).map_err(|code| TestCaseError::fail(code.name()))?;
+            let mut found = self.position(id);
+            let sequences = self.model.sequences;
+            match self.model.start {
+                SequenceStart::Wrap => {
+                    if expected.at == 0 {
+                        self.turn = found.at;
+                    }
+                    found.at = (found.at + sequences - self.turn) % sequences;
+                }
+                SequenceStart::Random if self.model.led(now_ms, expected) || switched => {
+                    prop_assert!(found.at < (sequences / 4).max(1), "{} starts too high", id);
+                    prop_assert_eq!(Position { at: 0, ..found }, expected);
+                }
+                _ => {}
+            }
+            if self.model.start != SequenceStart::Random || found.at != expected.at {
+                let lifted = self.model.start == SequenceStart::Random && (self.model.led(now_ms, expected) || switched);
+                prop_assert!(lifted || found == expected, "{:?} instead of {:?}", found, expected);
+            }
+            prop_assert_eq!(of_kind(&values(&self.layout, id), FieldKind::Node), self.node);
             prop_assert!(self.issued.insert(id), "{} is repeated", id);
-            prop_assert!(!self.layout.plan().ordered || self.last < Some(id), "{} is out of order", id);
-            prop_assert!(self.model.start_ms(tick) <= now_ms + self.model.lead_ms, "the lead is over its maximum");
+            let ordered = self.layout.plan().ordered && !switched && self.model.start != SequenceStart::Wrap;
+            prop_assert!(!ordered || self.last < Some(id), "{} is out of order", id);
+            let latest_ms = u128::from(now_ms) + self.model.lead_ms;
+            prop_assert!(self.model.start_ms(found.tick) <= latest_ms, "the lead is over its maximum");
+            if let Some(last) = self.model.last.filter(|_| at > 0 && self.model.has_clocks) {
+                prop_assert_eq!((last.tick, last.clock), (found.tick, found.clock), "a block with two clock ids");
+            }
             self.last = Some(id);
+            self.model.issue(found);
+        }
+        // No fewer than there are.
+        if ids.len() < want
+            && let Ok((next, _)) = self.model.next(now_ms)
+        {
+            let last = self.model.last.unwrap();
+            prop_assert!(self.model.has_clocks, "{} of {} IDs, and {:?} is left", ids.len(), want, next);
+            prop_assert!((next.tick, next.clock) != (last.tick, last.clock), "{:?} is left", next);
         }
         Ok(())
     }
 
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
-        let expected = self.model.reserve(now_ms, want);
-        match (self.generator.reserve(now_ms, want, confirmed), expected) {
-            (Ok(Reservation::Issued { block, wall_tick_ms: (from_ms, until_ms) }), Ok(expected)) => {
+        match (self.generator.reserve(now_ms, want, confirmed), self.model.next(now_ms)) {
+            (Ok(Reservation::Issued { block, wall_tick_ms: (from_ms, until_ms) }), Ok((_, switched))) => {
+                prop_assert!(confirmed || !switched, "a switch that was not confirmed");
                 let mut ids = vec![0; block.len()];
                 block.write(&mut ids);
+                prop_assert!(1 <= ids.len() && ids.len() <= want);
                 prop_assert_eq!(block.first(), ids[0]);
                 prop_assert!(from_ms <= now_ms && now_ms < until_ms);
-                prop_assert_eq!(until_ms - from_ms, self.model.tick_ms);
-                prop_assert_eq!((from_ms - self.model.epoch_ms) % self.model.tick_ms, 0);
-                self.issue(now_ms, &expected, &ids)
+                prop_assert_eq!(u128::from(until_ms - from_ms), self.model.tick_ms);
+                prop_assert_eq!((u128::from(from_ms) - self.model.epoch_ms) % self.model.tick_ms, 0);
+                self.issue(now_ms, want, &ids)
             }
-            (Ok(Reservation::Recheck), Err(_)) => {
-                prop_assert!(!confirmed);
+            (Ok(Reservation::Recheck), answer) => {
+                prop_assert!(!confirmed && !matches!(answer, Ok((_, false))));
                 Ok(())
             }
             (Err(error), Err(code)) => {
@@ -197,6 +278,8 @@ impl Walk {
     /// A refusal that ends by itself ends exactly when it said.
     fn keep_promise(&mut self, now_ms: u64, retry_after_ms: u64, stalled: bool) -> Result<(), TestCaseError> {
         prop_assert_eq!(retry_after_ms > 0, stalled);
+        let health = self.generator.health(now_ms);
+        prop_assert_eq!(health.refusal.map(|error| error.retry_after_ms()), Some(retry_after_ms));
         if !stalled {
             return Ok(());
         }
@@ -205,6 +288,10 @@ impl Walk {
         prop_assert_eq!(early.map_err(|error| error.retry_after_ms()).unwrap_err(), 1);
         self.step(retry_at_ms, 1, true)
     }
+}
+
+fn start() -> impl Strategy<Value = SequenceStart> {
+    prop_oneof![3 => Just(SequenceStart::Zero), 1 => Just(SequenceStart::Random), 1 => Just(SequenceStart::Wrap)]
 }
 
 proptest! {
@@ -218,14 +305,17 @@ proptest! {
         node in any::<u64>(),
         begin_ms in 0..=200_u64,
         steps in prop::collection::vec(step(), 1..60),
+        sequence_start in start(),
+        key in any::<(u64, u64)>(),
     ) {
         let nodes = count(&layout, FieldKind::Node);
         let node = node % nodes;
         let given = if nodes == 1 { Node::None } else { Node::Id(node) };
-        let options = GeneratorOptions { node: given, max_lead_ms: Some(lead_ms), start_ms };
+        let key = Some(Key::new(key.0.max(1), key.1.max(1)));
+        let options = GeneratorOptions { node: given, max_lead_ms: Some(lead_ms), start_ms, sequence_start, key };
         let generator = Generator::private(&layout, options).unwrap();
-        let model = Model::new(&layout, lead_ms, start_ms);
-        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None };
+        let model = Model::new(&layout, lead_ms, start_ms, sequence_start);
+        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, turn: 0 };
         let mut now_ms = begin_ms;
         for Step { clock_moves_ms, want, confirmed } in steps {
             now_ms = now_ms.saturating_add_signed(clock_moves_ms);
@@ -234,24 +324,31 @@ proptest! {
     }
 
     #[test]
-    fn the_word_only_grows_and_refusals_are_a_function_of_the_arguments(
+    fn a_reservation_is_a_function_of_its_arguments_and_no_word_recurs(
         layout in small_layout(),
         lead_ms in 0..=100_u64,
         from_ms in prop_oneof![3 => Just(0), 1 => 0..=100_u64],
         begin_ms in 0..=200_u64,
         steps in prop::collection::vec(step(), 1..60),
+        start in start(),
     ) {
         let node = if count(&layout, FieldKind::Node) == 1 { Node::None } else { Node::Id(0) };
-        let machine = Machine::new(&layout, node, lead_ms).unwrap();
-        let (mut word, mut now_ms) = (0, begin_ms);
+        let machine = Machine::new(&layout, node, lead_ms).unwrap().starting(start, Key::new(1, 2));
+        let mut clocks = [0; 4];
+        let (mut word, mut now_ms, mut words) = (0, begin_ms, HashSet::from([0]));
         for Step { clock_moves_ms, want, confirmed } in steps {
             now_ms = now_ms.saturating_add_signed(clock_moves_ms);
-            let outcome = machine.reserve(word, from_ms, now_ms, want, confirmed);
-            prop_assert_eq!(outcome, machine.reserve(word, from_ms, now_ms, want, confirmed));
+            let outcome = machine.reserve(word, from_ms, &clocks, now_ms, want, confirmed);
+            prop_assert_eq!(outcome, machine.reserve(word, from_ms, &clocks, now_ms, want, confirmed));
             match outcome {
-                Outcome::Issued { word: next, block } => {
-                    prop_assert!(next > word);
+                Outcome::Issued { word: next, block, leaves, switched, .. } => {
+                    prop_assert!(words.insert(next), "the word {} recurs", next);
+                    prop_assert!(switched || next > word);
                     prop_assert!(1 <= block.len() && block.len() <= want);
+                    if let Some((clock, free_from)) = leaves {
+                        prop_assert!(free_from > clocks[clock], "nothing new about clock id {}", clock);
+                        clocks[clock] = free_from;
+                    }
                     word = next;
                 }
                 Outcome::Recheck => prop_assert!(!confirmed),
@@ -349,7 +446,7 @@ proptest! {
         let (mut word, mut out) = (0, [0; 3]);
         for now_ms in times.into_iter().chain([0, epoch_ms, plan.last_ms, u64::MAX]) {
             let _ = (layout.min_id_at(now_ms, None), layout.decode(now_ms), machine.max_count(now_ms));
-            if let Outcome::Issued { word: next, block } = machine.reserve(word, 0, now_ms, usize::MAX, true) {
+            if let Outcome::Issued { word: next, block, .. } = machine.reserve(word, 0, &[], now_ms, usize::MAX, true) {
                 block.write(&mut out);
                 word = next;
             }

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use frazil::page::{Desk, KINDS, NO_ID, Page, RECHECK, slot};
-use frazil::{Code, Layout, LayoutSpec, Registry, Rule, Subject};
+use frazil::page::{Desk, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
+use frazil::{Code, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject};
 use serde_json::Value;
 
 mod files;
@@ -49,6 +49,14 @@ impl Host {
 
     fn set(&mut self, at: usize, value: f64) {
         self.page.numbers[at] = value;
+    }
+
+    fn set_key(&mut self, halves: [u64; 2]) {
+        let parts = halves.iter().flat_map(|half| [half >> 32, half & u64::from(u32::MAX)]);
+        for (at, part) in parts.enumerate() {
+            self.set(slot::KEY + at, number(part));
+        }
+        self.set(slot::HAS_KEY, 1.0);
     }
 
     fn open(&mut self) -> u32 {
@@ -128,7 +136,13 @@ fn the_desk_follows_the_scripts() {
         host.set(slot::HAS_MAX_LEAD_MS, 1.0);
         host.set(slot::MAX_LEAD_MS, number(whole(&script["maxLeadMs"])));
         host.set(slot::START_MS, script["startMs"].as_f64().unwrap_or(f64::NAN));
+        let start = STARTS.iter().position(|start| script["sequenceStart"] == start.name()).unwrap();
+        host.set(slot::SEQUENCE_START, number(start as u64));
         let handle = host.handle();
+        if let Some(halves) = script["key"].as_array() {
+            assert_eq!(host.reserve(handle, 0.0, 1, true), KEYLESS, "{}", script["name"]);
+            host.set_key([id(&halves[0]), id(&halves[1])]);
+        }
         let mut issued = HashSet::new();
         for step in cases(script, "steps") {
             let (name, expect) = (&script["name"], &step["expect"]);
@@ -180,6 +194,11 @@ fn options_that_make_no_generator_are_refused() {
                 host.set(has, 1.0);
                 host.set(at, value.as_f64().unwrap());
             }
+        }
+        if let Some(start) = case.get("sequenceStart") {
+            // What has no number is -1, as `indexOf` has it.
+            let number = STARTS.iter().zip(0_u8..).find(|(known, _)| *start == known.name());
+            host.set(slot::SEQUENCE_START, number.map_or(-1.0, |row| f64::from(row.1)));
         }
         let status = host.open();
         let code = Code::ALL.iter().find(|code| **code as u32 == status).unwrap();
@@ -437,4 +456,63 @@ fn an_id_of_all_ones_is_told_from_a_refusal_by_its_status() {
     assert_eq!((last, host.page.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
     assert_eq!(host.desk.next(&mut host.page, handle, last_ms, true), NO_ID);
     assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
+}
+
+#[test]
+fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
+    let mut host = Host::new();
+    host.describe_default();
+    host.set(slot::SEQUENCE_START, 1.0);
+    let handle = host.handle();
+    assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
+    assert_eq!(host.desk.next(&mut host.page, handle, NOW_MS, false), NO_ID);
+    assert_eq!(host.index(slot::STATUS), KEYLESS as usize);
+
+    // A key of which one half is 0 counts as missing, a number that is none is refused, and neither stays in the page.
+    host.set_key([0, 5]);
+    assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
+    host.set_key([1, 2]);
+    host.set(slot::KEY + 1, 0.5);
+    let status = host.reserve(handle, NOW_MS, 1, false);
+    host.assert_refused(status, Code::InvalidArgument, Subject::SequenceStart, Rule::WholeNumber);
+    host.set_key([7, 9]);
+    assert_eq!(host.reserve(handle, NOW_MS, 1, false), 0);
+    assert_eq!(host.page.numbers[slot::HAS_KEY..slot::KEY + 4], [0.0; 5]);
+
+    // The halves that were first stay: 5 from the first key, 7 from the last.
+    let layout = Layout::named("default").unwrap();
+    let machine = Machine::new(&layout, Node::Id(7), 0).unwrap().starting(SequenceStart::Random, Key::new(7, 5));
+    let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_750_000_000_000, 1, false) else { unreachable!() };
+    assert_eq!(host.page.ids[0], block.first());
+}
+
+#[test]
+fn a_state_has_one_start_of_its_sequence() {
+    let mut host = Host::new();
+    host.describe_default();
+    host.handle();
+    host.set(slot::SEQUENCE_START, 2.0);
+    let status = host.open();
+    host.assert_refused(status, Code::StateConflict, Subject::SequenceStart, Rule::OneStart);
+    assert_eq!(host.registry.len(), 1);
+    host.set(slot::NODE, 8.0);
+    assert_eq!(host.open(), 0);
+}
+
+#[test]
+fn the_page_says_how_a_generator_stands() {
+    let mut host = Host::new();
+    host.describe(&Layout::named("multi-clock").unwrap().spec());
+    host.set(slot::PRIVATE, 1.0);
+    let handle = host.handle();
+    host.next(handle, NOW_MS);
+    host.next(handle, NOW_MS - 5.0);
+    host.next(handle, NOW_MS - 3600.0);
+    assert_eq!(host.desk.health(&mut host.page, handle, NOW_MS - 3600.0), 0);
+    let numbers = &host.page.numbers;
+    assert_eq!(numbers[slot::LEAD_MS..=slot::SWITCHES], [0.0, 5.0, 2.0, 3595.0, 1.0]);
+    assert_eq!(numbers[slot::END_MS] - numbers[slot::REMAINING_MS], NOW_MS - 3600.0);
+    assert_eq!(numbers[slot::ENDS_SOON], 0.0);
+    assert_eq!(host.desk.health(&mut host.page, handle, 0.0), Code::ClockBeforeEpoch as u32);
+    assert_eq!(host.desk.health(&mut host.page, handle, f64::NAN), Code::InvalidClock as u32);
 }

@@ -68,7 +68,8 @@ fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
     let mut registry = Registry::new();
     let default = Layout::named("default").unwrap();
     let mut open = |start_ms, max_lead_ms| {
-        let options = GeneratorOptions { start_ms: Some(start_ms), max_lead_ms: Some(max_lead_ms), node: Node::Id(7) };
+        let (start_ms, max_lead_ms) = (Some(start_ms), Some(max_lead_ms));
+        let options = GeneratorOptions { start_ms, max_lead_ms, ..GeneratorOptions::new(Node::Id(7)) };
         registry.open(&default, options).unwrap()
     };
     let small = open(T, 10);

@@ -43,8 +43,8 @@ fn open(layout: &Layout) -> Generator {
 
 /// The machine on a state that the test keeps, well or badly: the ID, and the state after it.
 fn mint(machine: &Machine, word: u64, now_ms: u64) -> Option<(u64, u64)> {
-    match machine.reserve(word, 0, now_ms, 1, true) {
-        Outcome::Issued { word, block } => Some((block.first(), word)),
+    match machine.reserve(word, 0, &[], now_ms, 1, true) {
+        Outcome::Issued { word, block, .. } => Some((block.first(), word)),
         _ => None,
     }
 }

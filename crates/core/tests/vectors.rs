@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use frazil::{Code, Columns, Error, Generator, GeneratorOptions, Layout, Node, Parts, Registry, Reservation};
+use frazil::{Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, SequenceStart};
 use serde_json::Value;
 
 mod files;
@@ -222,6 +222,13 @@ fn node_ids_are_joined_from_their_parts() {
     }
 }
 
+/// The start of the sequence in a script, and its key.
+fn start(script: &Value) -> (SequenceStart, Option<Key>) {
+    let start = SequenceStart::ALL.into_iter().find(|start| script["sequenceStart"] == start.name()).unwrap();
+    let key = script["key"].as_array().map(|halves| Key::new(id(&halves[0]), id(&halves[1])));
+    (start, key)
+}
+
 #[test]
 fn the_generator_follows_the_scripts() {
     let file = read("generation");
@@ -229,7 +236,8 @@ fn the_generator_follows_the_scripts() {
         let layout = layout(&file, &script["layout"]);
         let generator = with_node(&script["node"], |node| {
             let (max_lead_ms, start_ms) = (optional(&script["maxLeadMs"]), optional(&script["startMs"]));
-            Generator::private(&layout, GeneratorOptions { node, max_lead_ms, start_ms }).unwrap()
+            let (sequence_start, key) = start(script);
+            Generator::private(&layout, GeneratorOptions { node, max_lead_ms, start_ms, sequence_start, key }).unwrap()
         });
         let mut issued = Vec::new();
         for step in cases(script, "steps") {
@@ -254,7 +262,9 @@ fn the_generator_follows_the_scripts() {
             }
         }
         assert_eq!(issued.iter().collect::<HashSet<_>>().len(), issued.len(), "{} repeats", script["name"]);
-        assert!(!layout.plan().ordered || issued.is_sorted_by(|a, b| a < b), "{} is out of order", script["name"]);
+        let ordered = layout.plan().ordered && generator.stats().switches == 0 && script["sequenceStart"] != "wrap";
+        assert!(!ordered || issued.is_sorted_by(|a, b| a < b), "{} is out of order", script["name"]);
+        assert_eq!(generator.stats().issued, issued.len() as u64, "{}", script["name"]);
     }
 }
 
@@ -279,7 +289,8 @@ fn options_that_make_no_generator_are_refused() {
         let layout = layout(&file, &case["layout"]);
         let start_ms = case.get("startMs").is_none().then_some(1_704_067_200_000);
         let refused = with_node(&case["node"], |node| {
-            let options = GeneratorOptions { node, max_lead_ms: case.get("maxLeadMs").map(whole), start_ms };
+            let max_lead_ms = case.get("maxLeadMs").map(whole);
+            let options = GeneratorOptions { max_lead_ms, start_ms, ..GeneratorOptions::new(node) };
             if case["private"] == true { Generator::private(&layout, options) } else { Registry::new().open(&layout, options) }
         });
         assert_refused(case, &refused.unwrap_err());

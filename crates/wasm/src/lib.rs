@@ -107,3 +107,10 @@ pub fn reserve(page: u32, handle: u32, now_ms: f64, want: u32, confirmed: bool) 
 pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
     with(page, NO_ID, |Instance { desk, page, .. }| desk.next(page, handle, now_ms, confirmed))
 }
+
+/// `Desk::health`.
+#[wasm_bindgen]
+#[must_use]
+pub fn health(page: u32, handle: u32, now_ms: f64) -> u32 {
+    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.health(page, handle, now_ms))
+}

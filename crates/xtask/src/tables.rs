@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{ABI, IDS, KINDS, NUMBERS, RECHECK, SLOTS};
-use frazil::{Class, Code, FieldKind, Layout, Rule, Subject};
+use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, RECHECK, SLOTS, STARTS};
+use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
 use crate::Generated;
 
@@ -119,6 +119,7 @@ fn page() -> String {
         text,
         "\n/** How many floats the page starts with, and how many IDs follow them. */\nexport const NUMBERS = {NUMBERS};\nexport const IDS = {IDS};\n\
          /** The status that asks for the clock to be read once more. */\nexport const RECHECK = {RECHECK};\n\
+         /** The status that asks for a key. */\nexport const KEYLESS = {KEYLESS};\n\
          /** Copies of the package share their states where this is equal. */\nexport const ABI = {ABI};\n\n"
     );
     let _ = writeln!(
@@ -126,6 +127,8 @@ fn page() -> String {
         "/** The kinds of fields by their numbers. */\nexport const KINDS = {:?};\n",
         KINDS.iter().map(|row| row.0).collect::<Vec<_>>()
     );
+    let starts = STARTS.map(SequenceStart::name);
+    let _ = writeln!(text, "/** The starts of the sequence by their numbers. */\nexport const STARTS = {starts:?} as const;\n");
     let list = |text: &mut String, doc: &str, head: &str, rows: Vec<String>| {
         let _ = write!(text, "/** {doc} */\n{head} = [\n");
         for row in rows {

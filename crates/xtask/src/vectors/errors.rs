@@ -17,7 +17,7 @@ pub(super) fn vectors() -> Value {
     json!({
         "_comment": comment(&[
             "codes: every code in the order of its number (the status by which a binding reports it), with the name of its class in JavaScript, and retryable: whether the same call can succeed later although the caller changes nothing.",
-            "open: options with which no generator can be made. layout; node: a number, an object from part names to numbers, \"none\", or null where it is not given; and, where given, maxLeadMs, maxWaitMs, maxAsyncWaitMs.",
+            "open: options with which no generator can be made. layout; node: a number, an object from part names to numbers, \"none\", or null where it is not given; and, where given, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart.",
             "startMs: null means that the start of the process is unknown to the host; without this member it is known. private: true means a generator with a state of its own (in JavaScript: with the option `now`).",
         ]),
         "codes": codes.collect::<Vec<_>>(),
@@ -66,6 +66,11 @@ fn open() -> Vec<Value> {
         lead(json!({ "maxLeadMs": 1, "startMs": null }), plain(Rule::NoStartLead)),
         lead(json!({ "maxLeadMs": 1000, "startMs": null }), plain(Rule::NoStartLead)),
     ];
+    for value in [json!("ones"), json!("Zero"), json!(""), json!(0)] {
+        let options = json!({ "sequenceStart": value });
+        let refused = case("default", json!(7), options, "INVALID_OPTION", "sequenceStart", plain(Rule::KnownStart));
+        cases.push(js(refused));
+    }
     for option in ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"] {
         for value in [json!(-1), json!(1.5), json!(1_u64 << 31), json!(1e300)] {
             let options = json!({ option: value });

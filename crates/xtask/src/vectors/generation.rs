@@ -1,9 +1,12 @@
 //! `generation.json`: scripted clocks, and what the generator answers at each step.
 
+mod clock_ids;
+mod starts;
+
 use serde_json::{Value, json};
 
 use super::{comment, join, named, number, subject, text};
-use crate::reference::{Kind, Layout, Minter};
+use crate::reference::{Kind, Layout, Minter, Refusal, Start};
 
 /// The most that a script asks for at once: what one call across a binding can hand over.
 const FULL: usize = 4096;
@@ -31,14 +34,15 @@ pub(super) fn vectors() -> Value {
     scripts.extend(starts());
     scripts.extend(long_ticks());
     scripts.extend(odd_layouts());
-    scripts.extend(clock_fields());
+    scripts.extend(clock_ids::scripts());
+    scripts.extend(starts::scripts());
     scripts.extend(every_named_layout());
     json!({
         "_comment": comment(&[
             "scripts: each is one generator with a state of its own (Generator::private in Rust; PRIVATE = 1 at the page), asked step after step; a refusal leaves it as it was.",
-            "layout; node: the node id as a number, or \"none\"; maxLeadMs; startMs: when the process started, null where unknown.",
+            "layout; node: the node id as a number, or \"none\"; maxLeadMs; startMs: when the process started, null where unknown; sequenceStart; key: the two halves of the state's key, null where sequenceStart is zero.",
             "A step: the clock shows nowMs, want IDs are asked for (at most 4096), and confirmed says whether this is the second reading of the clock for one call. expect is one of:",
-            "{ ids: { first, last, count }, validFromMs, validUntilMs }: count IDs (1 to want) are issued, first and last as given, and the clock's tick is [validFromMs, validUntilMs).",
+            "{ ids: { first, last, count }, validFromMs, validUntilMs }: count IDs (1 to want) are issued, first and last as given, and the clock's tick is [validFromMs, validUntilMs). With a clock field they are all of one tick and clock id.",
             "{ recheck: true }: nothing is issued; the clock is to be read again. Only where confirmed is false.",
             "{ code, retryAfterMs? }: refused. retryAfterMs is how long until the same call can first succeed; absent where waiting alone does not help (the bindings then report 0).",
             "Each script's IDs are all different, over all its steps.",
@@ -57,11 +61,20 @@ struct Script {
     node: Option<u128>,
     max_lead_ms: u128,
     start_ms: Option<u128>,
+    start: Start,
 }
 
 impl Script {
     fn new(name: &str, comment: &'static str) -> Self {
-        Self { name: name.to_owned(), comment, layout: "default", node: Some(7), max_lead_ms: 10, start_ms: None }
+        Self {
+            name: name.to_owned(),
+            comment,
+            layout: "default",
+            node: Some(7),
+            max_lead_ms: 10,
+            start_ms: None,
+            start: Start::Zero,
+        }
     }
 
     fn layout(mut self, layout: &'static str, node: Option<u128>) -> Self {
@@ -79,10 +92,15 @@ impl Script {
         self
     }
 
+    fn sequence(mut self, start: Start) -> Self {
+        self.start = start;
+        self
+    }
+
     fn steps(self, steps: &[Step]) -> Value {
         let subject = subject(self.layout);
         let layout = &subject.layout;
-        let mut minter = Minter::new(layout, self.node.unwrap_or(0), self.max_lead_ms, self.start_ms);
+        let mut minter = Minter::new(layout, self.node.unwrap_or(0), self.max_lead_ms, self.start_ms, self.start);
         let answer = |(step, &(now_ms, want, confirmed, meant)): (usize, &Step)| {
             let (kind, expect) = answer(layout, &mut minter, now_ms, want, confirmed);
             assert_eq!(kind, meant, "{}, step {step}", self.name);
@@ -96,13 +114,18 @@ impl Script {
             "node": self.node.map_or(json!("none"), number),
             "maxLeadMs": number(self.max_lead_ms),
             "startMs": self.start_ms.map(number),
+            "sequenceStart": match self.start { Start::Zero => "zero", Start::Random(_) => "random", Start::Wrap(_) => "wrap" },
+            "key": match self.start {
+                Start::Zero => Value::Null,
+                Start::Random(key) | Start::Wrap(key) => json!(key.map(|half| half.to_string())),
+            },
             "steps": steps,
         })
     }
 }
 
 fn answer(layout: &Layout, minter: &mut Minter<'_>, now_ms: u128, want: usize, confirmed: bool) -> (&'static str, Value) {
-    match minter.reserve(now_ms, want) {
+    match minter.reserve(now_ms, want, confirmed) {
         Ok(ids) => {
             let first = ids.first().copied().unwrap_or_default();
             let last = ids.last().copied().unwrap_or_default();
@@ -114,8 +137,8 @@ fn answer(layout: &Layout, minter: &mut Minter<'_>, now_ms: u128, want: usize, c
             });
             (IDS, expect)
         }
-        Err(_) if !confirmed => (RECHECK, json!({ "recheck": true })),
-        Err(code) => {
+        Err(Refusal::Recheck) => (RECHECK, json!({ "recheck": true })),
+        Err(Refusal::Code(code)) => {
             let retry = minter.retry_after_ms(now_ms).map_or(json!({}), |after| json!({ "retryAfterMs": number(after) }));
             (code.name(), join(json!({ "code": code.name() }), retry))
         }
@@ -129,6 +152,11 @@ const fn refused(now_ms: u128, code: &'static str) -> [Step; 2] {
 
 const fn issued(now_ms: u128, want: usize) -> Step {
     (now_ms, want, false, IDS)
+}
+
+/// A call that the clock led back, and that is asked twice before the clock is followed.
+const fn switched(now_ms: u128, want: usize) -> [Step; 2] {
+    [(now_ms, want, false, RECHECK), (now_ms, want, true, IDS)]
 }
 
 fn ticks() -> Vec<Value> {
@@ -706,52 +734,6 @@ fn odd_layouts() -> Vec<Value> {
             ]
             .concat(),
         ),
-    ]
-}
-
-fn clock_fields() -> Vec<Value> {
-    vec![
-        Script::new("a clock field", "A full sequence flows into the next clock id of the same tick: 16 times 1024 IDs.")
-            .layout("multi-clock", Some(7))
-            .lead(0)
-            .steps(
-                &[
-                    &[issued(T, 1000), issued(T, 1000), issued(T, FULL), issued(T, FULL), issued(T, FULL), issued(T, FULL)][..],
-                    &refused(T, EXHAUSTED),
-                    &[issued(T + 1, 1)],
-                ]
-                .concat(),
-            ),
-        Script::new("a clock field, one by one", "Clock id, then tick.")
-            .layout("one bit of everything", Some(1))
-            .lead(1)
-            .steps(&[&[issued(0, 1); 8][..], &refused(0, OUT_OF_TIME)].concat()),
-        Script::new("a clock field below the sequence", "The sequence counts first, though the clock id is the lower field.")
-            .layout("clock below sequence", Some(7))
-            .lead(0)
-            .steps(
-                &[
-                    &[issued(T, 1023), issued(T, 3), issued(T, FULL), issued(T, FULL)][..],
-                    &refused(T, EXHAUSTED),
-                    &[issued(T + 1, 1)],
-                ]
-                .concat(),
-            ),
-        Script::new("a clock field above the time", "").layout("clock above time", Some(7)).lead(1).steps(
-            &[
-                &[issued(T, 1023), issued(T, 3), issued(T, FULL), issued(T, FULL), issued(T, FULL), issued(T, FULL)][..],
-                &refused(T, EXHAUSTED),
-                &[issued(T + 1, 1)],
-            ]
-            .concat(),
-        ),
-        Script::new("a clock field of 8 bits", "")
-            .layout("clock next to sequence", Some(7))
-            .lead(0)
-            .steps(&[&[issued(T, FULL); 16][..], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
-        Script::new("a clock field and a step back", "Within the lead, clock ids and sequence of the tick go on.")
-            .layout("multi-clock", Some(7))
-            .steps(&[&[issued(T, 1020), issued(T - 10, 10)][..], &refused(T - 11, BACKWARD), &[issued(T, 1)]].concat()),
     ]
 }
 

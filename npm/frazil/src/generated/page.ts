@@ -30,17 +30,33 @@ export const MAX_ASYNC_WAIT_MS = 28;
 export const NODE_NONE = 29;
 export const FIELD_COUNT = 30;
 export const FIELDS = 31;
+export const SEQUENCE_START = 101;
+export const HAS_KEY = 102;
+export const KEY = 103;
+export const LEAD_MS = 107;
+export const WORST_LEAD_MS = 108;
+export const STEPS_BACK = 109;
+export const LARGEST_STEP_BACK_MS = 110;
+export const SWITCHES = 111;
+export const END_MS = 112;
+export const REMAINING_MS = 113;
+export const ENDS_SOON = 114;
 
 /** How many floats the page starts with, and how many IDs follow them. */
 export const NUMBERS = 128;
 export const IDS = 4096;
 /** The status that asks for the clock to be read once more. */
 export const RECHECK = 255;
+/** The status that asks for a key. */
+export const KEYLESS = 254;
 /** Copies of the package share their states where this is equal. */
-export const ABI = 867771501;
+export const ABI = 1960161851;
 
 /** The kinds of fields by their numbers. */
 export const KINDS = ["time", "node", "clock", "sequence"];
+
+/** The starts of the sequence by their numbers. */
+export const STARTS = ["zero", "random", "wrap"] as const;
 
 /** The codes by their status numbers. */
 export const STATUSES = /* @__PURE__ */ ` ${Object.values(CLASSES).join(" ")}`.split(" ") as ErrorCode[];
@@ -116,7 +132,9 @@ export const RULES = [
   rules.STATIC_LEAD,
   rules.NO_START_LEAD,
   rules.FINITE_CLOCK,
-  rules.SEQUENCE_ZERO,
+  rules.KNOWN_START,
   rules.FUNCTION,
   rules.A_SIGNAL,
+  rules.ONE_START,
+  rules.START_KEY,
 ];

@@ -1,0 +1,106 @@
+//! Where the sequence starts in a new tick.
+//!
+//! A sequence that always starts at 0 makes almost every ID of a quiet generator end in 0: bad for `id % shards`, for
+//! range-partitioned stores, and for hiding how much is minted. The remedy is a start that nobody can foretell:
+//! SipHash-2-4 of the tick and clock id, under a [`Key`] that is drawn at random once for each state.
+//!
+//! * **No memory**: the start is a function of tick, clock id and key, so the state stays one word.
+//! * **Not foretold**: SipHash is a keyed pseudorandom function; starts that were seen say nothing about the next.
+//! * Not hidden: the number of IDs *within* a tick. Whoever sees two IDs of one tick sees their distance.
+//!
+//! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts are random but
+//! from a small range or a counter.
+
+use core::fmt;
+
+use siphasher::sip::SipHasher24;
+
+/// Where the sequence starts when a generator moves to a new tick.
+///
+/// ```
+/// use frazil::SequenceStart;
+/// assert_eq!(SequenceStart::ALL.map(SequenceStart::name), ["zero", "random", "wrap"]);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SequenceStart {
+    /// At 0. Full capacity, strictly increasing.
+    #[default]
+    Zero,
+    /// At a keyed hash of the tick, within the lowest quarter of the sequence; ticks that are entered because the one before
+    /// was full start at 0. At least three quarters of the capacity, strictly increasing. A sequence of one or two bits
+    /// has no quarter to choose from and starts at 0.
+    Random,
+    /// At a keyed hash of the tick, anywhere, and round: full capacity, but IDs of one tick are not in order.
+    Wrap,
+}
+
+impl SequenceStart {
+    /// All of them, in the order of their numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::SequenceStart::ALL[0], frazil::SequenceStart::default());
+    /// ```
+    pub const ALL: [Self; 3] = [Self::Zero, Self::Random, Self::Wrap];
+
+    /// The name it has in JavaScript.
+    ///
+    /// ```
+    /// assert_eq!(frazil::SequenceStart::Wrap.name(), "wrap");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Zero => "zero",
+            Self::Random => "random",
+            Self::Wrap => "wrap",
+        }
+    }
+}
+
+/// The secret that starts are computed with: 128 bits, drawn at random. It does not show itself in `Debug`.
+///
+/// ```
+/// use frazil::Key;
+/// assert_eq!(format!("{:?}", Key::new(1, 2)), "Key");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key(pub(crate) u64, pub(crate) u64);
+
+impl Key {
+    /// A key of two halves, which must come from a cryptographic source of entropy. A half of 0 counts as missing.
+    ///
+    /// ```
+    /// # use frazil::Key;
+    /// assert_ne!(Key::new(1, 2), Key::new(2, 1));
+    /// ```
+    #[must_use]
+    pub const fn new(high: u64, low: u64) -> Self {
+        Self(high, low)
+    }
+
+    /// A key from the operating system's entropy, by way of the standard library's hash maps.
+    ///
+    /// ```
+    /// # use frazil::Key;
+    /// assert_ne!(Key::random(), Key::random());
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn random() -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        // Each `RandomState` is a keyed hash of its own; the bits under which it hashes never leave it.
+        let half = |number: u64| RandomState::new().hash_one(number).max(1);
+        Self(half(1), half(2))
+    }
+
+    /// A number that nobody without the key can foretell, for the tick and clock id of a count.
+    pub(crate) fn hash(self, pair: u64) -> u64 {
+        SipHasher24::new_with_keys(self.0, self.1).hash(&pair.to_le_bytes())
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}

@@ -1,0 +1,190 @@
+//! Scripts for layouts with a clock field: reuse of clock ids when a sequence is full, and switches when the clock goes back.
+
+use serde_json::Value;
+
+use super::{BACKWARD, EXHAUSTED, FULL, IDS, OUT_OF_TIME, RECHECK, Script, Step, T, YEAR, issued, refused, switched};
+
+pub(super) fn scripts() -> Vec<Value> {
+    [full_sequences(), switches(), stalls(), odd_layouts()].concat()
+}
+
+fn full_sequences() -> Vec<Value> {
+    vec![
+        Script::new("a clock field", "A full sequence flows into the next clock id of the same tick: 16 times 1024 IDs.")
+            .layout("multi-clock", Some(7))
+            .lead(0)
+            .steps(&[&[issued(T, 1000); 2][..], &[issued(T, FULL); 15], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+        Script::new("a clock field, one by one", "Clock id, then tick.")
+            .layout("one bit of everything", Some(1))
+            .lead(1)
+            .steps(&[&[issued(0, 1); 8][..], &refused(0, OUT_OF_TIME)].concat()),
+        Script::new("a clock field below the sequence", "The sequence counts first, though the clock id is the lower field.")
+            .layout("clock below sequence", Some(7))
+            .lead(0)
+            .steps(
+                &[&[issued(T, 1023), issued(T, 3)][..], &[issued(T, FULL); 7], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]]
+                    .concat(),
+            ),
+        Script::new("a clock field above the time", "A borrowed tick starts with the lowest clock id again.")
+            .layout("clock above time", Some(7))
+            .lead(1)
+            .steps(
+                &[&[issued(T, 1023), issued(T, 3)][..], &[issued(T, FULL); 15], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]]
+                    .concat(),
+            ),
+        Script::new("a clock field of 8 bits", "")
+            .layout("clock next to sequence", Some(7))
+            .lead(0)
+            .steps(&[&[issued(T, FULL); 256][..], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+    ]
+}
+
+fn switches() -> Vec<Value> {
+    let multi = |name, comment| Script::new(name, comment).layout("multi-clock", Some(7));
+    // Forward to T and back to a second before it, as often as there are clock ids but one.
+    let shuttle: Vec<Step> = (0..15).flat_map(|_| [vec![issued(T, 1)], switched(T - 1000, 1).to_vec()].concat()).collect();
+    vec![
+        multi("a clock field and a small step back", "Within the lead, clock ids and sequence of the tick go on.").steps(
+            &[&[issued(T, 1020), issued(T - 10, 10), issued(T - 10, 10)][..], &switched(T - 11, 1), &[issued(T - 11, 1)]]
+                .concat(),
+        ),
+        multi("a switch", "Beyond the lead the clock is followed, under the lowest clock id that is free at its tick.").steps(
+            &[
+                &[issued(T, 3)][..],
+                &switched(T - 11, 2),
+                &[issued(T - 11, 1), issued(T - 5, 1), issued(T - 1, 1)],
+                &[issued(T, 2), issued(T + 1, 1)],
+            ]
+            .concat(),
+        ),
+        multi("a switch without a lead", "The rule of the multi-clock paper: another clock id at each step back.").lead(0).steps(
+            &[&[issued(T, 2)][..], &switched(T - 1, 2), &switched(T - 2, 2), &switched(T - 3, 2), &[issued(T - 2, 2)]].concat(),
+        ),
+        multi("a switch that the second reading takes back", "What looked like a step was a reading that had grown old.")
+            .lead(0)
+            .steps(&[issued(T, 2), (T - 50, 1, false, RECHECK), (T, 1, true, IDS), issued(T + 1, 1)]),
+        multi("a year forward and back", "A clock that was a year ahead for a minute costs one clock id, and no time.").steps(
+            &[
+                &[issued(T, 5), issued(T + YEAR, 2), issued(T + YEAR + 60_000, FULL), issued(T + YEAR + 60_000, 3)][..],
+                &switched(T + 60_000, 4),
+                &[issued(T + 60_001, 4), issued(T + YEAR, 1), issued(T + YEAR + 60_000, 1), issued(T + YEAR + 60_001, 1)],
+            ]
+            .concat(),
+        ),
+        multi(
+            "fifteen steps back over one period, and one too many",
+            "Each clock id remembers its last tick. With every one of them used at T, the clock has to come to T again.",
+        )
+        .steps(
+            &[
+                &shuttle[..],
+                &[issued(T, 1)],
+                &refused(T - 1000, BACKWARD),
+                &refused(T - 11, BACKWARD),
+                &[issued(T - 10, 1), issued(T + 1, 1)],
+            ]
+            .concat(),
+        ),
+        multi("steps back again and again, each over a period of its own", "No number of them is too large.").steps(
+            &(0..40)
+                .flat_map(|round| [vec![issued(T + round * 100, 1)], switched(T + round * 100 - 50, 1).to_vec()].concat())
+                .collect::<Vec<Step>>(),
+        ),
+    ]
+}
+
+fn stalls() -> Vec<Value> {
+    let two = |name, comment| Script::new(name, comment).layout("two clock ids", Some(2)).lead(0);
+    vec![
+        two("the stall ends when a clock id is free", "Long before the clock is back where it was.").steps(
+            &[
+                &[issued(T, 1), issued(T + 1000, 1)][..],
+                &switched(T + 10, 1),
+                &[issued(T + 20, 1)],
+                &refused(T + 15, BACKWARD),
+                &[issued(T + 20, 1)],
+                &[issued(T + 500, 1)],
+                &refused(T + 499, BACKWARD),
+                &[issued(T + 500, 3)],
+                &refused(T + 500, EXHAUSTED),
+                &[issued(T + 1000, 1), issued(T + 1001, 1)],
+                &refused(T + 900, BACKWARD),
+                &refused(T + 1000, BACKWARD),
+                &[issued(T + 1001, 1)],
+            ]
+            .concat(),
+        ),
+        two("a clock id comes free before the lead is", "The clock is followed forward to it.").steps(
+            &[
+                &[issued(T, 1)][..],
+                &switched(T - 500, 1),
+                &[issued(T - 100, 1), issued(T + 900, 1)],
+                &refused(T - 200, BACKWARD),
+                &refused(T - 100, BACKWARD),
+                &switched(T - 99, 1),
+            ]
+            .concat(),
+        ),
+        two("a full tick behind a step back", "The current tick has nothing left, so its own lead is not enough.").lead(5).steps(
+            &[
+                &[issued(T, 4), issued(T, 4), issued(T, 4), issued(T, 4)][..],
+                &refused(T - 4, EXHAUSTED),
+                &refused(T - 9, BACKWARD),
+                &[issued(T + 1, 1)],
+            ]
+            .concat(),
+        ),
+        two(
+            "clock ids in use are passed over",
+            "Both are at a tick that one of them was at before: it has half of its IDs left.",
+        )
+        .lead(1)
+        .steps(
+            &[
+                &[issued(T, 1), issued(T + 3, 1)][..],
+                &switched(T + 1, 1),
+                &[issued(T + 3, 9); 3],
+                &refused(T + 3, EXHAUSTED),
+                &[issued(T + 4, 9)],
+            ]
+            .concat(),
+        ),
+    ]
+}
+
+fn odd_layouts() -> Vec<Value> {
+    vec![
+        Script::new("a switch in ticks of 10 ms", "").layout("clock ids and ticks of 10 ms", Some(7)).lead(25).steps(
+            &[
+                &[issued(T + 105, 1)][..],
+                &[issued(T + 75, 1)],
+                &switched(T + 74, 1),
+                &[issued(T + 79, 1), issued(T + 80, 1)],
+                &switched(T + 9, 9),
+                &[issued(T + 9, 9), issued(T + 9, 9), issued(T + 9, 9), issued(T + 9, 9), issued(T + 9, 9)],
+            ]
+            .concat(),
+        ),
+        Script::new("no switch below the start", "A switch goes to the clock's tick, and nothing is issued before the start.")
+            .layout("multi-clock", Some(7))
+            .start(T)
+            .steps(&[&[issued(T + 11, 1), issued(T + 500, 1)][..], &refused(T + 10, BACKWARD), &switched(T + 11, 1)].concat()),
+        Script::new("a switch under clock ids above the time", "")
+            .layout("clock above time", Some(7))
+            .steps(&[&[issued(T, 1)][..], &switched(T - 11, 1), &[issued(T, 1), issued(T + 1, 1)]].concat()),
+        Script::new("a switch away from the last tick", "What is left of the time can still be used.")
+            .layout("one bit of everything", Some(0))
+            .lead(0)
+            .steps(
+                &[
+                    &[issued(1, 1)][..],
+                    &switched(0, 1),
+                    &[issued(0, 9)],
+                    &refused(0, EXHAUSTED),
+                    &[issued(1, 9)],
+                    &refused(1, OUT_OF_TIME),
+                ]
+                .concat(),
+            ),
+    ]
+}
