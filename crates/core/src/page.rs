@@ -424,16 +424,21 @@ impl Desk {
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
     fn try_reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: usize, confirmed: bool) -> Result<u32> {
         let generator = self.generator(handle)?;
+        let now_ms = millisecond_of(now_ms)?;
         if generator.lacks_key() {
-            // Drawn at the first use and not at opening: Workers allow no entropy outside of a request.
             if let Some(key) = page.take_key()? {
                 generator.offer(key);
             }
             if generator.lacks_key() {
-                return Ok(KEYLESS);
+                // Asked for only where it would be used: Workers allow no entropy at module scope, where their clock shows 0.
+                return match generator.health(now_ms).refusal {
+                    Some(_) if !confirmed => Ok(RECHECK),
+                    Some(error) => Err(error),
+                    None => Ok(KEYLESS),
+                };
             }
         }
-        match generator.reserve(millisecond_of(now_ms)?, want, confirmed)? {
+        match generator.reserve(now_ms, want, confirmed)? {
             Reservation::Recheck => Ok(RECHECK),
             Reservation::Issued { block, wall_tick_ms } => {
                 block.write(&mut page.ids);

@@ -140,7 +140,6 @@ fn the_desk_follows_the_scripts() {
         host.set(slot::SEQUENCE_START, number(start as u64));
         let handle = host.handle();
         if let Some(halves) = script["key"].as_array() {
-            assert_eq!(host.reserve(handle, 0.0, 1, true), KEYLESS, "{}", script["name"]);
             host.set_key([id(&halves[0]), id(&halves[1])]);
         }
         let mut issued = HashSet::new();
@@ -464,6 +463,9 @@ fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
     host.describe_default();
     host.set(slot::SEQUENCE_START, 1.0);
     let handle = host.handle();
+    // Not where it would not be used.
+    assert_eq!(host.reserve(handle, 0.0, 1, false), RECHECK);
+    assert_eq!(host.reserve(handle, 0.0, 1, true), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
     assert_eq!(host.desk.next(&mut host.page, handle, NOW_MS, false), NO_ID);
     assert_eq!(host.index(slot::STATUS), KEYLESS as usize);

@@ -11,7 +11,7 @@ use std::thread;
 
 use frazil::{
     Clock, Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, ManualClock, Node, Outcome, Registry,
-    SystemClock,
+    Reservation, SequenceStart, SystemClock,
 };
 
 /// 2024-07-03, in the layout `default`.
@@ -221,4 +221,92 @@ fn a_sequence_that_starts_again_after_a_step_back_is_caught() {
         });
         assert_ne!(repeats(&minted), 0, "after steps of {step_ms} ms");
     }
+}
+
+/// What four threads mint while a fifth sets the clock back and forth by up to a minute, a hundred times.
+fn under_a_wild_clock(mint: impl Fn(u64) -> Option<u64> + Sync) -> Vec<u64> {
+    let (clock, running) = (AtomicU64::new(T), AtomicU64::new(1));
+    let minted = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut own = Vec::new();
+                while running.load(Ordering::Relaxed) == 1 {
+                    own.extend(mint(clock.load(Ordering::Relaxed)));
+                }
+                minted.lock().unwrap().extend(own);
+            });
+        }
+        for step in 0..100 {
+            // Multiples of a prime, so that the clock comes to many of its times more than once.
+            clock.store(T + step * 7919 % 61 * 1000, Ordering::Relaxed);
+            thread::sleep(std::time::Duration::from_millis(3));
+        }
+        running.store(0, Ordering::Relaxed);
+    });
+    minted.into_inner().unwrap()
+}
+
+fn clocked() -> Layout {
+    let fields = vec![Field::time(40), Field::clock(4), Field::node(1), Field::sequence(8)];
+    Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
+}
+
+#[test]
+fn a_clock_that_goes_back_and_forth_repeats_nothing_across_clock_ids() {
+    let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
+    let ids = Generator::private(&clocked(), options).unwrap();
+    let minted = under_a_wild_clock(|now_ms| match ids.reserve(now_ms, 3, true) {
+        Ok(Reservation::Issued { block, .. }) => Some(block.first()),
+        _ => None,
+    });
+    assert!(minted.len() > 1000, "{}", minted.len());
+    assert_eq!(repeats(&minted), 0);
+    assert!(ids.stats().switches > 3, "{:?}", ids.stats());
+}
+
+#[test]
+fn clock_ids_that_forget_their_last_tick_are_caught() {
+    let machine = Machine::new(&clocked(), Node::Id(1), 0).unwrap();
+    let word = AtomicU64::new(0);
+    let minted = under_a_wild_clock(|now_ms| {
+        let read = word.load(Ordering::SeqCst);
+        let Outcome::Issued { word: next, block, .. } = machine.reserve(read, 0, &[], now_ms, 3, true) else { return None };
+        word.compare_exchange(read, next, Ordering::SeqCst, Ordering::SeqCst).ok().map(|_| block.first())
+    });
+    assert_ne!(repeats(&minted), 0);
+}
+
+#[test]
+fn a_clock_field_gives_a_tick_all_its_clock_ids_under_load() {
+    let layout = Layout::named("multi-clock").unwrap();
+    let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
+    let ids = Generator::private(&layout, options).unwrap();
+    let clock = ManualClock::new(T);
+    // Four threads ask for 20,000 in all.
+    let minted = on_threads(5000, |_| ids.next(&clock).unwrap_or(0));
+    let minted: Vec<u64> = minted.into_iter().filter(|id| *id != 0).collect();
+    assert_eq!((minted.len(), repeats(&minted)), (1 << 14, 0));
+}
+
+/// How many of the IDs, in percent, the fullest of 16 shards gets at one ID every two milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+fn fullest_shard(sequence_start: SequenceStart) -> f64 {
+    const IDS: usize = 20_000;
+    let options = GeneratorOptions { sequence_start, ..GeneratorOptions::new(Node::Id(1)) };
+    let ids = Generator::private(&Layout::named("default").unwrap(), options).unwrap();
+    let mut shards = [0_usize; 16];
+    for call in 0..IDS as u64 {
+        let id = ids.next(&ManualClock::new(T + 2 * call)).unwrap();
+        shards[usize::try_from(id % 16).unwrap()] += 1;
+    }
+    100.0 * shards.into_iter().max().unwrap_or(0) as f64 / IDS as f64
+}
+
+#[test]
+fn a_keyed_start_spreads_a_quiet_generator_over_its_shards() {
+    // A sixteenth is 6.25 %; with 20,000 IDs, 8 % is ten standard deviations away.
+    assert!(fullest_shard(SequenceStart::Random) <= 8.0);
+    assert!(fullest_shard(SequenceStart::Wrap) <= 8.0);
+    assert!(fullest_shard(SequenceStart::Zero) > 99.0, "all of them in one");
 }

@@ -1,0 +1,51 @@
+// A process whose clock is set back and forth under it (libfaketime reads the offset from a file), and four worker threads
+// that mint with one node id all the while. Writes what each minted to a file, and what it met to the standard output.
+import { once } from "node:events";
+import { renameSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { Snowflake } from "frazil";
+import { resetting } from "../api/broken.mjs";
+
+/** Mints until the gate closes: the IDs, the codes of refusals, and what the generator says of itself. */
+function mint({ gate, layout, broken, most }) {
+  const gates = new Int32Array(gate);
+  const ids = broken ? undefined : new Snowflake({ node: 7, layout, maxWaitMs: 0 });
+  const next = broken ? resetting() : ids.next;
+  const issued = new BigUint64Array(most);
+  const codes = {};
+  let count = 0;
+  while (Atomics.load(gates, 0) === 0 && count < most) {
+    try {
+      for (let burst = 0; burst < 20 && count < most; burst++) {
+        const id = next();
+        issued[count++] = id;
+      }
+    } catch (error) {
+      codes[error.code] = (codes[error.code] ?? 0) + 1;
+    }
+    Atomics.wait(gates, 0, 0, 1);
+  }
+  return { issued: issued.subarray(0, count), codes, stats: ids?.stats() };
+}
+
+if (isMainThread) {
+  const { steps, threads, ...task } = JSON.parse(process.argv[2]);
+  const file = process.env.FAKETIME_TIMESTAMP_FILE;
+  const gate = new SharedArrayBuffer(4);
+  const workers = Array.from({ length: threads }, (_, thread) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: { ...task, gate, thread } });
+    return once(worker, "message").then(([report]) => report);
+  });
+  for (const { afterMs, offsetS } of steps) {
+    await sleep(afterMs);
+    // In one step, so that no thread reads half a number.
+    writeFileSync(`${file}.new`, `${offsetS < 0 ? "" : "+"}${offsetS}\n`);
+    renameSync(`${file}.new`, file);
+  }
+  await sleep(400);
+  Atomics.store(new Int32Array(gate), 0, 1);
+  const reports = await Promise.all(workers);
+  writeFileSync(task.out, Buffer.concat(reports.map(({ issued }) => new Uint8Array(issued.slice().buffer))));
+  process.stdout.write(JSON.stringify(reports.map(({ codes, stats }) => ({ codes, stats }))));
+} else parentPort.postMessage(mint(workerData));
