@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Layout, Snowflake } from "frazil";
+import { ClockError, Layout, Snowflake } from "frazil";
 import { slot } from "../vectors/tables.mjs";
 import { wide } from "../wide.mjs";
 import { repeats } from "./broken.mjs";
@@ -239,10 +239,15 @@ test("stats count what was issued, dropped, reserved and waited for", () => {
     rechecks: 0,
     stalls: 0,
     waitedMs: 0,
+    stepsBack: 0,
+    largestStepBackMs: 0,
+    switches: 0,
+    worstLeadMs: 0,
   });
   ids.nextMany(4096);
+  clock.ms -= 5;
   assert.throws(ids.next);
-  clock.ms += 1;
+  clock.ms += 6;
   ids.next();
   assert.deepEqual(ids.stats(), {
     backend,
@@ -252,7 +257,99 @@ test("stats count what was issued, dropped, reserved and waited for", () => {
     rechecks: 1,
     stalls: 1,
     waitedMs: 0,
+    stepsBack: 1,
+    largestStepBackMs: 5,
+    switches: 0,
+    worstLeadMs: 0,
   });
+  const stats = ids.stats();
+  ids.close();
+  assert.deepEqual(ids.stats(), stats, "what it was when it was closed");
+});
+
+test("stats tell of a clock that jumps a year ahead and back", () => {
+  const { ids, clock } = scripted({ layout: "multi-clock" });
+  const year = 31_536_000_000;
+  ids.next();
+  clock.ms += year;
+  ids.next();
+  clock.ms -= year - 60_000;
+  const id = ids.next();
+  assert.equal(ids.decode(id).timestampMs, clock.ms, "not stuck: another clock id");
+  const { stepsBack, largestStepBackMs, switches } = ids.stats();
+  assert.deepEqual(
+    { stepsBack, largestStepBackMs, switches },
+    { stepsBack: 1, largestStepBackMs: year - 60_000, switches: 1 },
+  );
+});
+
+test("health tells how it stands, and issues nothing", () => {
+  const { ids, clock } = scripted();
+  const first = ids.next();
+  const endsAt = new Date(1704067200000 + 2 ** 41 - 1);
+  const remainingMs = endsAt - clock.ms;
+  assert.deepEqual(ids.health(), { ok: true, refusal: undefined, leadMs: 0, endsAt, remainingMs, warnings: [] });
+  clock.ms -= 60_000;
+  const { ok, refusal, leadMs } = ids.health();
+  assert.deepEqual([ok, leadMs], [false, 60_000]);
+  assert.ok(refusal instanceof ClockError);
+  assert.deepEqual([refusal.code, refusal.retryAfterMs], ["CLOCK_BACKWARD", 59_990]);
+  clock.ms += 60_000;
+  assert.equal(ids.next(), first + 1n);
+
+  for (const [atMs, warned] of [
+    [+endsAt - 31_536_000_000, false],
+    [+endsAt - 31_536_000_000 + 1, true],
+    [+endsAt, true],
+  ]) {
+    clock.ms = atMs;
+    const { ok, warnings } = ids.health();
+    assert.equal(ok, true);
+    assert.equal(warnings.length, Number(warned));
+    assert.equal(warnings.join().includes("2093-09-06T15:47:35.551Z"), warned, `${warnings}`);
+  }
+  clock.ms = +endsAt + 1;
+  assert.deepEqual([ids.health().refusal.code, ids.health().remainingMs], ["TIME_EXHAUSTED", 0]);
+  clock.ms = Number.NaN;
+  assert.throws(ids.health, { code: "INVALID_CLOCK" });
+  ids.close();
+  assert.throws(ids.health, { code: "CLOSED" });
+});
+
+test("a random or wrapping start is one for all generators of a layout and node id", () => {
+  const options = { node: 31, maxWaitMs: 1000 };
+  for (const [sequenceStart, other, node] of [
+    ["random", "wrap", 31],
+    ["wrap", undefined, 32],
+    ["zero", "random", 33],
+  ]) {
+    const ids = new Snowflake({ ...options, node, sequenceStart });
+    ids.next();
+    assert.throws(() => new Snowflake({ ...options, node, sequenceStart: other }), {
+      code: "STATE_CONFLICT",
+      field: "sequenceStart",
+      value: other,
+    });
+    const twin = new Snowflake({ ...options, node, sequenceStart });
+    const issued = times(1000, (at) => (at % 2 === 0 ? ids : twin).next());
+    assert.equal(repeats(issued), 0);
+  }
+});
+
+test("a random start spreads a quiet generator over its shards", () => {
+  const fullest = (sequenceStart) => {
+    const { ids, clock } = scripted({ sequenceStart });
+    const shards = new Array(16).fill(0);
+    for (let call = 0; call < 20_000; call++) {
+      clock.ms += 2;
+      shards[Number(ids.next() % 16n)]++;
+    }
+    return Math.max(...shards) / 20_000;
+  };
+  // A sixteenth is 6.25 %; 8 % is ten standard deviations away.
+  assert.ok(fullest("random") <= 0.08);
+  assert.ok(fullest("wrap") <= 0.08);
+  assert.ok(fullest("zero") > 0.99, "all of them in one");
 });
 
 test("a closed generator refuses every call that mints, and still decodes", async () => {
@@ -806,7 +903,7 @@ test("importing reads no clock, draws nothing at random, and loads no core", asy
 
 test("a backend that nobody knows is refused by the first generator, not by the import", async () => {
   const script = `
-    import { Layout, Snowflake } from "frazil";
+    import { ClockError, Layout, Snowflake } from "frazil";
     const year = Layout.named("twitter").decode("1541815603606036480").date.getUTCFullYear();
     const errors = [];
     for (let attempt = 0; attempt < 2; attempt++) {

@@ -110,8 +110,8 @@ function* options() {
     }
   }
   yield option("maxLeadMs", 1001, "INVALID_OPTION", ruleOf("STATIC_LEAD", 0, 1000));
-  for (const value of ["random", "wrap", "", null, 0])
-    yield option("sequenceStart", value, "INVALID_OPTION", rules.SEQUENCE_ZERO);
+  for (const value of ["Zero", "ones", "", null, 0, ["zero"], touchy])
+    yield option("sequenceStart", value, "INVALID_OPTION", rules.KNOWN_START);
   for (const value of ["yes", 1, 0, null]) yield option("unshared", value, "INVALID_OPTION", rules.TRUE_OR_FALSE);
   for (const value of [5, null, "Date.now", {}]) yield option("now", value, "INVALID_OPTION", rules.FUNCTION);
 }

@@ -138,14 +138,14 @@ new Snowflake({
   maxLeadMs: 0,
   maxWaitMs: 0,
   maxAsyncWaitMs: 0,
-  sequenceStart: "zero",
+  sequenceStart: "random",
   unshared: true,
   now: () => 0,
 });
 // @ts-expect-error: misspelt
 new Snowflake({ node: 7, maxLead: 5 });
 // @ts-expect-error: not offered
-new Snowflake({ node: 7, sequenceStart: "random" });
+new Snowflake({ node: 7, sequenceStart: "ones" });
 // @ts-expect-error: milliseconds are a number
 new Snowflake({ node: 7, maxWaitMs: "5" });
 // @ts-expect-error: a clock returns a number

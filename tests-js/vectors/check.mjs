@@ -239,6 +239,10 @@ export function checkGeneration({ Layout, slot, port }, vectors) {
   const { calls, page } = port.binding;
   for (const script of vectors.scripts) {
     const handle = open({ slot, port }, { ...script, layout: layoutOf(script.layout), private: true });
+    if (script.key !== null) {
+      const halves = script.key.flatMap((half) => [Number(BigInt(half) >> 32n), Number(BigInt(half) & 0xffffffffn)]);
+      port.numbers.set([1, ...halves], slot.HAS_KEY);
+    }
     const issued = new Set();
     script.steps.forEach(({ nowMs, want, confirmed, expect }, at) => {
       cases.run(`${script.name}, step ${at + 1}`, () => {
@@ -293,6 +297,7 @@ function open({ slot, port }, { layout, node, startMs, private: own = false, ...
   numbers[slot.NODE] = typeof node === "number" ? node : Number.NaN;
   numbers[slot.START_MS] = startMs ?? Number.NaN;
   numbers[slot.PRIVATE] = Number(own);
+  numbers[slot.SEQUENCE_START] = slot.STARTS.indexOf(options.sequenceStart ?? "zero");
   for (const name of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
     const upper = name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
     numbers[slot[`HAS_${upper}`]] = Number(options[name] !== undefined);

@@ -26,4 +26,12 @@ export {
   type Plan,
 } from "./layout.js";
 export type { Backend } from "./port.js";
-export { type AsyncOptions, type NodeOption, Snowflake, type SnowflakeOptions, type Stats } from "./snowflake.js";
+export {
+  type AsyncOptions,
+  type Health,
+  type NodeOption,
+  type SequenceStart,
+  Snowflake,
+  type SnowflakeOptions,
+  type Stats,
+} from "./snowflake.js";

@@ -41,6 +41,7 @@ export interface Calls {
   admit(page: number, handle: number, count: number, waitMs: number): number;
   reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
   next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+  health(page: number, handle: number, nowMs: number): number;
 }
 
 /** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. @internal */

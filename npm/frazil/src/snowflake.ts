@@ -38,13 +38,20 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
   readonly maxWaitMs?: number;
   /** How long an asynchronous call may wait in all. Default: 5000 ms. */
   readonly maxAsyncWaitMs?: number;
-  /** Where the sequence starts in a new tick. */
-  readonly sequenceStart?: "zero";
+  /**
+   * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
+   * quarter; still increasing. `"wrap"`: anywhere, and round: full capacity, but IDs of one tick are not in order. All
+   * generators of one layout and node id must have the same.
+   */
+  readonly sequenceStart?: SequenceStart;
   /** On WebAssembly in a Node worker thread: your word that no other thread has this node id. */
   readonly unshared?: boolean;
   /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
   readonly now?: () => number;
 }
+
+/** Where the sequence starts in a new tick. */
+export type SequenceStart = "zero" | "random" | "wrap";
 
 /** What an asynchronous call can be given. */
 export interface AsyncOptions {
@@ -67,6 +74,31 @@ export interface Stats {
   readonly stalls: number;
   /** Milliseconds that calls meant to wait. */
   readonly waitedMs: number;
+  // Of these, generators of one thread with equal layout, node id and lead have one count.
+  /** Times the clock was seen before its last reading. */
+  readonly stepsBack: number;
+  /** The largest of these steps, in milliseconds. */
+  readonly largestStepBackMs: number;
+  /** Times the clock was followed back, to another clock id. */
+  readonly switches: number;
+  /** The furthest that an ID lay ahead of the clock, in milliseconds. */
+  readonly worstLeadMs: number;
+}
+
+/** How a generator stands now. */
+export interface Health {
+  /** Whether `next()` would give an ID at once. */
+  readonly ok: boolean;
+  /** What `next()` would be refused with, without waiting. */
+  readonly refusal: FrazilError | undefined;
+  /** How far the current tick lies ahead of the clock, in milliseconds. */
+  readonly leadMs: number;
+  /** When the time field of the layout runs out. */
+  readonly endsAt: Date;
+  /** How long until then, in milliseconds; 0 once it is over. */
+  readonly remainingMs: number;
+  /** What should be looked at although IDs are issued: a time field that runs out within a year. */
+  readonly warnings: readonly string[];
 }
 
 const OPTIONS = [
@@ -92,6 +124,12 @@ const checkedClock = (now: () => unknown) => (): number => {
 };
 
 const isStall = (error: unknown): error is ClockError => error instanceof ClockError && (error.retryAfterMs ?? 0) > 0;
+
+/** Puts a new key for the start of the sequence into the page. */
+function drawKey(numbers: Float64Array): void {
+  numbers.set(crypto.getRandomValues(new Uint32Array(4)), slot.KEY);
+  numbers[slot.HAS_KEY] = 1;
+}
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
 const forgotten = /* @__PURE__ */ (() =>
@@ -143,19 +181,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #rechecks = 0;
   #stalls = 0;
   #waitedMs = 0;
+  #met = { stepsBack: 0, largestStepBackMs: 0, switches: 0, worstLeadMs: 0 };
 
   /**
    * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
-   * and the rule. `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
+   * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id.
+   * `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
    */
   constructor(options: SnowflakeOptions<L>) {
     const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, OPTIONS)) };
-    const { layout = "default", epochMs, node, sequenceStart, unshared = false, now } = given;
+    const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
-    if (sequenceStart !== undefined && sequenceStart !== "zero") {
-      throw refusal(ConfigError, "INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
-    }
     if (typeof unshared !== "boolean")
       throw refusal(ConfigError, "INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function")
@@ -282,11 +319,36 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     rechecks: this.#rechecks,
     stalls: this.#stalls,
     waitedMs: this.#waitedMs,
+    ...this.#meet(),
   });
+
+  /**
+   * How it stands now, for a health check. Issues nothing.
+   *
+   * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+   * @throws {ClockError} `INVALID_CLOCK`.
+   */
+  readonly health = (): Health => {
+    const port = this.#ready();
+    const { calls, page } = port.binding;
+    const now = this.#clock();
+    const status = calls.health(page, this.#handle, numeric(now));
+    const refusal = status === 0 ? undefined : port.error(status, now);
+    if (refusal?.code === "INVALID_CLOCK") throw refusal;
+    const { numbers } = port;
+    const endsAt = new Date(numbers[slot.END_MS] as number);
+    const remainingMs = numbers[slot.REMAINING_MS] as number;
+    const warnings =
+      numbers[slot.ENDS_SOON] === 0
+        ? []
+        : [`the time field of the layout runs out on ${endsAt.toISOString()}: plan for another epoch or layout`];
+    return { ok: status === 0, refusal, leadMs: numbers[slot.LEAD_MS] as number, endsAt, remainingMs, warnings };
+  };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
   readonly close = (): void => {
     if (this.#closed) return;
+    this.#meet();
     this.#closed = true;
     this.#dropBlock();
     if (this.#private && this.#port !== undefined) {
@@ -321,6 +383,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     numbers[slot.NODE] = numeric(node);
     numbers[slot.START_MS] = this.#private ? Number.NaN : processStartMs();
     numbers[slot.PRIVATE] = Number(this.#private);
+    const starts: readonly SequenceStart[] = slot.STARTS;
+    const { sequenceStart = "zero" } = given as { sequenceStart?: SequenceStart };
+    numbers[slot.SEQUENCE_START] = starts.indexOf(sequenceStart);
     for (const [has, at, value] of [
       [slot.HAS_MAX_LEAD_MS, slot.MAX_LEAD_MS, given["maxLeadMs"]],
       [slot.HAS_MAX_WAIT_MS, slot.MAX_WAIT_MS, given["maxWaitMs"]],
@@ -341,6 +406,22 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const hint =
       error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
     return refusal(ConfigError, error.code, error.field as string, value, `${error.rule}${hint}`);
+  }
+
+  /** What the core has counted, or had when this was closed. */
+  #meet() {
+    const port = this.#port;
+    if (port === undefined || this.#closed) return this.#met;
+    // The counts depend on no time.
+    port.binding.calls.health(port.binding.page, this.#handle, 0);
+    const { numbers } = port;
+    this.#met = {
+      stepsBack: numbers[slot.STEPS_BACK] as number,
+      largestStepBackMs: numbers[slot.LARGEST_STEP_BACK_MS] as number,
+      switches: numbers[slot.SWITCHES] as number,
+      worstLeadMs: numbers[slot.WORST_LEAD_MS] as number,
+    };
+    return this.#met;
   }
 
   /** Calls that outlive this object, so they must not hold it. */
@@ -504,6 +585,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (status === slot.RECHECK) {
         this.#rechecks++;
         confirmed = true;
+      } else if (status === slot.KEYLESS) {
+        drawKey(port.numbers);
       } else {
         const error = port.error(status, now, details);
         if (!isStall(error)) throw error;

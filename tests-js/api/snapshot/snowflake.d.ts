@@ -1,3 +1,4 @@
+import { FrazilError } from "./errors.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
 import { type Backend } from "./port.js";
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
@@ -16,13 +17,19 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
     readonly maxWaitMs?: number;
     /** How long an asynchronous call may wait in all. Default: 5000 ms. */
     readonly maxAsyncWaitMs?: number;
-    /** Where the sequence starts in a new tick. */
-    readonly sequenceStart?: "zero";
+    /**
+     * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
+     * quarter; still increasing. `"wrap"`: anywhere, and round: full capacity, but IDs of one tick are not in order. All
+     * generators of one layout and node id must have the same.
+     */
+    readonly sequenceStart?: SequenceStart;
     /** On WebAssembly in a Node worker thread: your word that no other thread has this node id. */
     readonly unshared?: boolean;
     /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
     readonly now?: () => number;
 }
+/** Where the sequence starts in a new tick. */
+export type SequenceStart = "zero" | "random" | "wrap";
 /** What an asynchronous call can be given. */
 export interface AsyncOptions {
     /** Ends the wait: the call rejects with the signal's reason. */
@@ -43,6 +50,29 @@ export interface Stats {
     readonly stalls: number;
     /** Milliseconds that calls meant to wait. */
     readonly waitedMs: number;
+    /** Times the clock was seen before its last reading. */
+    readonly stepsBack: number;
+    /** The largest of these steps, in milliseconds. */
+    readonly largestStepBackMs: number;
+    /** Times the clock was followed back, to another clock id. */
+    readonly switches: number;
+    /** The furthest that an ID lay ahead of the clock, in milliseconds. */
+    readonly worstLeadMs: number;
+}
+/** How a generator stands now. */
+export interface Health {
+    /** Whether `next()` would give an ID at once. */
+    readonly ok: boolean;
+    /** What `next()` would be refused with, without waiting. */
+    readonly refusal: FrazilError | undefined;
+    /** How far the current tick lies ahead of the clock, in milliseconds. */
+    readonly leadMs: number;
+    /** When the time field of the layout runs out. */
+    readonly endsAt: Date;
+    /** How long until then, in milliseconds; 0 once it is over. */
+    readonly remainingMs: number;
+    /** What should be looked at although IDs are issued: a time field that runs out within a year. */
+    readonly warnings: readonly string[];
 }
 /**
  * Mints Snowflake IDs.
@@ -63,7 +93,8 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     readonly node: number | undefined;
     /**
      * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
-     * and the rule. `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
+     * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id.
+     * `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
      */
     constructor(options: SnowflakeOptions<L>);
     /** Where the core runs: `"native"` or `"wasm"`. */
@@ -104,6 +135,13 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     readonly decode: (id: IdInput) => Decoded<PartsOf<L>>;
     /** What it has done so far. Counted apart from the hot path, so it costs nothing. */
     readonly stats: () => Stats;
+    /**
+     * How it stands now, for a health check. Issues nothing.
+     *
+     * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
+     * @throws {ClockError} `INVALID_CLOCK`.
+     */
+    readonly health: () => Health;
     /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
     readonly close: () => void;
     /** `close()`, for `using`. */

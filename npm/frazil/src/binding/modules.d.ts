@@ -15,6 +15,7 @@ declare module "*/build/frazil_bg.js" {
   export function admit(page: number, handle: number, count: number, waitMs: number): number;
   export function reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
   export function next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+  export function health(page: number, handle: number, nowMs: number): number;
 }
 
 declare module "*/frazil.wasm" {

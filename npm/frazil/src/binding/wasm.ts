@@ -3,6 +3,7 @@ import {
   __wbg_set_wasm,
   __wbindgen_init_externref_table,
   admit,
+  health,
   next,
   open,
   page,
@@ -26,7 +27,7 @@ export function instantiate(compile: () => WebAssembly.Module, causes: readonly 
     __wbg_set_wasm(exports);
     exports.__wbindgen_start?.();
     const address = page();
-    const calls = { open, release, admit, reserve, next };
+    const calls = { open, release, admit, reserve, next, health };
     return { backend: "wasm", calls, page: address, memory: exports.memory, offset: address, causes };
   } catch (error) {
     const all = [...causes, error];
