@@ -4,6 +4,8 @@
 //! two numbers and issues one ID after another. Nothing here is shared with `crates/core` but the spelling of codes and
 //! rules; even the named layouts are written out again, from DESIGN. So an error would have to be made twice to go unseen.
 
+pub(crate) mod text;
+
 use std::collections::HashSet;
 
 use frazil::{Code, Rule};

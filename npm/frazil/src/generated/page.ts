@@ -37,7 +37,7 @@ export const IDS = 4096;
 /** The status that asks for the clock to be read once more. */
 export const RECHECK = 255;
 /** Copies of the package share their states where this is equal. */
-export const ABI = 867771501;
+export const ABI = 3000756595;
 
 /** The kinds of fields by their numbers. */
 export const KINDS = ["time", "node", "clock", "sequence"];
@@ -76,6 +76,7 @@ export const SUBJECTS = [
   "sequence",
   "sequenceStart",
   "generator",
+  "text",
 ];
 
 /** The rules by number. */
@@ -119,4 +120,16 @@ export const RULES = [
   rules.SEQUENCE_ZERO,
   rules.FUNCTION,
   rules.A_SIGNAL,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
 ];
