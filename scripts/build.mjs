@@ -39,6 +39,8 @@ const BUNDLES = [
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
   { file: "decode.mjs", entry: "decode", format: "esm" },
   { file: "decode.cjs", entry: "decode", format: "cjs" },
+  { file: "text.mjs", entry: "text", format: "esm" },
+  { file: "text.cjs", entry: "text", format: "cjs" },
 ];
 
 function digest(paths) {
@@ -124,7 +126,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode"]);
+  keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
   // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
-import { browser, runtimes, tools } from "./tools.mjs";
+import { browser, faketime, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -35,6 +35,12 @@ function start(folder, { file = "", under = process.execPath, limitMs = 120_000 
 
 /** Runs the tests of crates/wasm in a runtime. They compile first, and the limit is that of a whole file. */
 const wasmBindgen = (file) => start("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
+
+/** Runs the properties of the core, with that many cases each. */
+const oracle = (cases) =>
+  run("cargo", ["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "oracle", "--test", "text"], {
+    env: { ...process.env, PROPTEST_CASES: String(cases) },
+  });
 
 const needsAddon = () =>
   isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
@@ -82,6 +88,15 @@ const SUITES = [
     },
   },
   {
+    name: "oracle",
+    run: () => oracle(100_000),
+  },
+  {
+    name: "oracle-million",
+    long: true,
+    run: () => oracle(1_000_000),
+  },
+  {
     name: "rust-docs",
     run: () =>
       run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "--all-features", "--no-deps"], {
@@ -93,6 +108,7 @@ const SUITES = [
   { name: "vectors-wasm", run: () => node("vectors", "wasm") },
   { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
   { name: "api-wasm", run: () => node("api", "wasm") },
+  { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
   { name: "readme", run: () => node("readme", isLinuxX64Gnu ? "native" : "wasm") },
   { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
   { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },

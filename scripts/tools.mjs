@@ -15,6 +15,7 @@ export const tools = {
   deno: `${modules}@deno/linux-x64-glibc/deno`,
   bun: `${modules}@oven/bun-linux-x64/bin/bun`,
   chromium: "/usr/bin/chromium",
+  faketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
 };
 
 /** The runtimes and drivers from npm. The lock file names the programs of one platform. */
@@ -27,16 +28,18 @@ export const runtimes = {
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
 };
 
-/** Debian's Chromium. */
-export const browser = {
+/** What comes from Debian, unless it is there. */
+const debian = (title, file, ...packages) => ({
   unable() {
-    if (existsSync(tools.chromium)) return undefined;
+    if (existsSync(file)) return undefined;
     const reason = noDebian();
-    if (reason !== undefined) return `${tools.chromium} is missing (apt-get install chromium: ${reason})`;
-    return undefined;
+    return reason && `${file} is missing (apt-get install ${packages.join(" ")}: ${reason})`;
   },
   async install() {
-    if (existsSync(tools.chromium)) return;
-    await step("installing Chromium", () => installDebian("chromium"));
+    if (!existsSync(file)) await step(`installing ${title}`, () => installDebian(...packages));
   },
-};
+});
+
+export const browser = debian("Chromium", tools.chromium, "chromium");
+/** Sets the clock of a process, for the tests that need one that is wrong. */
+export const faketime = debian("libfaketime", tools.faketime, "libfaketime");

@@ -174,7 +174,7 @@ test("fields that do not apply are absent", () => {
     [thrown(() => stalled.decode("x")), ["code", "field", "retryable", "rule", "value"]],
   ]) {
     assert.deepEqual(Object.keys(error).sort(), fields, error.message);
-    for (const name of ["field", "value", "rule", "retryAfterMs", "maxCount", "issued", "position", "cause"]) {
+    for (const name of ["field", "value", "rule", "retryAfterMs", "maxCount", "issued", "position", "index", "cause"]) {
       assert.equal(name in error, fields.includes(name), `${name} in ${error.message}`);
     }
   }

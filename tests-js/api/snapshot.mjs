@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const emitted = fileURLToPath(new URL("../../npm/frazil/dist/esm/", import.meta.url));
 const kept = fileURLToPath(new URL("snapshot/", import.meta.url));
 /** Where the package can be entered. */
-const ENTRIES = ["index.d.ts", "decode.d.ts"];
+const ENTRIES = ["index.d.ts", "decode.d.ts", "text.d.ts"];
 
 /** The emitted declarations that a user's compiler reads, by file name. */
 export function emittedDeclarations() {

@@ -25,7 +25,14 @@ test("the public declarations are the ones that were agreed on", () =>
 
 test("the declarations of every export are followed", () => {
   const names = Object.keys(emittedDeclarations());
-  for (const name of ["index.d.ts", "decode.d.ts", "layout.d.ts", "snowflake.d.ts", "generated/layouts.d.ts"]) {
+  for (const name of [
+    "index.d.ts",
+    "decode.d.ts",
+    "text.d.ts",
+    "layout.d.ts",
+    "snowflake.d.ts",
+    "generated/layouts.d.ts",
+  ]) {
     assert.ok(names.includes(name), name);
   }
 });

@@ -15,6 +15,7 @@ function mint({ gate, layout, broken, most }) {
   const issued = new BigUint64Array(most);
   const codes = {};
   let count = 0;
+  parentPort.postMessage("ready");
   while (Atomics.load(gates, 0) === 0 && count < most) {
     try {
       for (let burst = 0; burst < 20 && count < most; burst++) {
@@ -33,19 +34,20 @@ if (isMainThread) {
   const { steps, threads, ...task } = JSON.parse(process.argv[2]);
   const file = process.env.FAKETIME_TIMESTAMP_FILE;
   const gate = new SharedArrayBuffer(4);
-  const workers = Array.from({ length: threads }, (_, thread) => {
-    const worker = new Worker(new URL(import.meta.url), { workerData: { ...task, gate, thread } });
-    return once(worker, "message").then(([report]) => report);
-  });
-  for (const { afterMs, offsetS } of steps) {
+  const start = () => new Worker(new URL(import.meta.url), { workerData: { ...task, gate } });
+  const workers = Array.from({ length: threads }, start);
+  const messages = () => Promise.all(workers.map(async (worker) => (await once(worker, "message"))[0]));
+  await messages();
+  for (const { afterMs, offsetS } of [{ afterMs: 0, offsetS: 0 }, ...steps]) {
     await sleep(afterMs);
     // In one step, so that no thread reads half a number.
     writeFileSync(`${file}.new`, `${offsetS < 0 ? "" : "+"}${offsetS}\n`);
     renameSync(`${file}.new`, file);
   }
-  await sleep(400);
+  await sleep(1200);
+  const reported = messages();
   Atomics.store(new Int32Array(gate), 0, 1);
-  const reports = await Promise.all(workers);
+  const reports = await reported;
   writeFileSync(task.out, Buffer.concat(reports.map(({ issued }) => new Uint8Array(issued.slice().buffer))));
   process.stdout.write(JSON.stringify(reports.map(({ codes, stats }) => ({ codes, stats }))));
 } else parentPort.postMessage(mint(workerData));

@@ -35,6 +35,8 @@ const CEILINGS = [
   ["the workerd entry", 9.25 * kB, () => bundled('export * from "frazil"', ["workerd", "worker", "browser"])],
   ["its WebAssembly module", 6.5 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
   ["frazil/decode", 2 * kB, () => bundled('export * from "frazil/decode"', ["browser"])],
+  ["frazil/text", 2.5 * kB, () => bundled('export * from "frazil/text"', ["browser"])],
+  ["one text form", 2.125 * kB, () => bundled('export { base62 } from "frazil/text"', ["browser"])],
   ["Layout alone", 4.75 * kB, () => bundled('export { Layout } from "frazil"', ["browser"])],
 ];
 

@@ -1,4 +1,4 @@
-// The README's programs run, and print what the README says; links between the documents lead somewhere.
+// The programs of the README and of other documents run, and print what the document says; links lead somewhere.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,18 +7,18 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(`${root}README.md`, "utf8");
 
-/** The program of a document that stands right before its output. */
-const programs = [...readme.matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(([, program, output]) => ({
-  program,
-  output,
-}));
+/** The programs of a document that stand right before their output. */
+const programsOf = (document) =>
+  [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
+    ([, program, output], at) => ({ name: `${document}, program ${at + 1}`, program, output }),
+  );
+const programs = ["README.md", "docs/text.md"].map(programsOf);
 
-test("there are programs to run", () => assert.ok(programs.length >= 1));
+test("there are programs to run", () => assert.ok(programs.every(({ length }) => length >= 1)));
 
-for (const { program, output } of programs) {
-  test(`the README's program ${JSON.stringify(program.split("\n")[0])} prints what it says`, () => {
+for (const { name, program, output } of programs.flat()) {
+  test(`${name}, prints what it says`, () => {
     // Inside the workspace, so that `frazil` is found.
     const folder = mkdtempSync(join(root, "tests-js/readme/run-"));
     try {

@@ -2,15 +2,25 @@
 // global but the language's and timers; a bundle of it runs on Workers, in pages, and in each process.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
+import * as text from "frazil/text";
 import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
 import ids from "../../crates/core/vectors/ids.json";
 import layouts from "../../crates/core/vectors/layouts.json";
 import ranges from "../../crates/core/vectors/ranges.json";
+import texts from "../../crates/core/vectors/text.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
 import * as slot from "../../npm/frazil/src/generated/page.ts";
 import { repeats, wrapping } from "../api/broken.mjs";
-import { checkDecoder, checkErrors, checkGeneration, checkIds, checkLayouts, checkRanges } from "../vectors/check.mjs";
+import {
+  checkDecoder,
+  checkErrors,
+  checkGeneration,
+  checkIds,
+  checkLayouts,
+  checkRanges,
+  checkText,
+} from "../vectors/check.mjs";
 
 const { FrazilError, Snowflake } = frazil;
 
@@ -18,7 +28,7 @@ function must(condition, sentence) {
   if (!condition) throw new Error(sentence);
 }
 
-/** The five files, and how many cases each had. */
+/** Every file of vectors, and how many cases each had. */
 export function checkVectors() {
   new Snowflake({ node: 0 }); // makes the realm's way to the core
   const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")] };
@@ -28,6 +38,7 @@ export function checkVectors() {
     ranges: checkRanges(frazil, ranges),
     generation: checkGeneration(boundary, generation),
     errors: checkErrors(boundary, errorCases),
+    text: checkText(text, texts),
     "frazil/decode": checkDecoder(decoder, layouts, ids),
   };
   const wrong = { ...ids, valid: [{ ...ids.valid[0], id: "1" }] };

@@ -35,7 +35,7 @@ export async function bundle(entries, options) {
 }
 
 // For a process the package stays an import: which of its entries is taken is up to the runtime.
-const processes = { platform: "node", external: ["frazil", "frazil/decode"] };
+const processes = { platform: "node", external: ["frazil", "frazil/decode", "frazil/text"] };
 
 /** Runs `process.mjs` in a runtime that is a process: the program, what stands before and after the file, and the backend. */
 export async function inProcess(program, { before = [], after = [], env = {} } = {}) {

@@ -1,6 +1,7 @@
 // The package as a CommonJS module of Node sees it.
 import frazil = require("frazil");
 import decoder = require("frazil/decode");
+import text = require("frazil/text");
 
 const { Layout, Snowflake, FrazilError } = frazil;
 const ids: frazil.Snowflake<"twitter"> = new Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
@@ -8,9 +9,10 @@ const id: bigint = ids.next();
 const parts: { readonly datacenter: number; readonly worker: number } | undefined = ids.decode(id).parts;
 const decoded: frazil.Decoded<"datacenter" | "worker"> = Layout.named("twitter").decode(id);
 const machine: number | undefined = decoder.decode(id, "sonyflake").parts?.machine;
+const link: string = text.base62.short.encode(id);
 const code: frazil.ErrorCode = new FrazilError("CLOSED", "x").code;
 // @ts-expect-error: a part that the layout does not have
 decoded.parts?.machine;
 // @ts-expect-error: an ID is no text
 const wrong: string = ids.next();
-exports.all = [parts, machine, code, wrong];
+exports.all = [parts, machine, link, code, wrong];

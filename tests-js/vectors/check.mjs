@@ -30,7 +30,7 @@ function equal(actual, expected, what) {
   if (a !== b) throw new Error(`${what} is ${a}, expected ${b}`);
 }
 
-/** The call is refused as the vector says: code, field and rule, each where it is given. */
+/** The call is refused as the vector says: code, field and rule, each where it is given. Returns the error. */
 function refused(expected, call) {
   let error;
   try {
@@ -47,6 +47,7 @@ function refused(expected, call) {
     equal(error.rule, expected.rule, "rule");
   if (!error.message.startsWith(`${expected.code}: `))
     throw new Error(`message does not start with the code: ${error.message}`);
+  return error;
 }
 
 const given = (fields) =>
@@ -347,6 +348,72 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
       // Of two broken rules about the lead, Workers name the one about the unknown start of the process.
       const judged = options.maxLeadMs > 0 && !(globalThis.performance.timeOrigin > 0) ? { code, field } : expected;
       refused(judged, () => new Snowflake(face));
+    });
+  }
+  return cases.done();
+}
+
+/** `text.json`: every form both ways, one by one and many at once, and what is no text of an ID. */
+export function checkText(text, vectors) {
+  const cases = new Cases();
+  const formOf = (name, short) => (short ? text[name].short : text[name]);
+  const ids = BigUint64Array.from(vectors.ids, ({ id }) => BigInt(id));
+  for (const { name, alphabet, width } of vectors.forms) {
+    cases.run(name, () => equal([text[name].alphabet, text[name].width], [alphabet, width], "alphabet and width"));
+    for (const [kind, short] of [
+      ["fixed", false],
+      ["short", true],
+    ]) {
+      const form = formOf(name, short);
+      const texts = vectors.ids.map((row) => row[kind][name]);
+      vectors.ids.forEach(({ name: edge, id }, at) => {
+        cases.run(`${name}, ${kind}: ${edge}`, () => {
+          equal(form.encode(id), texts[at], `encode("${id}")`);
+          equal(form.encode(BigInt(id)), texts[at], `encode(${id}n)`);
+          equal(form.decode(texts[at]), BigInt(id), `decode("${texts[at]}")`);
+          equal(form.tryDecode(texts[at]), BigInt(id), `tryDecode("${texts[at]}")`);
+        });
+      });
+      cases.run(`${name}, ${kind}: many`, () => {
+        equal(form.encodeMany(ids), texts, "encodeMany");
+        equal([...form.decodeMany(texts)].map(String), [...ids].map(String), "decodeMany");
+      });
+    }
+    cases.run(`${name}: order`, () => {
+      const texts = vectors.ids.map((row) => row.fixed[name]);
+      equal(texts.toSorted(), texts, "the texts of ascending IDs, sorted,");
+    });
+  }
+  vectors.ids.forEach(({ name, id, bytes }) => {
+    cases.run(`bytes: ${name}`, () => {
+      equal([...text.bytes.encode(id)], bytes, `encode("${id}")`);
+      equal(text.bytes.decode(Uint8Array.from(bytes)), BigInt(id), "decode");
+      equal(text.bytes.tryDecode(Uint8Array.from(bytes)), BigInt(id), "tryDecode");
+    });
+  });
+  cases.run("bytes: many", () => {
+    const all = Uint8Array.from(vectors.ids.flatMap(({ bytes }) => bytes));
+    equal([...text.bytes.encodeMany(ids)], [...all], "encodeMany");
+    equal([...text.bytes.decodeMany(all)].map(String), [...ids].map(String), "decodeMany");
+  });
+  for (const { form, short, text: theirs, id, source } of vectors.published) {
+    cases.run(`published: ${source}`, () => {
+      equal(formOf(form, short).encode(id), theirs, `encode("${id}")`);
+      equal(formOf(form, short).decode(theirs), BigInt(id), `decode("${theirs}")`);
+    });
+  }
+  const refusedAt = (expected, call) =>
+    equal(refused(expected, call).position ?? null, expected.position ?? null, "position");
+  for (const { name, form, short, text: wrong, ...expected } of vectors.refused) {
+    cases.run(`${form}${short ? ", short" : ""}: ${name}, ${JSON.stringify(wrong)}`, () => {
+      refusedAt(expected, () => formOf(form, short).decode(wrong));
+      equal(formOf(form, short).tryDecode(wrong), undefined, "tryDecode");
+    });
+  }
+  for (const { bytes, ...expected } of vectors.refusedBytes) {
+    cases.run(`bytes: ${bytes.length} of them`, () => {
+      refusedAt(expected, () => text.bytes.decode(Uint8Array.from(bytes)));
+      equal(text.bytes.tryDecode(Uint8Array.from(bytes)), undefined, "tryDecode");
     });
   }
   return cases.done();

@@ -1,14 +1,28 @@
 // The vectors against the package as Node loads it: FRAZIL_BACKEND says on which backend.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
-import { checkDecoder, checkErrors, checkGeneration, checkIds, checkLayouts, checkRanges } from "./check.mjs";
+import * as text from "frazil/text";
+import {
+  checkDecoder,
+  checkErrors,
+  checkGeneration,
+  checkIds,
+  checkLayouts,
+  checkRanges,
+  checkText,
+} from "./check.mjs";
 import { errors, slot } from "./tables.mjs";
 
-const vectors = (name) =>
-  JSON.parse(readFileSync(new URL(`../../crates/core/vectors/${name}.json`, import.meta.url), "utf8"));
+const folder = new URL("../../crates/core/vectors/", import.meta.url);
+const checked = new Set();
+
+function vectors(name) {
+  checked.add(`${name}.json`);
+  return JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
+}
 
 /** The realm's way to the core, made by the first generator. */
 const port = () => {
@@ -29,6 +43,15 @@ test("generation", (t) => {
 test("errors", (t) => {
   t.diagnostic(`${checkErrors({ ...frazil, slot, errors, port: port() }, vectors("errors"))} cases`);
 });
+test("text", (t) => t.diagnostic(`${checkText(text, vectors("text"))} cases`));
+test("no file of vectors is left out, here or in the runtimes", () => {
+  const files = readdirSync(folder).sort();
+  assert.deepEqual([...checked].sort(), files);
+  const everywhere = readFileSync(new URL("../runtimes/everywhere.mjs", import.meta.url), "utf8");
+  const imported = [...everywhere.matchAll(/^import (\w+) from "\.\.\/\.\.\/crates\/core\/vectors\/(.+)";$/gm)];
+  assert.deepEqual(imported.map(([, , file]) => file).sort(), files);
+  for (const [, name] of imported) assert.match(everywhere, new RegExp(`: check\\w+\\(.*\\b${name}\\b.*\\),`), name);
+});
 test("a wrong vector is noticed", () => {
   const wrong = vectors("ids");
   wrong.valid[0].id = "1";
@@ -37,4 +60,14 @@ test("a wrong vector is noticed", () => {
   script.steps[1].expect.ids.first = "1";
   const generation = { scripts: [script] };
   assert.throws(() => checkGeneration({ ...frazil, slot, port: port() }, generation), /1 of \d+ cases failed/);
+  for (const spoil of [
+    (texts) => (texts.refused[0].position = 1),
+    (texts) => (texts.refused[0].text = texts.ids[0].fixed.hex),
+    (texts) => (texts.ids[0].bytes[7] = 1),
+    (texts) => (texts.published[0].text = texts.ids[0].fixed.base32),
+  ]) {
+    const texts = vectors("text");
+    spoil(texts);
+    assert.throws(() => checkText(text, texts), /[12] of \d+ cases failed/);
+  }
 });

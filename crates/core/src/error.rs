@@ -241,6 +241,18 @@ rules! {
     ASignal = 38, "must be an AbortSignal";
     OneStart = 39, "must be the one that generators of this layout and node id have here already";
     StartKey = 40, "must come with a key, since none can be drawn here";
+    TextLength = 41, "must have {max} characters";
+    TextShort = 42, "must have 1 to {max} characters";
+    TextZeros = 43, "must not begin with the form's digit for zero";
+    TextHex = 44, "must have only the digits 0-9 and a-f, in lower case";
+    TextBase32 = 45, "must have only the digits 0-9 and A-Z without I, L, O and U, in upper case";
+    TextBase58 = 46, "must have only the digits 1-9, A-Z and a-z without I, O and l";
+    TextBase62 = 47, "must have only the digits 0-9, A-Z and a-z";
+    TextString = 48, "must be a string";
+    TextIds = 49, "must be a BigUint64Array or an array of IDs";
+    TextStrings = 50, "must be an array of strings";
+    TextBytes = 51, "must be a Uint8Array of 8 bytes";
+    TextManyBytes = 52, "must be a Uint8Array of 8 bytes for each ID";
 }
 
 macro_rules! fields {
@@ -295,6 +307,7 @@ fields! {
     Sequence = 16, "sequence";
     SequenceStart = 17, "sequence_start";
     Generator = 18, "generator";
+    Text = 19, "text";
 }
 
 /// Why a call was refused: a [`Code`], and what it is about.
@@ -313,7 +326,7 @@ pub struct Error {
     pub(crate) subject: Subject,
     pub(crate) rule: Rule,
     /// The magnitude of the value, and whether there is one: an `Option<i128>` would carry 128-bit arithmetic into the
-    /// WebAssembly module.
+    /// WebAssembly module. Of a text, which is not kept, the position.
     magnitude: u64,
     sign: Sign,
     pub(crate) min: u64,
@@ -326,6 +339,10 @@ enum Sign {
     Absent,
     Positive,
     Negative,
+    /// The magnitude is a position.
+    Position,
+    /// The same, in one of many texts, whose index is `min`.
+    PositionInMany,
 }
 
 impl Error {
@@ -347,6 +364,21 @@ impl Error {
     #[inline(never)]
     pub(crate) const fn about(code: Code, subject: Subject, rule: Rule) -> Self {
         Self { code, subject, rule, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
+    }
+
+    /// An error about a text: where it breaks the rule, and the number that fills the rule's sentence.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn text(rule: Rule, position: usize, max: u64) -> Self {
+        let (code, subject, magnitude) = (Code::InvalidText, Subject::Text, position as u64);
+        Self { code, subject, rule, magnitude, sign: Sign::Position, min: 0, max }
+    }
+
+    /// Which of many texts the error is about.
+    pub(crate) const fn at_index(mut self, index: usize) -> Self {
+        self.sign = Sign::PositionInMany;
+        self.min = index as u64;
+        self
     }
 
     /// The offending value, where it is a signed number.
@@ -402,10 +434,32 @@ impl Error {
     #[must_use]
     pub const fn value(&self) -> Option<i128> {
         match self.sign {
-            Sign::Absent => None,
+            Sign::Absent | Sign::Position | Sign::PositionInMany => None,
             Sign::Positive => Some(self.magnitude as i128),
             Sign::Negative => Some(-(self.magnitude as i128)),
         }
+    }
+
+    /// The byte of a text at which it breaks the rule; its length where it is too short.
+    ///
+    /// ```
+    /// assert_eq!(frazil::TextForm::Hex.decode("00000000000000FF").unwrap_err().position(), Some(14));
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        let is_text = matches!(self.sign, Sign::Position | Sign::PositionInMany);
+        usize::try_from(self.magnitude).ok().filter(|_| is_text)
+    }
+
+    /// Which of many texts is at fault.
+    ///
+    /// ```
+    /// let error = frazil::TextForm::Hex.short().decode_many(&["ff", "xx"], &mut [0; 2]).unwrap_err();
+    /// assert_eq!(error.index(), Some(1));
+    /// ```
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        usize::try_from(self.min).ok().filter(|_| self.sign == Sign::PositionInMany)
     }
 
     /// The rule that was broken.
@@ -439,6 +493,12 @@ impl fmt::Display for Error {
         f.write_str(self.field())?;
         if let Some(value) = self.value() {
             write!(f, " is {value}:")?;
+        }
+        if let Some(index) = self.index() {
+            write!(f, " {index}")?;
+        }
+        if let Some(position) = self.position() {
+            write!(f, " at byte {position}:")?;
         }
         f.write_str(" ")?;
         let mut rest = self.rule.template();

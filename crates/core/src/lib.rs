@@ -12,6 +12,7 @@
 //!
 //! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints; it
 //! takes the time from a [`Clock`] and shares its state through a [`Registry`]. [`Machine`] is the algorithm alone, pure.
+//! A [`TextForm`] writes IDs as text, and reads them.
 //!
 //! `no_std` with `alloc`; the feature `std` (on by default) adds `SystemClock`. Nothing is allocated on the minting path.
 
@@ -32,6 +33,7 @@ pub mod page;
 mod shared;
 mod start;
 mod sync;
+mod text;
 
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
@@ -42,6 +44,7 @@ pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
 pub use shared::{ENDS_SOON_MS, Generator, GeneratorOptions, Health, MAX_COUNT, Registry, Reservation, Stats};
 pub use start::{Key, SequenceStart};
+pub use text::{ShortForm, TextForm};
 
 /// The program of the README, which runs as a test.
 #[cfg(doctest)]

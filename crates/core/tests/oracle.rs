@@ -255,7 +255,7 @@ impl Walk {
                 prop_assert!(confirmed || !switched, "a switch that was not confirmed");
                 let mut ids = vec![0; block.len()];
                 block.write(&mut ids);
-                prop_assert!(1 <= ids.len() && ids.len() <= want);
+                prop_assert!(!ids.is_empty() && ids.len() <= want);
                 prop_assert_eq!(block.first(), ids[0]);
                 prop_assert!(from_ms <= now_ms && now_ms < until_ms);
                 prop_assert_eq!(u128::from(until_ms - from_ms), self.model.tick_ms);

@@ -513,8 +513,8 @@ fn the_page_says_how_a_generator_stands() {
     assert_eq!(host.desk.health(&mut host.page, handle, NOW_MS - 3600.0), 0);
     let numbers = &host.page.numbers;
     assert_eq!(numbers[slot::LEAD_MS..=slot::SWITCHES], [0.0, 5.0, 2.0, 3595.0, 1.0]);
-    assert_eq!(numbers[slot::END_MS] - numbers[slot::REMAINING_MS], NOW_MS - 3600.0);
-    assert_eq!(numbers[slot::ENDS_SOON], 0.0);
+    let end_ms = 1_704_067_200_000.0 + f64::from(1_u32 << 31) * 1024.0 - 1.0;
+    assert_eq!(numbers[slot::END_MS..=slot::ENDS_SOON], [end_ms, end_ms - (NOW_MS - 3600.0), 0.0]);
     assert_eq!(host.desk.health(&mut host.page, handle, 0.0), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.desk.health(&mut host.page, handle, f64::NAN), Code::InvalidClock as u32);
 }

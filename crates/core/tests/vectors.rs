@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use frazil::{Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, SequenceStart};
+use frazil::{
+    Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, SequenceStart, TextForm,
+};
 use serde_json::Value;
 
 mod files;
@@ -17,6 +19,9 @@ fn assert_refused(case: &Value, error: &Error) {
     if let Some(rule) = case.get("rule") {
         let message = error.to_string();
         assert!(message.ends_with(rule.as_str().unwrap()), "{message} of {case}");
+    }
+    if let Some(position) = case.get("position") {
+        assert_eq!(error.position().map(|position| position as u64), Some(whole(position)), "{case}");
     }
 }
 
@@ -294,6 +299,97 @@ fn options_that_make_no_generator_are_refused() {
             if case["private"] == true { Generator::private(&layout, options) } else { Registry::new().open(&layout, options) }
         });
         assert_refused(case, &refused.unwrap_err());
+        count += 1;
+    }
+    assert_ne!(count, 0);
+}
+
+fn text_form(name: &Value) -> TextForm {
+    match name.as_str().unwrap() {
+        "hex" => TextForm::Hex,
+        "base32" => TextForm::Base32,
+        "base58" => TextForm::Base58,
+        "base62" => TextForm::Base62,
+        name => panic!("{name} is no form"),
+    }
+}
+
+/// Writes an ID in every way there is.
+fn texts(form: TextForm, is_short: bool, id: u64) -> [String; 3] {
+    let room = &mut [b'?'; TextForm::MAX_WIDTH];
+    if is_short {
+        let form = form.short();
+        [form.encode(id), form.encode_into(id, room).to_owned(), form.display(id).to_string()]
+    } else {
+        [form.encode(id), form.encode_into(id, room).to_owned(), form.display(id).to_string()]
+    }
+}
+
+fn of_text(form: TextForm, is_short: bool, text: &str) -> Result<u64, Error> {
+    if is_short { form.short().decode(text) } else { form.decode(text) }
+}
+
+#[test]
+fn the_text_forms_are_those_of_the_vectors() {
+    let file = read("text");
+    let rows = cases(&file, "forms");
+    assert_eq!(rows.len(), TextForm::ALL.len());
+    for (row, form) in rows.iter().zip(TextForm::ALL) {
+        assert_eq!(text_form(&row["name"]), *form);
+        assert_eq!(form.alphabet(), row["alphabet"], "{row}");
+        assert_eq!(form.width() as u64, whole(&row["width"]), "{row}");
+    }
+}
+
+#[test]
+fn ids_are_written_as_text_and_read_again() {
+    let file = read("text");
+    let cases = cases(&file, "ids");
+    let ids: Vec<u64> = cases.iter().map(|case| id(&case["id"])).collect();
+    for row in file["forms"].as_array().unwrap() {
+        let (name, form) = (row["name"].as_str().unwrap(), text_form(&row["name"]));
+        let column = |of: &str| -> Vec<&str> { cases.iter().map(|case| case[of][name].as_str().unwrap()).collect() };
+        let (fixed, short) = (column("fixed"), column("short"));
+        for (at, &id) in ids.iter().enumerate() {
+            for (is_short, text) in [(false, fixed[at]), (true, short[at])] {
+                assert_eq!(texts(form, is_short, id), [text; 3]);
+                assert_eq!(of_text(form, is_short, text), Ok(id), "{text}");
+            }
+        }
+        let mut many = vec![0; form.width() * ids.len()];
+        form.encode_many(&ids, &mut many).unwrap();
+        assert_eq!(many, fixed.concat().into_bytes());
+        let mut read = vec![0; ids.len()];
+        form.decode_many(&fixed, &mut read).unwrap();
+        assert_eq!(read, ids);
+        read.fill(0);
+        form.short().decode_many(&short, &mut read).unwrap();
+        assert_eq!(read, ids);
+        // The IDs of the file ascend.
+        assert!(ids.is_sorted() && fixed.is_sorted(), "{name}");
+        assert!(!short.is_sorted(), "{name}");
+    }
+    for (case, id) in cases.iter().zip(ids) {
+        let bytes: Vec<u64> = case["bytes"].as_array().unwrap().iter().map(whole).collect();
+        assert_eq!(id.to_be_bytes().map(u64::from), bytes[..], "{case}");
+    }
+}
+
+#[test]
+fn published_texts_mean_what_their_sources_say() {
+    for case in cases(&read("text"), "published") {
+        let (form, is_short, text) = (text_form(&case["form"]), case["short"] == true, case["text"].as_str().unwrap());
+        assert_eq!(of_text(form, is_short, text), Ok(id(&case["id"])), "{case}");
+        assert_eq!(texts(form, is_short, id(&case["id"])), [text; 3], "{case}");
+    }
+}
+
+#[test]
+fn texts_that_no_id_has_are_refused() {
+    let mut count = 0;
+    for case in cases(&read("text"), "refused").iter().filter(|case| in_rust(case)) {
+        let (form, is_short, text) = (text_form(&case["form"]), case["short"] == true, case["text"].as_str().unwrap());
+        assert_refused(case, &of_text(form, is_short, text).unwrap_err());
         count += 1;
     }
     assert_ne!(count, 0);

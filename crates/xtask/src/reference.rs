@@ -1,8 +1,11 @@
 //! The reference model that the vectors come from: slow, plain, and independent of the core.
 //!
 //! Fields are a list, an ID is taken apart by division, and the generator keeps the tick and the count within the tick as
-//! numbers, issues one ID after another, and looks for a free clock id among everything it issued. Nothing here is shared with `crates/core` but the spelling of codes and
-//! rules; even the named layouts are written out again, from DESIGN. So an error would have to be made twice to go unseen.
+//! numbers, issues one ID after another, and looks for a free clock id among everything it issued. Nothing here is shared
+//! with `crates/core` but the spelling of codes and rules; even the named layouts are written out again, from DESIGN. So an
+//! error would have to be made twice to go unseen.
+
+pub(crate) mod text;
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -10,6 +10,7 @@ mod generation;
 mod ids;
 mod layouts;
 mod ranges;
+mod text;
 
 pub(crate) fn files() -> Vec<Generated> {
     let file = |path, value: Value| Generated { path, text: render(&with_layouts(value), 0) + "\n" };
@@ -19,6 +20,7 @@ pub(crate) fn files() -> Vec<Generated> {
         file("crates/core/vectors/ranges.json", ranges::vectors()),
         file("crates/core/vectors/generation.json", generation::vectors()),
         file("crates/core/vectors/errors.json", errors::vectors()),
+        file("crates/core/vectors/text.json", text::vectors()),
     ]
 }
 

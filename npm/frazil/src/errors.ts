@@ -24,6 +24,8 @@ export interface ErrorDetails {
   readonly issued?: number;
   /** Where in a text the error lies. */
   readonly position?: number;
+  /** Which of many IDs or texts is at fault. */
+  readonly index?: number;
   /** What made it fail. */
   readonly cause?: unknown;
 }
@@ -45,6 +47,7 @@ export class FrazilError extends Error {
   declare readonly maxCount?: number;
   declare readonly issued?: number;
   declare readonly position?: number;
+  declare readonly index?: number;
 
   constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
     super(`${code}: ${message}`, cause ? { cause } : undefined);

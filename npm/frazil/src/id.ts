@@ -128,7 +128,7 @@ export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
 }
 
 /** The ID as a `bigint`, exactly. @internal */
-export function parseId({ maxId }: Shape, input: IdInput): bigint {
+export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint {
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
   let id = input;
   if (typeof id === "string") {

@@ -1,7 +1,7 @@
 /**
  * Layouts: what the 64 bits of an ID mean, and everything that can be asked of an ID without a generator.
  *
- * This is the one part of the core's semantics that JavaScript has too: a crossing into native code or WebAssembly costs
+ * Of the core's semantics JavaScript has this too, and the text forms: a crossing into native code or WebAssembly costs
  * more than taking one ID apart, and a page may forbid WebAssembly. The rules' sentences and the table of layouts are
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
@@ -129,7 +129,7 @@ function place(span: Span | undefined, value: number | undefined): bigint {
 }
 
 /** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. @internal */
-export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
+export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array" | "Uint8Array"): boolean {
   const { prototype } = Object.getPrototypeOf(Uint8Array);
   return Object.getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.get?.call(value) === name;
 }

@@ -22,6 +22,8 @@ export interface ErrorDetails {
     readonly issued?: number;
     /** Where in a text the error lies. */
     readonly position?: number;
+    /** Which of many IDs or texts is at fault. */
+    readonly index?: number;
     /** What made it fail. */
     readonly cause?: unknown;
 }
@@ -37,6 +39,7 @@ export declare class FrazilError extends Error {
     readonly maxCount?: number;
     readonly issued?: number;
     readonly position?: number;
+    readonly index?: number;
     constructor(code: ErrorCode, message: string, { cause, ...details }?: ErrorDetails);
     /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
     toJSON(): object;

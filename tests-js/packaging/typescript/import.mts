@@ -1,5 +1,6 @@
 import { FrazilError, Layout, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
 import { decode } from "frazil/decode";
+import { base62 } from "frazil/text";
 
 const options: SnowflakeOptions = { node: 7 };
 const ids = new Snowflake(options);
@@ -10,7 +11,7 @@ const stats: Stats = ids.stats();
 
 const twitter = new Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
 const datacenter: number | undefined = twitter.decode(twitter.next()).parts?.datacenter;
-const date: Date = decode("175928847299117063", "discord").date;
+const date: Date = decode(base62.decode("0Czks0tP37X"), "discord").date;
 
 // @ts-expect-error: there is no default node id
 () => new Snowflake({});

@@ -1,12 +1,13 @@
 import frazil = require("frazil");
 import decoder = require("frazil/decode");
+import forms = require("frazil/text");
 
 const ids = new frazil.Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
 const id: bigint = ids.next();
 const many: BigUint64Array = ids.fill(new BigUint64Array(3));
 const stats: frazil.Stats = ids.stats();
 const datacenter: number | undefined = ids.decode(id).parts?.datacenter;
-const date: Date = decoder.decode("175928847299117063", "discord").date;
+const date: Date = decoder.decode(forms.base62.decode("0Czks0tP37X"), "discord").date;
 
 // @ts-expect-error: there is no default node id
 () => new frazil.Snowflake({});

@@ -54,11 +54,12 @@ test("a dedicated worker of a cross-origin isolated page can block: next waits a
 
 const decoded = {
   decoded: "2016-04-30T11:18:25.796Z",
+  text: "0Czks0tP37X",
   layout: "2022-06-28T16:07:40.105Z",
   layoutOfIds: 1_780_000_000_000,
 };
 
-test("script-src 'self': decoding and layouts work, minting is WASM_UNAVAILABLE with its cause", async () => {
+test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAILABLE with its cause", async () => {
   const { answer, complaints } = await browser.open("policy", { "content-security-policy": "script-src 'self'" });
   const { evaluates, refused, minting, ...works } = unwrap(answer);
   assert.equal(evaluates, false, "the policy must be in force");

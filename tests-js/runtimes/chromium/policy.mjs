@@ -1,6 +1,7 @@
 // A page whose policy may forbid WebAssembly: what works, and what is refused, and how.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
+import { base62 } from "frazil/text";
 import { checkMinting } from "../everywhere.mjs";
 import { report } from "../report.mjs";
 
@@ -38,6 +39,7 @@ globalThis.answer = report(async () => {
   return {
     evaluates: evaluates(),
     decoded: decode("175928847299117063", "discord").date.toISOString(),
+    text: base62.encode("175928847299117063"),
     layout: Layout.named("twitter").decode("1541815603606036480").date.toISOString(),
     layoutOfIds: ids.decode(ids.layout.minIdAt(1_780_000_000_000)).timestampMs,
     refused,

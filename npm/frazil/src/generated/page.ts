@@ -50,7 +50,7 @@ export const RECHECK = 255;
 /** The status that asks for a key. */
 export const KEYLESS = 254;
 /** Copies of the package share their states where this is equal. */
-export const ABI = 1960161851;
+export const ABI = 3434122293;
 
 /** The kinds of fields by their numbers. */
 export const KINDS = ["time", "node", "clock", "sequence"];
@@ -92,6 +92,7 @@ export const SUBJECTS = [
   "sequence",
   "sequenceStart",
   "generator",
+  "text",
 ];
 
 /** The rules by number. */
@@ -137,4 +138,16 @@ export const RULES = [
   rules.A_SIGNAL,
   rules.ONE_START,
   rules.START_KEY,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
+  rules.NONE,
 ];

@@ -1,0 +1,59 @@
+//! The text forms, by division and with alphabets that are written as what they leave out.
+
+use frazil::Rule;
+
+pub(crate) struct Form {
+    pub(crate) name: &'static str,
+    pub(crate) digits: Vec<char>,
+    /// What a character that is no digit breaks.
+    pub(crate) rule: Rule,
+}
+
+pub(crate) fn forms() -> Vec<Form> {
+    let all = || ('0'..='9').chain('A'..='Z').chain('a'..='z');
+    let form = |name, rule, is_digit: &dyn Fn(&char) -> bool| Form { name, digits: all().filter(is_digit).collect(), rule };
+    vec![
+        form("hex", Rule::TextHex, &|digit| digit.is_ascii_digit() || ('a'..='f').contains(digit)),
+        form("base32", Rule::TextBase32, &|digit| !digit.is_ascii_lowercase() && !"ILOU".contains(*digit)),
+        form("base58", Rule::TextBase58, &|digit| !"0IOl".contains(*digit)),
+        form("base62", Rule::TextBase62, &|_| true),
+    ]
+}
+
+impl Form {
+    pub(crate) fn base(&self) -> u128 {
+        self.digits.len() as u128
+    }
+
+    pub(crate) fn short(&self, id: u128) -> String {
+        let mut rest = id;
+        let mut text = String::new();
+        loop {
+            let digit = usize::try_from(rest % self.base()).unwrap_or_default();
+            text.insert(0, self.digits[digit]);
+            rest /= self.base();
+            if rest == 0 {
+                return text;
+            }
+        }
+    }
+
+    /// As many digits as the largest ID has.
+    pub(crate) fn width(&self) -> usize {
+        self.short((1 << 64) - 1).len()
+    }
+
+    pub(crate) fn fixed(&self, id: u128) -> String {
+        let short = self.short(id);
+        self.zeros(self.width() - short.len()) + &short
+    }
+
+    pub(crate) fn zeros(&self, count: usize) -> String {
+        self.digits[0].to_string().repeat(count)
+    }
+}
+
+/// The bytes of an ID, the most significant first.
+pub(crate) fn bytes(id: u128) -> Vec<u128> {
+    (0..8).rev().map(|place| id / 256_u128.pow(place) % 256).collect()
+}

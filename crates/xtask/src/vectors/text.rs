@@ -1,0 +1,224 @@
+//! `text.json`: IDs as text and as bytes, and texts that are refused.
+
+use frazil::Rule;
+use serde_json::{Value, json};
+
+use super::{comment, join, text as decimal};
+use crate::reference::sentence;
+use crate::reference::text::{Form, bytes, forms};
+
+const MAX: u128 = (1 << 64) - 1;
+
+pub(super) fn vectors() -> Value {
+    let table = forms().into_iter().map(|form| {
+        let digits: String = form.digits.iter().collect();
+        json!({ "name": form.name, "alphabet": digits, "width": form.width() })
+    });
+    json!({
+        "_comment": comment(&[
+            "forms: each form by its name (in Rust TextForm::Hex and so on), with its digits, that of zero first, and its width.",
+            "ids: the texts of an ID in every form, of fixed width and short, and its eight bytes, the most significant first. Both ways: encode(id) is the text, decode(text) is the ID. Fixed texts, and bytes, sort as the IDs do.",
+            "published: texts of others that a form gives too, and where they stand. short: whether in the short form.",
+            "refused: texts that the fixed form, or with short: true the short one, does not read. position: the index of the first character that is wrong, the length of a text that is too short; in UTF-16 units in JavaScript and bytes in Rust, which is the same, since all before it is ASCII.",
+            "refusedBytes: bytes that are no ID.",
+        ]),
+        "forms": table.collect::<Vec<_>>(),
+        "ids": ids(),
+        "published": published(),
+        "refused": refused(),
+        "refusedBytes": refused_bytes(),
+    })
+}
+
+fn ids() -> Vec<Value> {
+    let mut ids: Vec<(String, u128)> = vec![("zero".into(), 0), ("one".into(), 1)];
+    let mut around = |name: &str, id: u128| {
+        ids.extend([(format!("{name} - 1"), id - 1), (name.to_owned(), id), (format!("{name} + 1"), id + 1)]);
+    };
+    for exponent in [8, 16, 31, 32, 33, 48, 52, 53, 62, 63] {
+        around(&format!("2^{exponent}"), 1 << exponent);
+    }
+    for form in forms() {
+        let (base, width) = (form.base(), u32::try_from(form.width()).unwrap_or_default());
+        for exponent in 1..width {
+            around(&format!("{base}^{exponent}"), base.pow(exponent));
+        }
+        // Where a double that stands for the ID is rounded up to the next multiple.
+        let unit = base.pow(width - 3);
+        for multiple in [MAX / unit / 3, MAX / unit / 2, MAX / unit] {
+            around(&format!("{multiple} * {base}^{}", width - 3), multiple * unit);
+        }
+    }
+    ids.extend([
+        ("2^64 - 2".into(), MAX - 1),
+        ("2^64 - 1".into(), MAX),
+        ("a tweet".into(), 1_541_815_603_606_036_480),
+        ("a Discord ID".into(), 175_928_847_299_117_063),
+        ("an ID of the default layout".into(), 382_138_004_275_228_672),
+    ]);
+    // Knuth's MMIX generator, of which the high half is random enough, twice.
+    let mut state = 1_u128;
+    let mut half = || {
+        state = (state * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) % (1 << 64);
+        state >> 32
+    };
+    ids.extend((1..=32).map(|at| (format!("random {at}"), (half() << 32) | half())));
+    ids.sort_by_key(|(_, id)| *id);
+    ids.dedup_by_key(|(_, id)| *id);
+    let case = |(name, id): (String, u128)| {
+        let texts = |text: fn(&Form, u128) -> String| -> Value {
+            Value::Object(forms().iter().map(|form| (form.name.to_owned(), json!(text(form, id)))).collect())
+        };
+        let bytes: Vec<Value> = bytes(id).into_iter().map(super::number).collect();
+        json!({ "name": name, "id": decimal(id), "fixed": texts(Form::fixed), "short": texts(Form::short), "bytes": bytes })
+    };
+    ids.into_iter().map(case).collect()
+}
+
+fn published() -> Vec<Value> {
+    let bitcoin = "Bitcoin Core, src/test/data/base58_encode_decode.json";
+    let gmp = "GNU MP 6, mpz_get_str(…, 62, …)";
+    let ulid = "the README of ulid for JavaScript: the time of 01ARYZ6S41TSV4RRFFQ69G5FAV";
+    [
+        ("base32", false, "0DXBQ9H279R05", 501_438_102_971_408_389, "the README of tsid-ts"),
+        ("base32", true, "1ARYZ6S41", 1_469_918_176_385, ulid),
+        ("base32", true, "7ZZZZZZZZZ", (1 << 48) - 1, "the ULID specification: the largest time"),
+        ("base58", true, "2g", 0x61, bitcoin),
+        ("base58", true, "a3gV", 0x62_6262, bitcoin),
+        ("base58", true, "aPEr", 0x63_6363, bitcoin),
+        ("base58", true, "3EFU7m", 0x572e_4794, bitcoin),
+        ("base58", true, "Rt5zm", 0x10c8_511e, bitcoin),
+        ("base58", true, "ABnLTmg", 0x51_6b6f_cd0f, bitcoin),
+        ("base58", true, "233QC4", 0x287f_b4cd, "draft-msporny-base58, section 5, without the zero bytes in front"),
+        ("base62", true, "1LY7VK", 1_234_567_890, gmp),
+        ("base62", true, "Czks0tP37X", 175_928_847_299_117_063, gmp),
+        ("base62", false, "1ptWyK4WgZU", 1_541_815_603_606_036_480, gmp),
+        ("base62", false, "LygHa16AHYF", MAX, gmp),
+    ]
+    .into_iter()
+    .map(|(form, short, text, id, source): (&str, bool, &str, u128, &str)| {
+        json!({ "form": form, "short": short, "text": text, "id": decimal(id), "source": source })
+    })
+    .collect()
+}
+
+/// A text that is refused, why, and where.
+fn case(form: &str, short: bool, name: &str, text: &str, (rule, max): (Rule, u128), position: usize) -> Value {
+    join(
+        json!({ "name": name, "form": form, "short": short, "text": text }),
+        json!({ "code": "INVALID_TEXT", "field": "text", "rule": sentence(rule, 0, max), "position": position }),
+    )
+}
+
+fn refused() -> Vec<Value> {
+    let mut cases = Vec::new();
+    for form in forms() {
+        // No zero in front, and no digit that another form lacks.
+        let full = form.fixed(1_541_815_603_606_036_480);
+        let rest = &full[1..];
+        let (width, zero) = (form.width(), form.zeros(1));
+        let digit = (form.rule, 0);
+        for short in [false, true] {
+            let length = (if short { Rule::TextShort } else { Rule::TextLength }, width as u128);
+            let mut add = |name: &str, text: &str, rule, position| {
+                cases.push(case(form.name, short, name, text, rule, position));
+            };
+            add("empty", "", length, 0);
+            add("one too many", &format!("{full}{}", &full[..1]), length, width);
+            add("far too many", &full.repeat(20), length, width);
+            add("a line break at the end", &format!("{full}\n"), length, width);
+            add("one too many, and no digit", &format!("{full}é"), length, width);
+            add("only a blank", " ", digit, 0);
+            add("a blank in front, one too many", &format!(" {full}"), digit, 0);
+            add("a blank in front", &format!(" {rest}"), digit, 0);
+            add("a blank at the end", &format!("{} ", &full[..width - 1]), digit, width - 1);
+            for character in ["-", "+", "_", ".", "/", ":", "@", "[", "`", "{", "~", "\u{0}", "\u{7f}"] {
+                add(&format!("{character:?} in front"), &format!("{character}{rest}"), digit, 0);
+            }
+            // One, two, two and four bytes; one, one, one and two units of UTF-16.
+            for character in ["\u{e9}", "\u{212a}", "\u{ff11}", "\u{1f642}"] {
+                let name = format!("{} after two digits", character.escape_unicode());
+                add(&name, &format!("{}{character}{}", &full[..2], &full[3..]), digit, 2);
+            }
+            add("\\u{e9} in the last place", &format!("{}é", &full[..width - 1]), digit, width - 1);
+            add("two that are no digits", &format!("{}-*{}", &full[..3], &full[5..]), digit, 3);
+            if short {
+                add("two zeros", &form.zeros(2), (Rule::TextZeros, 0), 0);
+                add("a zero in front", &format!("{zero}{}", &full[..2]), (Rule::TextZeros, 0), 0);
+                add("the fixed text of 1", &form.fixed(1), (Rule::TextZeros, 0), 0);
+                add("a zero in front, and no digit", &format!("{zero}-"), (Rule::TextZeros, 0), 0);
+                add("zeros, too many", &form.zeros(width + 1), (Rule::TextZeros, 0), 0);
+            } else {
+                add("one character", &full[..1], length, 1);
+                add("one too few", &full[..width - 1], length, width - 1);
+                add("one too few, and no digit", &format!("-{}", &full[2..]), digit, 0);
+                add("zeros, too many", &form.zeros(width + 1), length, width);
+                add("the decimal text of 1", "1", length, 1);
+            }
+        }
+    }
+    // What a form does not have: the other case, digits that look alike, prefixes.
+    for (form, name, text, position) in [
+        ("hex", "upper case", "1565A11F6217A000", 4),
+        ("hex", "0x in front", "0x1565a11f6217a0", 1),
+        ("hex", "g", "1565a11f6217a00g", 15),
+        ("base32", "lower case", "1asd13xh1f800", 1),
+        ("base32", "I", "1ASD13XH1F80I", 12),
+        ("base32", "L", "LASD13XH1F800", 0),
+        ("base32", "O", "1ASDO3XH1F800", 4),
+        ("base32", "U", "1ASD13UH1F800", 6),
+        ("base32", "a hyphen", "1ASD-13XH1F800", 4),
+        ("base58", "0", "4aaW4SzAy0K", 9),
+        ("base58", "I", "IaaW4SzAyQK", 0),
+        ("base58", "O", "4aaW4SzAyQO", 10),
+        ("base58", "l", "4laW4SzAyQK", 1),
+    ] {
+        let rule = forms().iter().find(|known| known.name == form).map_or(Rule::None, |form| form.rule);
+        cases.push(case(form, false, name, text, (rule, 0), position));
+        let (rule, position) = if name == "0x in front" { (Rule::TextZeros, 0) } else { (rule, position) };
+        cases.push(case(form, true, name, text, (rule, 0), position));
+    }
+    // More than 64 bits: the first digit that is larger than that of the largest ID, whose text is named.
+    for (form, text, position) in [
+        ("base32", "G000000000000", 0), // FZZZZZZZZZZZZ
+        ("base32", "ZZZZZZZZZZZZZ", 0),
+        ("base58", "jpXCZedGfVR", 10), // jpXCZedGfVQ
+        ("base58", "jpXCZedGfW1", 9),
+        ("base58", "jpXCZedH111", 7),
+        ("base58", "jq111111111", 1),
+        ("base58", "k1111111111", 0),
+        ("base58", "zzzzzzzzzzz", 0),
+        ("base62", "LygHa16AHYG", 10), // LygHa16AHYF
+        ("base62", "LygHa16AHZ0", 9),
+        ("base62", "LygHa16B000", 7),
+        ("base62", "Lz000000000", 1),
+        ("base62", "M0000000000", 0),
+        ("base62", "zzzzzzzzzzz", 0),
+    ] {
+        for short in [false, true] {
+            cases.push(case(form, short, "more than 64 bits", text, (Rule::IdRange, MAX), position));
+        }
+    }
+    for short in [false, true] {
+        let length = (if short { Rule::TextShort } else { Rule::TextLength }, 11);
+        cases.push(case("base62", short, "more than 64 bits, and no digit", "zzzzzzzzz-z", (Rule::TextBase62, 0), 9));
+        cases.push(case("base62", short, "more than 64 bits, and one too many", "zzzzzzzzzzzz", length, 11));
+        for text in [json!(null), json!(12), json!(true), json!(["1"]), json!(["0", "1"]), json!({ "length": 1 })] {
+            cases.push(json!({
+                "name": "no string", "form": "base62", "short": short, "text": text, "jsOnly": true,
+                "code": "INVALID_TEXT", "field": "text", "rule": sentence(Rule::TextString, 0, 0),
+            }));
+        }
+    }
+    cases
+}
+
+fn refused_bytes() -> Vec<Value> {
+    let case = |length: usize| {
+        json!({
+            "bytes": vec![1; length], "jsOnly": true,
+            "code": "INVALID_TEXT", "field": "bytes", "rule": sentence(Rule::TextBytes, 0, 0), "position": length.min(8),
+        })
+    };
+    [0, 1, 7, 9, 16].map(case).into()
+}

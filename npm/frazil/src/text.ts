@@ -1,0 +1,304 @@
+/**
+ * IDs as text: hexadecimal, Crockford's base 32, base 58, base 62, and as eight bytes. No WebAssembly, no native code, so it
+ * runs under any content security policy; and it knows nothing of layouts, so it takes every number of 64 bits.
+ *
+ * ```js
+ * import { base62, hex } from "frazil/text";
+ *
+ * base62.encode(1541815603606036480n); // "1ptWyK4WgZU"
+ * base62.decode("1ptWyK4WgZU"); // 1541815603606036480n
+ * base62.short.encode(62n); // "10"
+ * hex.encode(62n); // "000000000000003e"
+ * ```
+ *
+ * The same forms are in the Rust core (`crates/core/src/text.rs`), and `crates/core/vectors/text.json` holds the two
+ * together. A text out of WebAssembly costs more than the digits, so these are JavaScript on every backend.
+ */
+import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
+import * as rules from "./generated/rules.js";
+import { type IdInput, parseId } from "./id.js";
+import { isIdArray } from "./layout.js";
+
+export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
+export type { IdInput } from "./id.js";
+
+/** A way to write IDs. What it reads is exactly what it writes. Its calls work detached, and as a callback of `map`. */
+export interface TextForm {
+  /**
+   * The text of an ID.
+   *
+   * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+   */
+  readonly encode: (id: IdInput) => string;
+  /**
+   * The ID of a text.
+   *
+   * @throws {DecodeError} `INVALID_TEXT` for anything that `encode` does not write. `position` is the first character that
+   * is wrong: one that is no digit, the first one too many, the end of a text that is too short, a digit for zero in front
+   * of others where the form has none, and in a number of more than 64 bits the first digit that is larger than that of
+   * 2^64 - 1 in its place.
+   */
+  readonly decode: (text: string) => bigint;
+  /** The ID of a text, or `undefined` where `decode` would throw. */
+  readonly tryDecode: (text: unknown) => bigint | undefined;
+  /**
+   * The texts of many IDs.
+   *
+   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
+   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+   */
+  readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => string[];
+  /**
+   * The IDs of many texts.
+   *
+   * @throws {DecodeError} `INVALID_TEXT` as `decode`, with the `index` of the first text that is wrong.
+   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but an array.
+   */
+  readonly decodeMany: (texts: readonly string[]) => BigUint64Array;
+}
+
+/** A form whose texts have one width and sort, character by character, as their IDs do. */
+export interface FixedForm extends TextForm {
+  /** The digits, that of zero first. They ascend in ASCII. */
+  readonly alphabet: string;
+  /** How many characters every text has. */
+  readonly width: number;
+  /** The same without digits for zero in front, for links. Such texts do not sort as their IDs do. */
+  readonly short: TextForm;
+}
+
+/** IDs as eight bytes, the most significant first, which sort as the IDs do. */
+export interface ByteForm {
+  /**
+   * The eight bytes of an ID.
+   *
+   * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+   */
+  readonly encode: (id: IdInput) => Uint8Array;
+  /**
+   * The ID of eight bytes.
+   *
+   * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array of that length; `position` is where it ends too soon,
+   * or the first byte too many.
+   */
+  readonly decode: (bytes: Uint8Array) => bigint;
+  /** The ID of eight bytes, or `undefined` where `decode` would throw. */
+  readonly tryDecode: (bytes: unknown) => bigint | undefined;
+  /**
+   * The bytes of many IDs, eight for each.
+   *
+   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
+   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+   */
+  readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => Uint8Array;
+  /**
+   * The IDs of many bytes.
+   *
+   * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array with eight bytes for each ID.
+   */
+  readonly decodeMany: (bytes: Uint8Array) => BigUint64Array;
+}
+
+const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
+const TWO_32 = 0x1_0000_0000;
+/** Where a `bigint` becomes eight bytes, and eight bytes a `bigint`. */
+const eight = /* @__PURE__ */ new Uint8Array(8);
+const word = /* @__PURE__ */ (() => new DataView(eight.buffer))();
+
+/** The error about a text. */
+const refuse = (field: string, value: unknown, rule: string, position?: number, max?: unknown): FrazilError =>
+  refusal(DecodeError, "INVALID_TEXT", field, value, rule, 0, max, position === undefined ? {} : { position });
+
+/** What a call gives, or `undefined` where it throws. */
+function attempt<T, R>(call: (input: T) => R, input: unknown): R | undefined {
+  try {
+    return call(input as T);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts what a call makes of each into a list. The error of one names its index. */
+function each<T, R>(inputs: ArrayLike<T>, call: (input: T) => R, results: { [index: number]: R }): void {
+  for (let index = 0; index < inputs.length; index++) {
+    try {
+      results[index] = call(inputs[index] as T);
+    } catch (error) {
+      if (!FrazilError.is(error)) throw error;
+      const { code, field, value, rule, ...details } = error;
+      throw refusal(DecodeError, code, `${field}s[${index}]`, value, rule as string, 0, 0, { ...details, index });
+    }
+  }
+}
+
+function checkArray(field: string, value: unknown, rule: string, orElse = false): void {
+  if (!Array.isArray(value) && !orElse) throw refusal(ConfigError, "INVALID_ARGUMENT", field, value, rule);
+}
+
+const checkIds = (ids: unknown): void => checkArray("ids", ids, rules.TEXT_IDS, isIdArray(ids, "BigUint64Array"));
+
+/** The calls of a form. */
+function calls(write: (id: bigint) => string, read: (text: string) => bigint): TextForm {
+  const encode = (id: IdInput) => write(parseId(ANY_ID, id));
+  return {
+    encode,
+    decode: read,
+    tryDecode: (text) => attempt(read, text),
+    encodeMany(ids) {
+      checkIds(ids);
+      const texts: string[] = [];
+      each<IdInput, string>(ids, encode, texts);
+      return texts;
+    },
+    decodeMany(texts) {
+      checkArray("texts", texts, rules.TEXT_STRINGS);
+      const ids = new BigUint64Array(texts.length);
+      each(texts, read, ids);
+      return ids;
+    },
+  };
+}
+
+/** The form of an alphabet. `rule` is what a character breaks that is not in it; `native` writes what the engine can. */
+function form(alphabet: string, rule: string, native?: (id: bigint) => string): FixedForm {
+  const base = alphabet.length;
+  const width = Math.ceil(64 / Math.log2(base));
+  const codes = Array.from(alphabet, (digit) => digit.charCodeAt(0));
+  /** The digits by the codes of their characters. */
+  const values: (number | undefined)[] = [];
+  codes.forEach((code, digit) => {
+    values[code] = digit;
+  });
+  const characters = codes.slice(0, width);
+  // An ID is its first three digits (`top`, at most 2^18) times `unit` (at most 2^52) plus the others (`rest`, less than
+  // `unit`). With `unit` in halves too, all arithmetic below but one quotient is exact, within 2^53.
+  let unit = 1;
+  for (let digits = 3; digits < width; digits++) unit *= base;
+  const unitHigh = Math.floor(unit / TWO_32);
+  const unitLow = unit % TWO_32;
+
+  const digits = (id: bigint): string => {
+    word.setBigUint64(0, id);
+    const high = word.getUint32(0);
+    const low = word.getUint32(4);
+    // An ID need not be exact as a number, so this quotient can be off by one, either way.
+    let top = Math.floor((high * TWO_32 + low) / unit);
+    let rest = (high - top * unitHigh) * TWO_32 + (low - top * unitLow);
+    if (rest < 0) {
+      top--;
+      rest += unit;
+    } else if (rest >= unit) {
+      top++;
+      rest -= unit;
+    }
+    for (let at = width - 1; at >= 0; at--) {
+      if (at === 2) rest = top;
+      const above = Math.floor(rest / base);
+      characters[at] = codes[rest - above * base] as number;
+      rest = above;
+    }
+    return String.fromCharCode(...characters);
+  };
+  const write = native ?? digits;
+
+  const writeShort = (id: bigint): string => {
+    const text = write(id);
+    let zeros = 0;
+    // The last digit stays, also where it is that of zero.
+    while (zeros < width - 1 && text[zeros] === alphabet[0]) zeros++;
+    return text.slice(zeros);
+  };
+
+  /** Reads from the left, so that what is before the position of an error is right. */
+  const read = (text: string, isShort: boolean): bigint => {
+    if (typeof text !== "string") throw refuse("text", text, rules.TEXT_STRING);
+    const { length } = text;
+    const wrong = (rule: string, at: number, max: unknown = width) => refuse("text", text, rule, at, max);
+    const lengths = isShort ? rules.TEXT_SHORT : rules.TEXT_LENGTH;
+    if (isShort && length > 1 && text[0] === alphabet[0]) throw wrong(rules.TEXT_ZEROS, 0);
+    let [top, rest] = [0, 0];
+    for (let at = 0; at < length; at++) {
+      if (at === width) throw wrong(lengths, at);
+      const digit = values[text.charCodeAt(at)];
+      if (digit === undefined) throw wrong(rule, at);
+      if (length - at > width - 3) top = top * base + digit;
+      else rest = rest * base + digit;
+    }
+    if (length < (isShort ? 1 : width)) throw wrong(lengths, length);
+    const low = top * unitLow + (rest % TWO_32);
+    const high = top * unitHigh + Math.floor(rest / TWO_32) + Math.floor(low / TWO_32);
+    if (high >= TWO_32) {
+      const largest = write(ANY_ID.maxId);
+      let at = 0;
+      while (text[at] === largest[at]) at++;
+      throw wrong(rules.ID_RANGE, at, ANY_ID.maxId);
+    }
+    word.setUint32(0, high);
+    word.setUint32(4, low); // modulo 2^32
+    return word.getBigUint64(0);
+  };
+
+  return Object.freeze({
+    alphabet,
+    width,
+    ...calls(write, (text) => read(text, false)),
+    short: Object.freeze(calls(writeShort, (text) => read(text, true))),
+  });
+}
+
+/** Hexadecimal in lower case: 16 characters. */
+export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", rules.TEXT_HEX, (id) =>
+  id.toString(16).padStart(16, "0"),
+);
+
+/** Crockford's base 32 in upper case: 13 characters, of which the first is `0` to `F`. */
+export const base32: FixedForm = /* @__PURE__ */ form("0123456789ABCDEFGHJKMNPQRSTVWXYZ", rules.TEXT_BASE32);
+
+/** The base 58 of Bitcoin: 11 characters, no two of which look alike. The digit for zero is `1`. */
+export const base58: FixedForm = /* @__PURE__ */ form(
+  "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+  rules.TEXT_BASE58,
+);
+
+/** Base 62, digits before upper before lower case: 11 characters. */
+export const base62: FixedForm = /* @__PURE__ */ form(
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+  rules.TEXT_BASE62,
+);
+
+function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => number): void {
+  if (!isIdArray(bytes, "Uint8Array")) throw refuse("bytes", bytes, rule);
+  const { length } = bytes as Uint8Array;
+  if (length !== wanted(length)) throw refuse("bytes", bytes, rule, Math.min(length, wanted(length)));
+}
+
+function readBytes(bytes: Uint8Array): bigint {
+  checkBytes(bytes, rules.TEXT_BYTES, () => 8);
+  eight.set(bytes);
+  return word.getBigUint64(0);
+}
+
+/** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and the keys of a store. */
+export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
+  encode(id: IdInput) {
+    word.setBigUint64(0, parseId(ANY_ID, id));
+    return eight.slice();
+  },
+  decode: readBytes,
+  tryDecode: (bytes: unknown) => attempt(readBytes, bytes),
+  encodeMany(ids: BigUint64Array | readonly IdInput[]) {
+    checkIds(ids);
+    const words = new BigUint64Array(ids.length);
+    each<IdInput, bigint>(ids, (id) => parseId(ANY_ID, id), words);
+    const view = new DataView(words.buffer);
+    for (let at = 0; at < words.length; at++) view.setBigUint64(8 * at, words[at] as bigint);
+    return new Uint8Array(words.buffer);
+  },
+  decodeMany(bytes: Uint8Array) {
+    checkBytes(bytes, rules.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const ids = new BigUint64Array(bytes.length / 8);
+    for (let at = 0; at < ids.length; at++) ids[at] = view.getBigUint64(8 * at);
+    return ids;
+  },
+});

@@ -1,0 +1,346 @@
+// The text forms: any ID against a model that divides bigints, bad input of every kind, many at once, detached calls.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
+import { ConfigError, DecodeError, FrazilError, Layout, Snowflake } from "frazil";
+import * as text from "frazil/text";
+import { rules } from "../vectors/tables.mjs";
+
+const { base32, base58, base62, bytes, hex } = text;
+const forms = { hex, base32, base58, base62 };
+const MAX = 2n ** 64n - 1n;
+const tweet = 1541815603606036480n;
+
+/** Every form, with what names it, the width that a text has at least, and the rule of a wrong length. */
+const kinds = Object.entries(forms).flatMap(([name, form]) => {
+  const { alphabet, width } = form;
+  const fixed = { name, form, alphabet, width, least: width, length: `must have ${width} characters` };
+  const short = { ...fixed, name: `${name}.short`, form: form.short, least: 1 };
+  return [fixed, { ...short, length: `must have 1 to ${width} characters` }];
+});
+
+/** The digits of an ID, by dividing a bigint. */
+function model({ alphabet, least }, id) {
+  const base = BigInt(alphabet.length);
+  let digits = "";
+  for (let rest = id; rest > 0n; rest /= base) digits = alphabet[Number(rest % base)] + digits;
+  return digits.padStart(least, alphabet[0]);
+}
+
+/** IDs of every length, the same each time. */
+function* randomIds(count) {
+  let state = 88172645463325252n;
+  for (let at = 0; at < count; at++) {
+    state ^= BigInt.asUintN(64, state << 13n);
+    state ^= state >> 7n;
+    state ^= BigInt.asUintN(64, state << 17n);
+    yield state >> BigInt(at % 64);
+  }
+}
+
+/** Throws where a form does not write an ID as the model, or does not read that. */
+function checkIds(kind, ids) {
+  for (const id of ids) {
+    const expected = model(kind, id);
+    assert.equal(kind.form.encode(id), expected, `${kind.name}: ${id}`);
+    assert.equal(kind.form.decode(expected), id, `${kind.name}: ${expected}`);
+  }
+}
+
+function thrown(call) {
+  try {
+    return assert.fail(`not refused: ${inspect(call())}`);
+  } catch (error) {
+    if (!FrazilError.is(error)) throw error;
+    return error;
+  }
+}
+
+/** The call is refused with exactly these fields. */
+function checkRefused(call, expected) {
+  const { message, ...fields } = thrown(call);
+  assert.deepEqual(fields, { retryable: false, ...expected });
+  assert.ok(
+    message.startsWith(`${expected.code}: ${expected.field} is `) && message.endsWith(`: ${expected.rule}`),
+    message,
+  );
+}
+
+for (const kind of kinds) {
+  test(`${kind.name}: random IDs are written and read as by the model`, () => checkIds(kind, randomIds(5000)));
+
+  test(`${kind.name}: the first three digits are right next to every ID where they change`, () => {
+    // Rounding keeps the order, so what holds here holds for every ID between.
+    const unit = BigInt(kind.alphabet.length) ** BigInt(kind.width - 3);
+    for (let id = 0n; id <= MAX; id += unit) {
+      assert.equal(kind.form.decode(kind.form.encode(id)), id);
+      if (id > 0n) assert.equal(kind.form.decode(kind.form.encode(id - 1n)), id - 1n);
+    }
+    checkIds(kind, [unit - 1n, unit, (MAX / unit) * unit - 1n, (MAX / unit) * unit]);
+  });
+
+  test(`${kind.name}: IDs go in as anywhere, and what is no ID is INVALID_ID`, () => {
+    for (const id of [tweet, "1541815603606036480"]) assert.equal(kind.form.encode(id), model(kind, tweet));
+    for (const id of [12, "12", 12n]) assert.equal(kind.form.encode(id), model(kind, 12n));
+    const range = `must be an ID from 0 to ${MAX}`;
+    for (const [rule, inputs] of [
+      [range, [-1, -1n, 2n ** 64n, "18446744073709551616", -(2n ** 63n)]],
+      [rules.ID_TEXT, ["", "012", " 1", "-1", "1n", "0x10", "1ptWyK4WgZU"]],
+      [rules.ID_INPUT, [2 ** 53, 1.5, Number.NaN, null, undefined, true, {}, [1n], Symbol("1"), new Date(0)]],
+    ]) {
+      for (const value of inputs) {
+        const error = { code: "INVALID_ID", field: "id", value, rule };
+        checkRefused(() => kind.form.encode(value), error);
+        checkRefused(() => kind.form.encodeMany([1n, value, -1n]), { ...error, field: "ids[1]", index: 1 });
+      }
+    }
+    assert.ok(thrown(() => kind.form.encode(-1n)) instanceof DecodeError);
+  });
+
+  test(`${kind.name}: what is no text of an ID is INVALID_TEXT, with its position, alone and among many`, () => {
+    const { alphabet, form, length, width } = kind;
+    const full = model(kind, tweet);
+    const digit = rules[`TEXT_${kind.name.split(".")[0].toUpperCase()}`];
+    const wrong = [
+      [full.slice(0, 3) + "-" + full.slice(4), digit, 3],
+      [`${full}${full}`, length, width],
+      [" ", digit, 0],
+      ["", length, 0],
+      ...[1, 1n, null, undefined, {}, [full], ["0", "1"], new String(full), Symbol("1")].map((value) => [
+        value,
+        rules.TEXT_STRING,
+      ]),
+    ];
+    if (alphabet.length !== 16) wrong.push([alphabet.at(-1).repeat(width), `must be an ID from 0 to ${MAX}`, 0]);
+    wrong.push(
+      form.encode(1n) === alphabet[1]
+        ? [`${alphabet[0]}${full}`, rules.TEXT_ZEROS, 0]
+        : [full.slice(1), length, width - 1],
+    );
+    for (const [value, rule, position] of wrong) {
+      const error = { code: "INVALID_TEXT", field: "text", value, rule, ...(position !== undefined && { position }) };
+      checkRefused(() => form.decode(value), error);
+      assert.equal(form.tryDecode(value), undefined);
+      const many = { ...error, field: "texts[2]", index: 2 };
+      checkRefused(() => form.decodeMany([full, full, value, ""]), many);
+    }
+    assert.ok(thrown(() => form.decode("")) instanceof DecodeError);
+    assert.equal(form.tryDecode(full), tweet);
+  });
+
+  test(`${kind.name}: many IDs and many texts`, () => {
+    const { form } = kind;
+    const ids = BigUint64Array.from(randomIds(100));
+    const texts = Array.from(ids, (id) => model(kind, id));
+    const theirs = runInNewContext("BigUint64Array").from(ids);
+    const inner = new BigUint64Array([0n, ...ids]).subarray(1);
+    for (const given of [ids, [...ids], Array.from(ids, String), Object.freeze([...ids]), theirs, inner]) {
+      assert.deepEqual(form.encodeMany(given), texts);
+    }
+    assert.deepEqual(form.decodeMany(texts), ids);
+    assert.deepEqual([form.encodeMany([]), form.decodeMany([])], [[], new BigUint64Array()]);
+    for (const value of [
+      undefined,
+      null,
+      1n,
+      "12",
+      {},
+      { length: 1 },
+      new Uint8Array(8),
+      new BigInt64Array(1),
+      new Set([1n]),
+    ]) {
+      const error = { code: "INVALID_ARGUMENT", field: "ids", value, rule: rules.TEXT_IDS };
+      checkRefused(() => form.encodeMany(value), error);
+      const theirs = { ...error, field: "texts", rule: rules.TEXT_STRINGS };
+      checkRefused(() => form.decodeMany(value), theirs);
+    }
+    checkRefused(() => form.decodeMany(ids), {
+      code: "INVALID_ARGUMENT",
+      field: "texts",
+      value: ids,
+      rule: rules.TEXT_STRINGS,
+    });
+    checkRefused(() => form.encodeMany(Array(2)), {
+      code: "INVALID_ID",
+      field: "ids[0]",
+      value: undefined,
+      rule: rules.ID_INPUT,
+      index: 0,
+    });
+    assert.ok(thrown(() => form.encodeMany(1)) instanceof ConfigError);
+  });
+}
+
+test("the checker catches a wrong digit, a wrong carry and a wrong reader", () => {
+  const [kind] = kinds.filter(({ name }) => name === "base62");
+  const ids = [...randomIds(100)];
+  const twin = (changes) => ({ ...kind, form: { ...base62, ...changes } });
+  // As so many do it: an ID as a `number`.
+  const rounded = (id) => model(kind, BigInt(Number(id)) & MAX);
+  assert.throws(() => checkIds(twin({ encode: rounded }), ids), /base62: \d+/);
+  // Lower case first, as in the other base 62.
+  const swapped = (id) =>
+    base62.encode(id).replaceAll(/[a-z]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase()));
+  assert.throws(() => checkIds(twin({ encode: swapped }), ids), /base62: \d+/);
+  assert.throws(
+    () => checkIds(twin({ decode: (digits) => BigInt.asUintN(63, base62.decode(digits)) }), ids),
+    /base62: \w+/,
+  );
+  checkIds(twin({}), ids);
+});
+
+test("fixed texts sort as IDs, short ones do not, and bytes do", () => {
+  const ids = [...randomIds(2000)].sort((a, b) => (a < b ? -1 : Number(a > b)));
+  for (const { name, form, least } of kinds) {
+    const texts = ids.map((id) => form.encode(id));
+    assert.equal(JSON.stringify(texts.toSorted()) === JSON.stringify(texts), least > 1, name);
+  }
+  const keys = ids.map((id) => Buffer.from(bytes.encode(id)));
+  assert.deepEqual(keys.toSorted(Buffer.compare), keys);
+});
+
+test("bytes are eight, the most significant first, in memory of their own", () => {
+  const made = bytes.encode(tweet);
+  assert.deepEqual(made, Uint8Array.of(0x15, 0x65, 0xa1, 0x1f, 0x62, 0x17, 0xa0, 0));
+  assert.equal(made.buffer.byteLength, 8);
+  bytes.encode(1n);
+  assert.equal(bytes.decode(made), tweet);
+  const within = Buffer.concat([Buffer.from([1]), made, Buffer.from([1])]);
+  assert.equal(bytes.decode(within.subarray(1, 9)), tweet);
+  assert.equal(bytes.decode(runInNewContext("Uint8Array").from(made)), tweet);
+  for (const id of randomIds(500)) {
+    assert.equal(Buffer.from(bytes.encode(id)).toString("hex"), hex.encode(id));
+    assert.equal(bytes.decode(bytes.encode(id)), id);
+  }
+  checkRefused(() => bytes.encode(-1), {
+    code: "INVALID_ID",
+    field: "id",
+    value: -1,
+    rule: `must be an ID from 0 to ${MAX}`,
+  });
+});
+
+test("bytes of many IDs", () => {
+  const ids = BigUint64Array.from(randomIds(100));
+  const before = ids.slice();
+  const all = bytes.encodeMany(ids);
+  assert.deepEqual(ids, before, "the array of the caller is left as it is");
+  assert.equal(Buffer.from(all).toString("hex"), hex.encodeMany(ids).join(""));
+  assert.deepEqual(bytes.encodeMany([...ids]), all);
+  assert.deepEqual(bytes.decodeMany(all), ids);
+  assert.deepEqual(bytes.decodeMany(all.subarray(8, 24)), ids.slice(1, 3));
+  assert.deepEqual(
+    [bytes.encodeMany([]), bytes.decodeMany(new Uint8Array())],
+    [new Uint8Array(), new BigUint64Array()],
+  );
+  const refused = { code: "INVALID_ID", field: "ids[1]", value: null, rule: rules.ID_INPUT, index: 1 };
+  checkRefused(() => bytes.encodeMany([1, null]), refused);
+});
+
+test("what are no bytes of an ID are INVALID_TEXT", () => {
+  const refused = (call, value, rule, position) =>
+    checkRefused(call, {
+      code: "INVALID_TEXT",
+      field: "bytes",
+      value,
+      rule,
+      ...(position !== undefined && { position }),
+    });
+  for (const value of [
+    null,
+    undefined,
+    8,
+    "01234567",
+    [1, 2, 3, 4, 5, 6, 7, 8],
+    new ArrayBuffer(8),
+    new BigUint64Array(1),
+  ]) {
+    refused(() => bytes.decode(value), value, rules.TEXT_BYTES);
+    refused(() => bytes.decodeMany(value), value, rules.TEXT_MANY_BYTES);
+    assert.equal(bytes.tryDecode(value), undefined);
+  }
+  for (const [length, position] of [
+    [0, 0],
+    [7, 7],
+    [9, 8],
+    [16, 8],
+  ]) {
+    const value = new Uint8Array(length);
+    refused(() => bytes.decode(value), value, rules.TEXT_BYTES, position);
+  }
+  for (const length of [1, 7, 9, 15]) {
+    const value = new Uint8Array(length);
+    refused(() => bytes.decodeMany(value), value, rules.TEXT_MANY_BYTES, length);
+  }
+  for (const value of [undefined, 8n, "12", new Uint8Array(8)]) {
+    const error = { code: "INVALID_ARGUMENT", field: "ids", value, rule: rules.TEXT_IDS };
+    checkRefused(() => bytes.encodeMany(value), error);
+  }
+});
+
+test("every call works detached, and as a callback of map", () => {
+  for (const { form } of [...kinds, { form: bytes }]) {
+    const { encode, decode, tryDecode, encodeMany, decodeMany } = form;
+    const ids = [0n, 1n, tweet];
+    const made = ids.map(encode);
+    assert.deepEqual(made.map(decode), ids);
+    assert.deepEqual(made.map(tryDecode), ids);
+    assert.deepEqual([...decodeMany(encodeMany(ids))], ids);
+  }
+});
+
+test("the forms are shared and never change", () => {
+  assert.deepEqual(Object.keys(text).sort(), [
+    "DecodeError",
+    "FrazilError",
+    "base32",
+    "base58",
+    "base62",
+    "bytes",
+    "hex",
+  ]);
+  for (const form of [...kinds.map(({ form }) => form), bytes]) assert.ok(Object.isFrozen(form));
+  assert.throws(() => {
+    base62.encode = String;
+  }, TypeError);
+});
+
+test("what generators and layouts give goes in, and comes out for a layout to decode", () => {
+  const ids = new Snowflake({ node: 7, now: () => 1_780_000_000_000 });
+  const links = base58.short.encodeMany(ids.nextMany(10));
+  const read = base58.short.decodeMany(links);
+  assert.deepEqual(
+    Layout.named("default").decodeMany(read).sequence,
+    Float64Array.from(links, (_, at) => at),
+  );
+  assert.deepEqual(hex.encodeMany(ids.fill(new BigUint64Array(2))).length, 2);
+});
+
+test("an error of one that is no error of ours passes as it is", () => {
+  const own = new RangeError("mine");
+  const ids = Object.defineProperty([1n], 0, {
+    get() {
+      throw own;
+    },
+  });
+  assert.throws(() => base62.encodeMany(ids), own);
+});
+
+test("an error names the text, and can be written to a log", () => {
+  const error = thrown(() => base62.decodeMany(["1ptWyK4WgZU", "1ptWyK4W-ZU"]));
+  assert.equal(`${error}`, `DecodeError: INVALID_TEXT: texts[1] is "1ptWyK4W-ZU": ${rules.TEXT_BASE62}`);
+  const { name, message, code, retryable, field, value, rule, position, index } = JSON.parse(JSON.stringify(error));
+  assert.deepEqual([name, message, code, retryable], ["DecodeError", error.message, "INVALID_TEXT", false]);
+  assert.deepEqual([field, value, rule], ["texts[1]", '"1ptWyK4W-ZU"', rules.TEXT_BASE62]);
+  assert.deepEqual([position, index], [8, 1]);
+});
+
+test("ESM import and CommonJS require write the same, and each knows the errors of the other", () => {
+  const required = createRequire(import.meta.url)("frazil/text");
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(text).sort());
+  for (const name of Object.keys(forms)) assert.equal(required[name].encode(tweet), forms[name].encode(tweet));
+  assert.ok(thrown(() => required.base62.decode("")) instanceof text.DecodeError);
+});
