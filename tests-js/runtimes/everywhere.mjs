@@ -10,7 +10,7 @@ import layouts from "../../crates/core/vectors/layouts.json";
 import ranges from "../../crates/core/vectors/ranges.json";
 import texts from "../../crates/core/vectors/text.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
-import * as slot from "../../npm/frazil/src/generated/page.ts";
+import * as page from "../../npm/frazil/src/generated/page.ts";
 import { repeats, wrapping } from "../api/broken.mjs";
 import {
   checkDecoder,
@@ -23,6 +23,7 @@ import {
 } from "../vectors/check.mjs";
 
 const { FrazilError, Snowflake } = frazil;
+const slot = { ...page, ...page.Page, ...page.Slot };
 
 function must(condition, sentence) {
   if (!condition) throw new Error(sentence);

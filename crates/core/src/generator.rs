@@ -307,6 +307,7 @@ impl Machine {
         }
     }
 
+    #[inline(never)] // once in a module, and not once for each caller
     fn judge(&self, word: u64, from_ms: u64, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();

@@ -94,6 +94,7 @@ impl Key {
     }
 
     /// A number that nobody without the key can foretell, for the tick and clock id of a count.
+    #[inline(never)] // of use a few times a tick, and large
     pub(crate) fn hash(self, pair: u64) -> u64 {
         SipHasher24::new_with_keys(self.0, self.1).hash(&pair.to_le_bytes())
     }

@@ -15,7 +15,7 @@
  * together. A text out of WebAssembly costs more than the digits, so these are JavaScript on every backend.
  */
 import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
-import * as rules from "./generated/rules.js";
+import { Rule } from "./generated/rules.js";
 import { type IdInput, parseId } from "./id.js";
 import { isIdArray } from "./layout.js";
 
@@ -135,7 +135,7 @@ function checkArray(field: string, value: unknown, rule: string, orElse = false)
   if (!Array.isArray(value) && !orElse) throw refusal(ConfigError, "INVALID_ARGUMENT", field, value, rule);
 }
 
-const checkIds = (ids: unknown): void => checkArray("ids", ids, rules.TEXT_IDS, isIdArray(ids, "BigUint64Array"));
+const checkIds = (ids: unknown): void => checkArray("ids", ids, Rule.TEXT_IDS, isIdArray(ids, "BigUint64Array"));
 
 /** The calls of a form. */
 function calls(write: (id: bigint) => string, read: (text: string) => bigint): TextForm {
@@ -151,7 +151,7 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
       return texts;
     },
     decodeMany(texts) {
-      checkArray("texts", texts, rules.TEXT_STRINGS);
+      checkArray("texts", texts, Rule.TEXT_STRINGS);
       const ids = new BigUint64Array(texts.length);
       each(texts, read, ids);
       return ids;
@@ -211,11 +211,11 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
 
   /** Reads from the left, so that what is before the position of an error is right. */
   const read = (text: string, isShort: boolean): bigint => {
-    if (typeof text !== "string") throw refuse("text", text, rules.TEXT_STRING);
+    if (typeof text !== "string") throw refuse("text", text, Rule.TEXT_STRING);
     const { length } = text;
     const wrong = (rule: string, at: number, max: unknown = width) => refuse("text", text, rule, at, max);
-    const lengths = isShort ? rules.TEXT_SHORT : rules.TEXT_LENGTH;
-    if (isShort && length > 1 && text[0] === alphabet[0]) throw wrong(rules.TEXT_ZEROS, 0);
+    const lengths = isShort ? Rule.TEXT_SHORT : Rule.TEXT_LENGTH;
+    if (isShort && length > 1 && text[0] === alphabet[0]) throw wrong(Rule.TEXT_ZEROS, 0);
     let [top, rest] = [0, 0];
     for (let at = 0; at < length; at++) {
       if (at === width) throw wrong(lengths, at);
@@ -231,7 +231,7 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
       const largest = write(ANY_ID.maxId);
       let at = 0;
       while (text[at] === largest[at]) at++;
-      throw wrong(rules.ID_RANGE, at, ANY_ID.maxId);
+      throw wrong(Rule.ID_RANGE, at, ANY_ID.maxId);
     }
     word.setUint32(0, high);
     word.setUint32(4, low); // modulo 2^32
@@ -247,23 +247,23 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
 }
 
 /** Hexadecimal in lower case: 16 characters. */
-export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", rules.TEXT_HEX, (id) =>
+export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT_HEX, (id) =>
   id.toString(16).padStart(16, "0"),
 );
 
 /** Crockford's base 32 in upper case: 13 characters, of which the first is `0` to `F`. */
-export const base32: FixedForm = /* @__PURE__ */ form("0123456789ABCDEFGHJKMNPQRSTVWXYZ", rules.TEXT_BASE32);
+export const base32: FixedForm = /* @__PURE__ */ form("0123456789ABCDEFGHJKMNPQRSTVWXYZ", Rule.TEXT_BASE32);
 
 /** The base 58 of Bitcoin: 11 characters, no two of which look alike. The digit for zero is `1`. */
 export const base58: FixedForm = /* @__PURE__ */ form(
   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-  rules.TEXT_BASE58,
+  Rule.TEXT_BASE58,
 );
 
 /** Base 62, digits before upper before lower case: 11 characters. */
 export const base62: FixedForm = /* @__PURE__ */ form(
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-  rules.TEXT_BASE62,
+  Rule.TEXT_BASE62,
 );
 
 function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => number): void {
@@ -273,7 +273,7 @@ function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => nu
 }
 
 function readBytes(bytes: Uint8Array): bigint {
-  checkBytes(bytes, rules.TEXT_BYTES, () => 8);
+  checkBytes(bytes, Rule.TEXT_BYTES, () => 8);
   eight.set(bytes);
   return word.getBigUint64(0);
 }
@@ -295,7 +295,7 @@ export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
     return new Uint8Array(words.buffer);
   },
   decodeMany(bytes: Uint8Array) {
-    checkBytes(bytes, rules.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
+    checkBytes(bytes, Rule.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     const ids = new BigUint64Array(bytes.length / 8);
     for (let at = 0; at < ids.length; at++) ids[at] = view.getBigUint64(8 * at);
