@@ -87,7 +87,8 @@ function buildWasm() {
     `${target}/${triple}/release-wasm/frazil_wasm.wasm`,
     out,
   ]);
-  rmSync(`${out}/frazil.js`); // the glue's own loader; the package has one for each place it runs in
+  // The package has a loader for each place it runs in, and needs no glue: see npm/frazil/src/binding/wasm.ts.
+  for (const glue of ["frazil.js", "frazil_bg.js"]) rmSync(`${out}/${glue}`);
   const module = `${out}/frazil_bg.wasm`;
   run(`${bin}/wasm-opt`, [
     "-Oz",

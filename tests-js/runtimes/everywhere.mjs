@@ -8,11 +8,12 @@ import ids from "../../crates/core/vectors/ids.json";
 import layouts from "../../crates/core/vectors/layouts.json";
 import ranges from "../../crates/core/vectors/ranges.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
-import * as slot from "../../npm/frazil/src/generated/page.ts";
+import * as page from "../../npm/frazil/src/generated/page.ts";
 import { repeats, wrapping } from "../api/broken.mjs";
 import { checkDecoder, checkErrors, checkGeneration, checkIds, checkLayouts, checkRanges } from "../vectors/check.mjs";
 
 const { FrazilError, Snowflake } = frazil;
+const slot = { ...page, ...page.Page, ...page.Slot };
 
 function must(condition, sentence) {
   if (!condition) throw new Error(sentence);

@@ -11,9 +11,10 @@ async function load(name) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-/** The slots, statuses, subjects and rules of the page. */
-export const slot = await load("page");
+const { Slot, Page, ...page } = await load("page");
+/** The slots, the statuses and what else is fixed of the page. */
+export const slot = { ...page, ...Page, ...Slot };
 /** The codes of each class. */
 export const errors = await load("errors");
 /** The sentences of the rules. */
-export const rules = await load("rules");
+export const { Rule: rules } = await load("rules");

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{ABI, IDS, KINDS, NUMBERS, RECHECK, SLOTS};
+use frazil::page::{ABI, IDS, KINDS, NUMBERS, Page, RECHECK, SLOTS};
 use frazil::{Class, Code, FieldKind, Layout, Rule, Subject};
 
 use crate::Generated;
 
 const HEAD: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
+
+/// In the order of the numbers of their codes.
+const CLASSES: [Class; 4] = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
 
 pub(crate) fn files() -> Vec<Generated> {
     vec![
@@ -73,10 +76,9 @@ fn layouts() -> String {
 /// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
 fn errors() -> String {
     let mut text = format!("{HEAD}/** The codes of each class. */\nexport const CLASSES = {{\n");
-    let classes = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
-    let place = |code: &Code| classes.iter().position(|class| *class == code.class());
+    let place = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
     assert!(Code::ALL.is_sorted_by_key(place), "a status is a place in the list of all classes' codes");
-    for class in classes {
+    for class in CLASSES {
         let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
     }
     let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
@@ -90,11 +92,14 @@ fn names(wanted: impl Fn(Code) -> bool, between: &str) -> String {
     Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(between)
 }
 
+/// Enums, because esbuild puts the values of their members where they are used, across files too: a bundle holds the
+/// sentences that it uses, and no names.
 fn rules() -> String {
-    let mut text = format!("{HEAD}// One constant a rule, so that a bundle holds those it uses.\n");
+    let mut text = format!("{HEAD}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
     for rule in Rule::ALL {
-        let _ = writeln!(text, "export const {} = {:?};", constant(&format!("{rule:?}")), rule.template());
+        let _ = writeln!(text, "  {} = {:?},", constant(&format!("{rule:?}")), rule.template());
     }
+    text.push_str("}\n");
     text
 }
 
@@ -109,44 +114,249 @@ fn constant(name: &str) -> String {
     })
 }
 
+/// The codes that the page answers a call with. Every bundle that mints has these tables, and what JavaScript refuses by
+/// itself is named where it throws; a test at the end of this file holds the three lists.
+const CODES: &[Code] = &[
+    Code::InvalidLayout,
+    Code::InvalidNode,
+    Code::NodeRequired,
+    Code::InvalidOption,
+    Code::InvalidArgument,
+    Code::Closed,
+    Code::ClockBackward,
+    Code::SequenceExhausted,
+    Code::ClockBeforeEpoch,
+    Code::TimeExhausted,
+    Code::InvalidClock,
+];
+
+/// The rules that the page answers with.
+const RULES: &[Rule] = &[
+    Rule::WholeNumber,
+    Rule::OneTime,
+    Rule::OneSequence,
+    Rule::OneClock,
+    Rule::NodeWidth,
+    Rule::Width,
+    Rule::LastTick,
+    Rule::NodeNone,
+    Rule::NodeNotNone,
+    Rule::NodeGiven,
+    Rule::CountReach,
+    Rule::StaticLead,
+    Rule::NoStartLead,
+    Rule::FiniteClock,
+];
+
+/// What the answers with a rule are about.
+const SUBJECTS: &[Subject] = &[
+    Subject::Node,
+    Subject::EpochMs,
+    Subject::TickMs,
+    Subject::Fields,
+    Subject::FieldBits,
+    Subject::MaxLeadMs,
+    Subject::MaxWaitMs,
+    Subject::MaxAsyncWaitMs,
+    Subject::Now,
+    Subject::Count,
+];
+
+/// Whether the page can answer with the code and no rule, so that its meaning has to explain it.
+fn needs_meaning(code: Code) -> bool {
+    matches!(code, Code::Closed | Code::ClockBackward | Code::SequenceExhausted | Code::ClockBeforeEpoch | Code::TimeExhausted)
+}
+
+/// An object by numbers.
+fn map(text: &mut String, doc: &str, head: &str, rows: impl Iterator<Item = (u8, String)>) {
+    let _ = writeln!(text, "/** {doc} */\nexport const {head} = {{");
+    for (number, value) in rows {
+        let _ = writeln!(text, "  {number}: {value},");
+    }
+    text.push_str("};\n\n");
+}
+
 fn page() -> String {
-    let mut text =
-        format!("{HEAD}import * as rules from \"./rules.js\";\nimport {{ CLASSES, type ErrorCode }} from \"./errors.js\";\n\n");
+    let mut text = format!(
+        "{HEAD}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
+         /** The slots of the page. */\nexport enum Slot {{\n"
+    );
     for (name, at) in SLOTS {
-        let _ = writeln!(text, "export const {name} = {at};");
+        let _ = writeln!(text, "  {name} = {at},");
     }
     let _ = write!(
         text,
-        "\n/** How many floats the page starts with, and how many IDs follow them. */\nexport const NUMBERS = {NUMBERS};\nexport const IDS = {IDS};\n\
-         /** The status that asks for the clock to be read once more. */\nexport const RECHECK = {RECHECK};\n\
-         /** Copies of the package share their states where this is equal. */\nexport const ABI = {ABI};\n\n"
+        "}}\n\n/** What is fixed about the page. */\nexport enum Page {{\n\
+         \x20 /** How many floats it starts with. */\n  NUMBERS = {NUMBERS},\n\
+         \x20 /** How many IDs follow them. */\n  IDS = {IDS},\n\
+         \x20 /** Its size in bytes. */\n  BYTES = {bytes},\n\
+         \x20 /** The status that asks for the clock to be read once more. */\n  RECHECK = {RECHECK},\n\
+         \x20 /** Copies of the package share their states where this is equal. */\n  ABI = {ABI},\n}}\n\n",
+        bytes = size_of::<Page>()
     );
     let _ = writeln!(
         text,
-        "/** The kinds of fields by their numbers. */\nexport const KINDS = {:?};\n",
+        "/** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */\n\
+         export const KINDS = {:?} as const;\n",
         KINDS.iter().map(|row| row.0).collect::<Vec<_>>()
     );
-    let list = |text: &mut String, doc: &str, head: &str, rows: Vec<String>| {
-        let _ = write!(text, "/** {doc} */\n{head} = [\n");
-        for row in rows {
-            let _ = writeln!(text, "  {row},");
-        }
-        text.push_str("];\n\n");
-    };
     // The classes list the codes in the order of their numbers, so the numbers need no list of their own.
     let split = "/* @__PURE__ */ ` ${Object.values(CLASSES).join(\" \")}`.split(\" \") as ErrorCode[]";
-    let _ = writeln!(text, "/** The codes by their status numbers. */\nexport const STATUSES = {split};\n");
-    text.push_str("/** What the codes mean that the core refuses with and no rule explains. */\n");
-    text.push_str("export const MEANINGS: { [code: string]: string } = {\n");
-    for code in Code::ALL.iter().filter(|code| code.class() == Class::Clock || **code == Code::Closed) {
-        let _ = writeln!(text, "  {}: {:?},", code.name(), code.meaning());
+    let _ = writeln!(text, "/** All codes by their status numbers. */\nexport const STATUSES = {split};\n");
+    text.push_str("/** The first status of each class. */\nexport enum First {\n");
+    for class in CLASSES {
+        if let Some(code) = Code::ALL.iter().find(|code| code.class() == class) {
+            let _ = writeln!(text, "  {} = {},", class.name(), *code as u8);
+        }
     }
-    text.push_str("};\n\n");
-    let subjects = Subject::ALL.iter().map(|subject| format!("{:?}", camel(subject.name()))).collect();
-    list(&mut text, "What an error can be about, by number.", "export const SUBJECTS", subjects);
-    let sentences = Rule::ALL.iter().map(|rule| format!("rules.{}", constant(&format!("{rule:?}")))).collect();
-    list(&mut text, "The rules by number.", "export const RULES", sentences);
+    text.push_str("}\n\n");
+    map(
+        &mut text,
+        "The codes that the core answers with, by status.",
+        "CODES: { readonly [status: number]: ErrorCode }",
+        CODES.iter().map(|code| (*code as u8, format!("{:?}", code.name()))),
+    );
+    let retryable: Vec<u8> = CODES.iter().filter(|code| code.retryable()).map(|code| *code as u8).collect();
+    let _ =
+        writeln!(text, "/** Those that pass although the caller changes nothing. */\nexport const RETRYABLE = {retryable:?};\n");
+    map(
+        &mut text,
+        "What those mean that no rule explains.",
+        "MEANINGS: { readonly [status: number]: string }",
+        CODES.iter().filter(|code| needs_meaning(**code)).map(|code| (*code as u8, format!("{:?}", code.meaning()))),
+    );
+    map(
+        &mut text,
+        "The rules that it answers with, by number.",
+        "RULES: { readonly [rule: number]: Rule }",
+        RULES.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant(&format!("{rule:?}"))))),
+    );
+    map(
+        &mut text,
+        "What the answers with a rule are about, by number.",
+        "SUBJECTS: { readonly [subject: number]: string }",
+        SUBJECTS.iter().map(|subject| (*subject as u8, format!("{:?}", camel(subject.name())))),
+    );
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{CODES, RULES, SUBJECTS, needs_meaning};
+    use frazil::page::{Desk, Page, RECHECK, SLOTS, slot};
+    use frazil::{Code, Registry};
+
+    const EPOCH_MS: f64 = 1_704_067_200_000.0;
+    /// What may stand in a slot or be an argument: what is right somewhere, its neighbours, and what is right nowhere.
+    const VALUES: [f64; 12] =
+        [0.0, -1.0, 1.5, 2.0, 64.0, 1001.0, 1_048_576.0, 1e9, EPOCH_MS, EPOCH_MS + 1000.0, f64::INFINITY, f64::NAN];
+    /// Fields as pairs of a kind's number and a width: layouts as they should be, and one for each way in which they are not.
+    const LAYOUTS: [&[(u8, u8)]; 10] = [
+        &[(0, 41), (1, 10), (3, 8)],
+        &[(0, 41), (3, 8)],
+        &[(0, 4), (2, 1), (1, 1), (3, 1)],
+        &[(1, 10), (3, 8)],
+        &[(0, 41)],
+        &[(0, 20), (2, 1), (2, 1), (3, 8)],
+        &[(0, 20), (1, 20), (1, 20), (3, 1)],
+        &[(0, 41), (1, 10), (3, 20)],
+        &[(0, 60), (3, 1)],
+        &[(0, 41), (1, 0), (3, 8)],
+    ];
+
+    /// The numbers that answers had.
+    #[derive(Default)]
+    struct Seen {
+        codes: BTreeSet<u8>,
+        meanings: BTreeSet<u8>,
+        rules: BTreeSet<u8>,
+        subjects: BTreeSet<u8>,
+    }
+
+    impl Seen {
+        fn note(&mut self, page: &Page, status: u32) {
+            if status == 0 || status == RECHECK {
+                return;
+            }
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the page's numbers are small")]
+            let number = |at: usize| page.numbers[at] as u8;
+            let code = u8::try_from(status).unwrap_or(u8::MAX);
+            self.codes.insert(code);
+            if number(slot::RULE) == 0 {
+                self.meanings.insert(code);
+            } else {
+                self.rules.insert(number(slot::RULE));
+                self.subjects.insert(number(slot::SUBJECT));
+            }
+        }
+    }
+
+    fn described(fields: &[(u8, u8)], node: f64) -> Page {
+        let mut page = Page::new();
+        page.numbers[slot::EPOCH_MS] = EPOCH_MS;
+        page.numbers[slot::TICK_MS] = 1.0;
+        page.numbers[slot::FIELD_COUNT] = f64::from(u8::try_from(fields.len()).unwrap_or(0));
+        for (pair, (kind, bits)) in page.numbers[slot::FIELDS..].chunks_exact_mut(2).zip(fields) {
+            pair.copy_from_slice(&[f64::from(*kind), f64::from(*bits)]);
+        }
+        page.numbers[slot::HAS_NODE] = f64::from(u8::from(!node.is_nan()));
+        page.numbers[slot::NODE] = node;
+        page
+    }
+
+    /// Opens it as it is described but for one slot, and calls what was opened with everything.
+    fn call(seen: &mut Seen, page: &mut Page, changed: usize, value: f64) {
+        let (mut desk, mut registry) = (Desk::new(), Registry::new());
+        for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
+            page.numbers[flag] = f64::from(u8::from(changed == flag + 1));
+        }
+        page.numbers[changed] = value;
+        let status = desk.open(page, &mut registry);
+        seen.note(page, status);
+        if status != 0 {
+            return;
+        }
+        for a in VALUES {
+            for b in VALUES {
+                let status = desk.admit(page, 0, a, b);
+                seen.note(page, status);
+            }
+            for confirmed in [false, true, true] {
+                let status = desk.reserve(page, 0, a, 4096, confirmed);
+                seen.note(page, status);
+            }
+        }
+        desk.release(0);
+        let status = desk.reserve(page, 0, EPOCH_MS, 1, true);
+        seen.note(page, status);
+    }
+
+    #[test]
+    fn the_tables_of_answers_are_what_the_page_answers_with() {
+        let mut seen = Seen::default();
+        for fields in LAYOUTS {
+            for (node, none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
+                for at in SLOTS.iter().map(|row| row.1).filter(|at| *at >= slot::EPOCH_MS) {
+                    for (private, start_ms) in [(0.0, EPOCH_MS), (1.0, f64::NAN), (0.0, f64::NAN)] {
+                        for value in VALUES {
+                            let mut page = described(fields, node);
+                            page.numbers[slot::NODE_NONE] = none;
+                            page.numbers[slot::PRIVATE] = private;
+                            page.numbers[slot::START_MS] = start_ms;
+                            call(&mut seen, &mut page, at, value);
+                        }
+                    }
+                }
+            }
+        }
+        let known = |codes: &mut dyn Iterator<Item = &Code>| codes.map(|code| *code as u8).collect::<BTreeSet<_>>();
+        assert_eq!(seen.codes, known(&mut CODES.iter()), "CODES");
+        assert_eq!(seen.meanings, known(&mut CODES.iter().filter(|code| needs_meaning(**code))), "MEANINGS");
+        assert_eq!(seen.rules, RULES.iter().map(|rule| *rule as u8).collect(), "RULES");
+        assert_eq!(seen.subjects, SUBJECTS.iter().map(|subject| *subject as u8).collect(), "SUBJECTS");
+    }
 }

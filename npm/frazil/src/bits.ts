@@ -14,15 +14,13 @@ export function split(id: bigint): Uint32Array {
   return halves;
 }
 
-const mask = (bits: number): number => (bits === 32 ? -1 : 2 ** bits - 1);
-
 /** Where a number lies in an ID. */
 export interface Span {
   /** The largest value that it can have. */
   readonly max: number;
   /** Its lowest bit; of several runs, that of the most significant one. */
   readonly shift: number;
-  /** Its runs of bits, the most significant first, where it has more than one. */
+  /** Its runs of bits, the least significant first, where it has more than one. */
   readonly runs?: readonly Span[];
   /** Its value in an ID given by its halves, which stand at `at` and `at + 1`. */
   of(halves: Uint32Array, at?: number): number;
@@ -30,22 +28,23 @@ export interface Span {
 
 /** A number `bits` wide, its lowest bit at `shift`. */
 export function spanOf(shift: number, bits: number): Span {
-  const lowBits = Math.max(0, Math.min(bits, 32 - shift));
-  const lowShift = shift % 32;
-  const lowMask = mask(lowBits);
-  const highShift = Math.max(0, shift - 32);
-  const highMask = mask(bits - lowBits);
-  const scale = 2 ** lowBits;
+  const isHigh = shift > 31;
+  // Shifts count modulo 32, so `shift` is right for the half that it begins in.
+  const highShift = isHigh ? shift : 0;
+  const scale = isHigh ? 1 : 2 ** Math.min(bits, 32 - shift);
+  // As 32-bit integers, so that they are not made ones at each use: 2^32 - 1 becomes -1.
+  const lowMask = (scale - 1) | 0;
+  const highMask = (2 ** bits / scale - 1) | 0;
   return {
     max: 2 ** bits - 1,
     shift,
     of: (halves, at = 0) =>
       ((((halves[at + 1 - LOW] as number) >>> highShift) & highMask) >>> 0) * scale +
-      ((((halves[at + LOW] as number) >>> lowShift) & lowMask) >>> 0),
+      ((((halves[at + LOW] as number) >>> shift) & lowMask) >>> 0),
   };
 }
 
-/** How two spans become one, the more significant first. */
+/** How two spans become one, the more significant first; that one is a single run. */
 export type Join = (above: Span, below: Span) => Span;
 
 /** Two spans with nothing between them. */
@@ -54,11 +53,11 @@ export const neighbours: Join = (above, { shift, max }) => spanOf(shift, Math.lo
 /** Two spans wherever they lie. */
 export const apart: Join = (above, below) => {
   const count = below.max + 1;
-  if (above.shift === below.shift + Math.log2(count)) return neighbours(above, below);
+  if (!below.runs && above.shift === below.shift + Math.log2(count)) return neighbours(above, below);
   return {
     max: count * (above.max + 1) - 1,
     shift: above.shift,
-    runs: [...(above.runs ?? [above]), below],
+    runs: [...(below.runs ?? [below]), above],
     of: (halves, at) => above.of(halves, at) * count + below.of(halves, at),
   };
 };

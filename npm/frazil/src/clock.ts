@@ -10,5 +10,5 @@ export const wallClock = (): number => Date.now();
  */
 export function processStartMs(): number {
   const origin = globalThis.performance?.timeOrigin;
-  return origin > 0 ? Math.ceil(origin) : Number.NaN;
+  return origin > 0 ? Math.ceil(origin) : NaN;
 }

@@ -122,3 +122,15 @@ export function refusal(
   const rule = template.replace("{min}", `${min}`).replace("{max}", `${max}`);
   return new Class(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
 }
+
+/** The refusal of something that is set up wrongly. @internal */
+export function config(
+  code: ErrorCode,
+  field: string,
+  value: unknown,
+  rule: string,
+  min?: unknown,
+  max?: unknown,
+): FrazilError {
+  return refusal(ConfigError, code, field, value, rule, min, max);
+}

@@ -5,7 +5,8 @@
 import { type Join, neighbours, type Span, spanOf, split } from "./bits.js";
 import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
-import * as rules from "./generated/rules.js";
+import { KINDS } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
 
 /** An ID as it goes in: `bigint`, decimal text, or a `number` where that is exact. */
 export type IdInput = bigint | string | number;
@@ -57,9 +58,6 @@ export interface Decoded<P extends string = string> {
   toJSON(): object;
 }
 
-/** The kinds of fields, by the letters that stand for them in the table. @internal */
-export const KINDS: { [letter: string]: FieldKind } = { t: "time", n: "node", c: "clock", s: "sequence" };
-
 /** Where the fields of a checked layout lie. @internal */
 export interface Shape {
   readonly epochMs: number;
@@ -82,21 +80,17 @@ export interface Shape {
  * @internal
  */
 export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = neighbours): Shape {
-  let bits = fields.reduce((sum, field) => sum + field.bits, 0);
-  const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n };
-  const spans: { [kind in FieldKind]?: Span } = {};
+  let bits = 0;
+  const spans = {} as Record<FieldKind, Span>;
   const parts: [string, number, number][] = [];
-  for (const field of fields) {
-    bits -= field.bits;
-    const span = spanOf(bits, field.bits);
-    const before = spans[field.kind];
-    spans[field.kind] = before ? join(before, span) : span;
-    if (field.kind !== "node") continue;
-    for (const part of parts) part[2] *= span.max + 1;
-    parts.push([field.name ?? "node", span.max + 1, 1]);
+  for (const { kind, bits: width, name = "node" } of [...fields].reverse()) {
+    const span = spanOf(bits, width);
+    const below = spans[kind];
+    spans[kind] = below ? join(span, below) : span;
+    if (kind === "node") parts.unshift([name, span.max + 1, below ? below.max + 1 : 1]);
+    bits += width;
   }
-  const { time, node, clock, sequence } = spans;
-  return { ...shape, time: time as Span, node, clock, sequence: sequence as Span, parts };
+  return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...spans };
 }
 
 const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
@@ -106,23 +100,17 @@ export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as La
 
 /** The parts of a built-in layout: epoch, tick, unsigned, fields. @internal */
 export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
-  const row = rows().find(([name]) => name === wanted);
-  if (!row)
-    throw refusal(
-      ConfigError,
-      "INVALID_LAYOUT",
-      "layout",
-      wanted,
-      `${rules.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`,
-    );
-  const [, epochMs, tickMs, unsigned, ...fields] = row;
+  const [name, epochMs, tickMs, unsigned, ...fields] = rows().find(([name]) => name === wanted) ?? [];
+  if (!name)
+    throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${Rule.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
   return {
     epochMs: parseInt(epochMs as string, 36),
     tickMs: parseInt(tickMs as string, 36),
     unsigned: unsigned === "1",
     fields: fields.map((field) => {
       const [width, name] = field.slice(1).split(":");
-      return { kind: KINDS[field[0] as string] as FieldKind, bits: Number(width), ...(name && { name }) };
+      const kind = KINDS.find(([letter]) => letter === field[0]) as FieldKind;
+      return { kind, bits: Number(width), ...(name && { name }) };
     }),
   };
 }
@@ -132,14 +120,14 @@ export function parseId({ maxId }: Shape, input: IdInput): bigint {
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
   let id = input;
   if (typeof id === "string") {
-    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(rules.ID_TEXT);
+    if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT);
     // No ID has more than 20 digits, and a long text would take long to read.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {
-    if (!Number.isSafeInteger(id)) throw refuse(rules.ID_INPUT);
+    if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT);
     id = BigInt(id);
   }
-  if (id < 0n || id > maxId) throw refuse(rules.ID_RANGE);
+  if (id < 0n || id > maxId) throw refuse(Rule.ID_RANGE);
   return id;
 }
 
@@ -164,16 +152,27 @@ export function decodeId<P extends string>(shape: Shape, input: IdInput): Decode
 /** An ID taken apart by a shape. @internal */
 export class DecodedId<P extends string> implements Decoded<P> {
   readonly #shape: Shape;
+  // Declared, since the constructor assigns them: a definition would be a second one, in every bundle.
+  declare readonly id: bigint;
+  declare readonly timestampMs: number;
+  declare readonly node: number | undefined;
+  declare readonly clock: number | undefined;
+  declare readonly sequence: number;
 
   constructor(
     shape: Shape,
-    readonly id: bigint,
-    readonly timestampMs: number,
-    readonly node: number | undefined,
-    readonly clock: number | undefined,
-    readonly sequence: number,
+    id: bigint,
+    timestampMs: number,
+    node: number | undefined,
+    clock: number | undefined,
+    sequence: number,
   ) {
     this.#shape = shape;
+    this.id = id;
+    this.timestampMs = timestampMs;
+    this.node = node;
+    this.clock = clock;
+    this.sequence = sequence;
   }
 
   get date(): Date {

@@ -6,9 +6,9 @@
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
 import { apart, type Span, spanOf, split } from "./bits.js";
-import { ConfigError, DecodeError, type ErrorCode, refusal } from "./errors.js";
+import { config, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import * as rules from "./generated/rules.js";
+import { Rule } from "./generated/rules.js";
 import {
   type Decoded,
   DecodedId,
@@ -25,6 +25,7 @@ import {
   type Shape,
   shapeOf,
 } from "./id.js";
+import { checkKeys } from "./options.js";
 
 export type { Decoded, FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
@@ -87,27 +88,15 @@ const MAX_DATE_MS = 8.64e15;
 /** The widest field of each kind. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
-function config(code: ErrorCode, field: string, value: unknown, rule: string, min?: unknown, max?: unknown): Error {
-  return refusal(ConfigError, code, field, value, rule, min, max);
-}
-
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
   config("INVALID_LAYOUT", field, value, rule, 0, max);
 
-function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
-  if (!(Number.isInteger(value) && (value as number) >= min && (value as number) <= max)) {
-    throw config(code, field, value, rules.WHOLE_NUMBER, min, max);
-  }
-  return value as number;
-}
+const isWhole = (value: unknown, min: number, max: number): value is number =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
-/** An object without keys that nobody reads: a misspelt one would silently be a default. */
-function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string): T & object {
-  if (typeof given !== "object" || given === null) throw config(code, field, given, rules.AN_OBJECT);
-  for (const [key, value] of Object.entries(given)) {
-    if (!known.split(", ").includes(key)) throw config(code, key, value, `${rules.KNOWN_KEY}: ${known}`);
-  }
-  return given;
+function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
+  if (!isWhole(value, min, max)) throw config(code, field, value, Rule.WHOLE_NUMBER, min, max);
+  return value;
 }
 
 /** A field is given exactly where the layout has it. */
@@ -116,22 +105,20 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
   throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
 }
 
-/** A number in its place in an ID. */
-function place(span: Span | undefined, value: number | undefined): bigint {
+/** A number in its place in an ID; nothing of a field that the layout does not have. */
+function place(span: Span | undefined, value = 0): bigint {
   let id = 0n;
-  let rest = value ?? 0;
-  if (span === undefined) return id;
-  for (const { shift, max } of [...(span.runs ?? [span])].reverse()) {
-    id |= BigInt(rest % (max + 1)) << BigInt(shift);
-    rest = Math.floor(rest / (max + 1));
+  for (const { shift, max } of span ? (span.runs ?? [span]) : []) {
+    id |= BigInt(value % (max + 1)) << BigInt(shift);
+    value = Math.floor(value / (max + 1));
   }
   return id;
 }
 
 /** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. @internal */
 export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array"): boolean {
-  const { prototype } = Object.getPrototypeOf(Uint8Array);
-  return Object.getOwnPropertyDescriptor(prototype, Symbol.toStringTag)?.get?.call(value) === name;
+  // All typed arrays inherit one getter of the tag. It reads the kind of the array that it is called on, of any realm.
+  return Reflect.get(Uint8Array.prototype as object, Symbol.toStringTag, value) === name;
 }
 
 /** The built-in layouts that were asked for: they never change, and reading one from the table takes 30 times as long. */
@@ -140,11 +127,11 @@ const named = /* @__PURE__ */ new Map<LayoutName, Layout>();
 /** A field as it is kept, with nothing in it that nobody reads. */
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
-  if (!Object.hasOwn(WIDTHS, kind)) throw invalid("kind", kind, rules.KNOWN_KIND);
+  if (!Object.hasOwn(WIDTHS, kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
   checkWhole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
   if (name === undefined) return { kind, bits };
-  if (kind !== "node") throw invalid("name", name, rules.NAME_ONLY_NODE);
-  if (typeof name !== "string" || !/^[a-z][\w-]{0,31}$/i.test(name)) throw invalid("name", name, rules.NAME_SYNTAX);
+  if (kind !== "node") throw invalid("name", name, Rule.NAME_ONLY_NODE);
+  if (typeof name !== "string" || !/^[a-z][\w-]{0,31}$/i.test(name)) throw invalid("name", name, Rule.NAME_SYNTAX);
   return { kind, bits, name };
 }
 
@@ -156,14 +143,15 @@ function copyField(field: LayoutField): LayoutField {
  * ```
  */
 export class Layout<P extends string = string> {
+  // Declared, since the constructor assigns them: a definition would be a second one, in every bundle.
   /** Unix milliseconds of tick 0. */
-  readonly epochMs: number;
+  declare readonly epochMs: number;
   /** The length of a tick in milliseconds. */
-  readonly tickMs: number;
+  declare readonly tickMs: number;
   /** Whether the fields may use all 64 bits. */
-  readonly unsigned: boolean;
+  declare readonly unsigned: boolean;
   /** The fields, from the most to the least significant. */
-  readonly fields: readonly LayoutField[];
+  declare readonly fields: readonly LayoutField[];
   readonly #shape: Shape;
 
   /**
@@ -178,28 +166,28 @@ export class Layout<P extends string = string> {
       unsigned = false,
       fields,
     } = checkKeys("INVALID_LAYOUT", "layout", spec, "epochMs, tickMs, unsigned, fields");
-    if (!Array.isArray(fields)) throw invalid("fields", fields, rules.ONE_TIME);
-    if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, rules.TRUE_OR_FALSE);
+    if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.ONE_TIME);
+    if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
     this.epochMs = checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER);
     this.tickMs = checkWhole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER);
     this.unsigned = unsigned;
     this.fields = Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field))));
 
-    const sum = (kind: FieldKind) =>
-      this.fields.reduce((bits, field) => bits + (field.kind === kind ? field.bits : 0), 0);
-    const count = (kind: FieldKind) => this.fields.filter((field) => field.kind === kind).length;
-    if (count("time") !== 1) throw invalid("fields", fields, rules.ONE_TIME);
-    if (count("sequence") !== 1) throw invalid("fields", fields, rules.ONE_SEQUENCE);
-    if (count("clock") > 1) throw invalid("fields", fields, rules.ONE_CLOCK);
-    if (sum("node") > 32) throw invalid("fields", sum("node"), rules.NODE_WIDTH, 32);
-    const total = sum("time") + sum("node") + sum("clock") + sum("sequence");
+    const of = (kind: FieldKind) => this.fields.filter((field) => field.kind === kind);
+    const width = (fields: readonly LayoutField[]) => fields.reduce((sum, { bits }) => sum + bits, 0);
+    if (of("time").length !== 1) throw invalid("fields", fields, Rule.ONE_TIME);
+    if (of("sequence").length !== 1) throw invalid("fields", fields, Rule.ONE_SEQUENCE);
+    if (of("clock").length > 1) throw invalid("fields", fields, Rule.ONE_CLOCK);
+    const nodes = width(of("node"));
+    if (nodes > 32) throw invalid("fields", nodes, Rule.NODE_WIDTH, 32);
+    const total = width(this.fields);
     const limit = unsigned ? 64 : 63;
-    if (total > limit) throw invalid("fields", total, rules.WIDTH, limit);
+    if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
     const shape = shapeOf(this, apart);
     const names = shape.parts.map(([name]) => name);
     const twin = names.find((name, at) => names.indexOf(name) < at);
-    if (twin !== undefined) throw invalid("name", twin, rules.DISTINCT_NAMES);
-    if (shape.time.max > Math.floor((MAX_DATE_MS - epochMs) / tickMs)) throw invalid("fields", fields, rules.LAST_TICK);
+    if (twin) throw invalid("name", twin, Rule.DISTINCT_NAMES);
+    if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
   }
 
@@ -209,11 +197,9 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    const known = named.get(name);
-    if (known) return known as never;
-    const layout = new Layout(namedSpec(name));
-    named.set(name, layout);
-    return Object.freeze(layout) as never;
+    let layout = named.get(name);
+    if (!layout) named.set(name, (layout = Object.freeze(new Layout(namedSpec(name))) as Layout));
+    return layout as never;
   }
 
   /** A layout given in any of its forms. @internal */
@@ -284,25 +270,27 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` at the first one that is not an ID of this layout.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array): Columns {
-    const { bits } = this.#shape;
+    const { bits, time, node, clock, sequence } = this.#shape;
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-      throw config("INVALID_ARGUMENT", "ids", ids, rules.ID_COLUMN);
+      throw config("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
     const { length } = ids;
     const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * length);
-    const unused = bits < 64 && spanOf(bits, 64 - bits);
-    const timestampMs = new Float64Array(length);
-    const node = this.#shape.node && new Uint32Array(length);
-    const clock = this.#shape.clock && new Uint32Array(length);
-    const sequence = new Float64Array(length);
+    const unused = spanOf(bits, 64 - bits);
+    const columns = {
+      timestampMs: new Float64Array(length),
+      node: node && new Uint32Array(length),
+      clock: clock && new Uint32Array(length),
+      sequence: new Float64Array(length),
+    };
     for (let at = 0; at < length; at++) {
-      if (unused && unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
-      timestampMs[at] = msOf(this.#shape, this.#shape.time.of(halves, 2 * at));
-      sequence[at] = this.#shape.sequence.of(halves, 2 * at);
-      if (node) node[at] = (this.#shape.node as Span).of(halves, 2 * at);
-      if (clock) clock[at] = (this.#shape.clock as Span).of(halves, 2 * at);
+      if (unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
+      columns.timestampMs[at] = msOf(this.#shape, time.of(halves, 2 * at));
+      columns.sequence[at] = sequence.of(halves, 2 * at);
+      if (columns.node) columns.node[at] = (node as Span).of(halves, 2 * at);
+      if (columns.clock) columns.clock[at] = (clock as Span).of(halves, 2 * at);
     }
-    return { timestampMs, node, clock, sequence };
+    return columns;
   }
 
   /**
@@ -317,20 +305,18 @@ export class Layout<P extends string = string> {
       fields instanceof DecodedId
         ? fields
         : checkKeys("INVALID_ARGUMENT", "fields", fields, "timestampMs, node, clock, sequence");
+    const shape = this.#shape;
     const tick = this.#tickAt(timestampMs);
     if (msOf(this.#shape, tick) !== Number(timestampMs)) {
-      throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, rules.TICK_START, this.tickMs);
+      throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
     }
-    checkGiven("node", node, this.#shape.node, rules.FIELD_MISSING, rules.FIELD_ABSENT);
-    checkGiven("clock", clock, this.#shape.clock, rules.FIELD_MISSING, rules.FIELD_ABSENT);
-    const id = this.#shape.node ? this.joinNode(node) : 0;
-    if (this.#shape.clock) checkWhole("INVALID_ARGUMENT", "clock", clock, 0, this.#shape.clock.max);
-    checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, this.#shape.sequence.max);
+    checkGiven("node", node, shape.node, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
+    checkGiven("clock", clock, shape.clock, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     return (
-      place(this.#shape.time, tick) |
-      place(this.#shape.node, id) |
-      place(this.#shape.clock, clock) |
-      place(this.#shape.sequence, sequence)
+      place(shape.time, tick) |
+      place(shape.node, shape.node && this.joinNode(node)) |
+      place(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
+      place(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
     );
   }
 
@@ -342,19 +328,18 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
    */
   minIdAt(time: Date | number, options: { readonly node?: NodeInput<P> } = {}): bigint {
-    const { shift } = this.#shape.time;
-    const above = (span: Span | undefined) => span && span.shift > shift;
-    for (const [name, span] of [["clock", this.#shape.clock] as const, ["sequence", this.#shape.sequence] as const]) {
-      if (above(span)) {
-        throw refusal(DecodeError, "NOT_TIME_ORDERED", name, this.fields, rules.NOTHING_UNORDERED);
-      }
+    const shape = this.#shape;
+    const { shift } = shape.time;
+    const isAbove = (kind: FieldKind) => (shape[kind]?.shift ?? 0) > shift;
+    for (const kind of ["clock", "sequence"] as const) {
+      if (isAbove(kind)) throw refusal(DecodeError, "NOT_TIME_ORDERED", kind, this.fields, Rule.NOTHING_UNORDERED);
     }
     const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
     const tick = this.#tickAt(time);
-    checkGiven("node", node, above(this.#shape.node), rules.FIELD_ABOVE, rules.FIELD_BELOW);
-    const id = node === undefined ? 0 : this.joinNode(node);
+    checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
+    const id = place(shape.time, tick) | place(shape.node, node === undefined ? 0 : this.joinNode(node));
     // What of the node lies below the time goes.
-    return ((place(this.#shape.time, tick) | place(this.#shape.node, id)) >> BigInt(shift)) << BigInt(shift);
+    return (id >> BigInt(shift)) << BigInt(shift);
   }
 
   /** The largest ID whose tick contains the time. See `minIdAt`. */
@@ -378,25 +363,21 @@ export class Layout<P extends string = string> {
    */
   fromSigned(signed: bigint | string): bigint {
     const number = typeof signed === "string" && /^-[1-9]\d{0,19}$/.test(signed) ? BigInt(signed) : signed;
-    const isNegative = typeof number === "bigint" && number < 0n && number >= -(2n ** 63n);
-    return this.parse(isNegative && this.#shape.bits > 63 ? BigInt.asUintN(64, number) : number);
+    const isNegative = typeof number === "bigint" && number < 0n && number === BigInt.asIntN(64, number);
+    return isNegative && this.#shape.bits > 63 ? BigInt.asUintN(64, number) : this.parse(number);
   }
 
   /** What the layout can hold: for choosing widths, and for telling when they run out. */
   plan(): Plan {
-    const [time, clock, sequence] = [this.#shape.time, this.#shape.clock, this.#shape.sequence];
+    const { bits, time, node, clock, sequence } = this.#shape;
     const dateOf = (tick: number) => new Date(msOf(this.#shape, tick));
     const idsPerTick = (sequence.max + 1) * ((clock?.max ?? 0) + 1);
     return {
       lastDate: dateOf(time.max),
       signedUntil:
-        this.#shape.bits < 64
-          ? dateOf(time.max)
-          : this.fields[0]?.kind === "time"
-            ? dateOf((time.max - 1) / 2)
-            : undefined,
-      ordered: time.shift > sequence.shift && (!clock || (time.shift > clock.shift && clock.shift > sequence.shift)),
-      nodes: (this.#shape.node?.max ?? 0) + 1,
+        bits < 64 ? dateOf(time.max) : this.fields[0]?.kind === "time" ? dateOf((time.max - 1) / 2) : undefined,
+      ordered: time.shift > (clock ?? sequence).shift && (clock ?? time).shift > sequence.shift,
+      nodes: (node?.max ?? 0) + 1,
       idsPerTick,
       idsPerSecond: (idsPerTick * 1000) / this.tickMs,
     };
@@ -408,16 +389,15 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_NODE`, naming the part at fault.
    */
   joinNode(node: NodeInput<P> | undefined): number {
-    if (!this.#shape.node) throw config("INVALID_NODE", "node", node, rules.NODE_NONE);
-    if (typeof node !== "object" || node === null) {
-      return checkWhole("INVALID_NODE", "node", node, 0, this.#shape.node.max);
-    }
-    const names = this.#shape.parts.map(([name]) => name);
+    const { node: span, parts } = this.#shape;
+    if (!span) throw config("INVALID_NODE", "node", node, Rule.NODE_NONE);
+    if (typeof node !== "object" || node === null) return checkWhole("INVALID_NODE", "node", node, 0, span.max);
+    const names = parts.map(([name]) => name);
     const given = Object.keys(node);
     if (given.length !== names.length || !names.every((name) => given.includes(name))) {
-      throw config("INVALID_NODE", "node", node, `${rules.PART_NAMES}: ${names.join(", ")}`);
+      throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${names.join(", ")}`);
     }
-    return this.#shape.parts.reduce(
+    return parts.reduce(
       (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, node[name as P], 0, count - 1),
       0,
     );
@@ -427,9 +407,9 @@ export class Layout<P extends string = string> {
   #tickAt(time: unknown): number {
     const ms = time instanceof Date ? time.getTime() : time;
     const last = msOf(this.#shape, this.#shape.time.max + 1) - 1;
-    if (!Number.isInteger(ms) || (ms as number) < this.epochMs || (ms as number) > last) {
-      throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, rules.TIME_RANGE, this.epochMs, last);
+    if (!isWhole(ms, this.epochMs, last)) {
+      throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, Rule.TIME_RANGE, this.epochMs, last);
     }
-    return Math.floor(((ms as number) - this.epochMs) / this.tickMs);
+    return Math.floor((ms - this.epochMs) / this.tickMs);
   }
 }

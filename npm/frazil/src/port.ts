@@ -7,29 +7,14 @@
 import {
   ClockError,
   ConfigError,
-  DecodeError,
   type ErrorCode,
   type ErrorDetails,
-  FrazilError,
+  type FrazilError,
   LeaseError,
   refusal,
 } from "./errors.js";
-import { CLASSES, RETRYABLE } from "./generated/errors.js";
-import {
-  ABI,
-  IDS,
-  MAX,
-  MEANINGS,
-  MIN,
-  NUMBERS,
-  RETRY_AFTER_MS,
-  RULE,
-  RULES,
-  STATUSES,
-  SUBJECT,
-  SUBJECTS,
-} from "./generated/page.js";
-import { COUNT_REACH } from "./generated/rules.js";
+import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
 
 /** Where the core runs. */
 export type Backend = "native" | "wasm";
@@ -54,12 +39,9 @@ export interface Binding {
   readonly causes: readonly unknown[];
 }
 
-/** The size of the page in bytes. @internal */
-export const PAGE_BYTES = 8 * (NUMBERS + IDS);
-
 /** A binding with typed views of its page. @internal */
 export class Port {
-  readonly abi = ABI;
+  readonly abi = Page.ABI;
   #numbers: Float64Array | undefined;
   #ids: BigUint64Array | undefined;
 
@@ -68,42 +50,38 @@ export class Port {
   /** The slots of the page. WebAssembly memory that grows moves to a new buffer, and old views go empty. */
   get numbers(): Float64Array {
     const { memory, offset } = this.binding;
-    if (this.#numbers?.buffer !== memory.buffer) this.#numbers = new Float64Array(memory.buffer, offset, NUMBERS);
+    if (this.#numbers?.buffer !== memory.buffer) this.#numbers = new Float64Array(memory.buffer, offset, Page.NUMBERS);
     return this.#numbers;
   }
 
   /** The IDs of the page. */
   get ids(): BigUint64Array {
     const { memory, offset } = this.binding;
-    if (this.#ids?.buffer !== memory.buffer) this.#ids = new BigUint64Array(memory.buffer, offset + 8 * NUMBERS, IDS);
+    if (this.#ids?.buffer !== memory.buffer)
+      this.#ids = new BigUint64Array(memory.buffer, offset + 8 * Page.NUMBERS, Page.IDS);
     return this.#ids;
   }
 
   /** The error of a status, with what the page says about it. `value` is what the caller passed. */
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
-    const code = STATUSES[status] as ErrorCode;
-    const Class =
-      CLASS_OF.find(({ label }) => CLASSES[label as keyof typeof CLASSES].split(" ").includes(code)) ?? FrazilError;
-    const rule = RULES[numbers[RULE] as number] as string;
+    const code = CODES[status] as ErrorCode;
+    const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
+    const rule = RULES[numbers[Slot.RULE] as number];
     // A count beyond `maxCount` is met by no later call either.
-    if (rule === COUNT_REACH) details = { ...details, maxCount: numbers[MAX] as number };
-    if (rule !== "") {
-      const field = SUBJECTS[numbers[SUBJECT] as number] as string;
-      return refusal(Class, code, field, value, rule, numbers[MIN], numbers[MAX], details);
+    if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
+    if (rule) {
+      const field = SUBJECTS[numbers[Slot.SUBJECT] as number] as string;
+      return refusal(Class, code, field, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
-    const retryAfterMs = numbers[RETRY_AFTER_MS] as number;
-    const retryable = RETRYABLE.split(" ").includes(code);
-    if (retryAfterMs === 0) return new Class(code, MEANINGS[code] as string, { retryable, ...details });
-    return new Class(code, `${MEANINGS[code]} Retry after ${retryAfterMs} ms.`, {
-      retryable,
-      retryAfterMs,
+    const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
+    return new Class(code, MEANINGS[status] + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
+      retryable: RETRYABLE.includes(status),
+      ...(retryAfterMs && { retryAfterMs }),
       ...details,
     });
   }
 }
-
-const CLASS_OF = [ConfigError, ClockError, LeaseError, DecodeError];
 
 const MARK = /* @__PURE__ */ Symbol.for("frazil");
 
@@ -112,10 +90,10 @@ export function portOf(load: () => Binding): Port {
   const realm = globalThis as { [MARK]?: Port };
   realm[MARK] ??= new Port(load());
   const port = realm[MARK];
-  if (port.abi !== ABI) {
+  if (port.abi !== Page.ABI) {
     throw new ConfigError(
       "STATE_CONFLICT",
-      `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${ABI}): install one version`,
+      `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${Page.ABI}): install one version`,
     );
   }
   return port;

@@ -1,9 +1,9 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
-import { inWorkerThread, load } from "#binding";
+import { Host, inWorkerThread, load } from "#binding";
 import { processStartMs, wallClock } from "./clock.js";
-import { ClockError, ConfigError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
-import * as slot from "./generated/page.js";
-import * as rules from "./generated/rules.js";
+import { ClockError, ConfigError, config, type ErrorDetails, FrazilError, refusal } from "./errors.js";
+import { KINDS, Page, Slot } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
 import {
   type Decoded,
   type IdInput,
@@ -69,35 +69,29 @@ export interface Stats {
   readonly waitedMs: number;
 }
 
-const OPTIONS = [
-  "node",
-  "layout",
-  "epochMs",
-  "maxLeadMs",
-  "maxWaitMs",
-  "maxAsyncWaitMs",
-  "sequenceStart",
-  "unshared",
-  "now",
-];
+const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
 
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
-const numeric = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
+const numeric = (value: unknown): number => (typeof value === "number" ? value : NaN);
 
 /** A clock whose values are numbers: what is none is refused as it is, since NaN in its place would not say what it was. */
 const checkedClock = (now: () => unknown) => (): number => {
   const ms = now();
-  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, rules.FINITE_CLOCK);
+  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, Rule.FINITE_CLOCK);
   return ms;
 };
 
-const isStall = (error: unknown): error is ClockError => error instanceof ClockError && (error.retryAfterMs ?? 0) > 0;
+/** Milliseconds until the call that was refused can first succeed; without end where waiting does not help. */
+function stallOf(error: unknown): number {
+  const ms = (error instanceof ClockError && error.retryAfterMs) || 0;
+  return ms > 0 ? ms : Infinity;
+}
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
-const forgotten = /* @__PURE__ */ (() =>
+const forgotten =
   typeof FinalizationRegistry === "undefined"
     ? undefined
-    : new FinalizationRegistry<() => void>((release) => release()))();
+    : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
 
 /**
  * Mints Snowflake IDs.
@@ -154,43 +148,40 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
     if (sequenceStart !== undefined && sequenceStart !== "zero") {
-      throw refusal(ConfigError, "INVALID_OPTION", "sequenceStart", sequenceStart, rules.SEQUENCE_ZERO);
+      throw config("INVALID_OPTION", "sequenceStart", sequenceStart, Rule.SEQUENCE_ZERO);
     }
-    if (typeof unshared !== "boolean")
-      throw refusal(ConfigError, "INVALID_OPTION", "unshared", unshared, rules.TRUE_OR_FALSE);
-    if (now !== undefined && typeof now !== "function")
-      throw refusal(ConfigError, "INVALID_OPTION", "now", now, rules.FUNCTION);
+    if (typeof unshared !== "boolean") throw config("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (now !== undefined && typeof now !== "function") throw config("INVALID_OPTION", "now", now, Rule.FUNCTION);
     this.#private = now !== undefined;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
     this.node = typeof joined === "number" ? joined : undefined;
+    let port: Port;
     try {
-      this.#port = portOf(load);
+      port = portOf(load);
     } catch (error) {
       if (!(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
       this.#unavailable = error;
       return;
     }
-    if (inWorkerThread && this.backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
+    this.#port = port;
+    const { backend, calls, page, causes } = port.binding;
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
-        {
-          field: "node",
-          value: node,
-          cause: new AggregateError(this.#port.binding.causes, "no native addon could be loaded"),
-        },
+        { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    this.#describe(this.#port.numbers, given, joined);
-    const status = this.#port.binding.calls.open(this.#port.binding.page);
+    this.#describe(port.numbers, given, joined);
+    const status = calls.open(page);
     if (status !== 0) throw this.#refused(status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
-    const { numbers } = this.#port;
-    this.#handle = numbers[slot.HANDLE] as number;
-    this.#maxBlock = numbers[slot.MAX_BLOCK] as number;
-    this.#maxWaitMs = numbers[slot.MAX_WAIT_MS] as number;
-    this.#maxAsyncWaitMs = numbers[slot.MAX_ASYNC_WAIT_MS] as number;
+    const { numbers } = port;
+    this.#handle = numbers[Slot.HANDLE] as number;
+    this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
+    this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
+    this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
     if (this.#private) forgotten?.register(this, this.#releaser(), this);
   }
 
@@ -224,9 +215,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576.
    */
   readonly fill = (target: BigUint64Array): BigUint64Array => {
-    this.#checkTarget(target, canBlock() ? this.#maxWaitMs : 0);
-    this.#fill(target, 0, this.#maxWaitMs);
-    return target;
+    this.#checkTarget(target);
+    return this.#fill(target);
   };
 
   /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
@@ -308,27 +298,30 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Writes what to open into the page. */
   #describe(numbers: Float64Array, given: Record<string, unknown>, node: unknown): void {
     const { epochMs, tickMs, unsigned, fields } = this.layout;
-    numbers[slot.EPOCH_MS] = epochMs;
-    numbers[slot.TICK_MS] = tickMs;
-    numbers[slot.UNSIGNED] = Number(unsigned);
-    numbers[slot.FIELD_COUNT] = fields.length;
+    const { maxLeadMs, maxWaitMs, maxAsyncWaitMs } = given;
+    // A boolean becomes 0 or 1 in the page.
+    const write = (at: Slot, value: number | boolean) => {
+      numbers[at] = Number(value);
+    };
+    write(Slot.EPOCH_MS, epochMs);
+    write(Slot.TICK_MS, tickMs);
+    write(Slot.UNSIGNED, unsigned);
+    write(Slot.HAS_NODE, node !== undefined);
+    write(Slot.NODE, numeric(node));
+    write(Slot.NODE_NONE, node === "none");
+    write(Slot.START_MS, this.#private ? NaN : processStartMs());
+    write(Slot.PRIVATE, this.#private);
+    write(Slot.HAS_MAX_LEAD_MS, maxLeadMs !== undefined);
+    write(Slot.MAX_LEAD_MS, numeric(maxLeadMs));
+    write(Slot.HAS_MAX_WAIT_MS, maxWaitMs !== undefined);
+    write(Slot.MAX_WAIT_MS, numeric(maxWaitMs));
+    write(Slot.HAS_MAX_ASYNC_WAIT_MS, maxAsyncWaitMs !== undefined);
+    write(Slot.MAX_ASYNC_WAIT_MS, numeric(maxAsyncWaitMs));
+    write(Slot.FIELD_COUNT, fields.length);
     fields.forEach(({ kind, bits }, at) => {
-      numbers[slot.FIELDS + 2 * at] = slot.KINDS.indexOf(kind);
-      numbers[slot.FIELDS + 2 * at + 1] = bits;
+      write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
+      write(Slot.FIELDS + 2 * at + 1, bits);
     });
-    numbers[slot.HAS_NODE] = Number(node !== undefined);
-    numbers[slot.NODE_NONE] = Number(node === "none");
-    numbers[slot.NODE] = numeric(node);
-    numbers[slot.START_MS] = this.#private ? Number.NaN : processStartMs();
-    numbers[slot.PRIVATE] = Number(this.#private);
-    for (const [has, at, value] of [
-      [slot.HAS_MAX_LEAD_MS, slot.MAX_LEAD_MS, given["maxLeadMs"]],
-      [slot.HAS_MAX_WAIT_MS, slot.MAX_WAIT_MS, given["maxWaitMs"]],
-      [slot.HAS_MAX_ASYNC_WAIT_MS, slot.MAX_ASYNC_WAIT_MS, given["maxAsyncWaitMs"]],
-    ] as const) {
-      numbers[has] = Number(value !== undefined);
-      numbers[at] = numeric(value);
-    }
   }
 
   /** The error of an opening that was refused, with the value that the caller gave. */
@@ -338,9 +331,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const value = given[error.field as string];
     // A node id that is not even a number was read from somewhere: say where one can come from.
     const isText = typeof value === "string" && value !== "none";
-    const hint =
-      error.code === "INVALID_NODE" && isText && error.rule !== rules.NODE_NONE ? `; ${rules.NODE_GIVEN}` : "";
-    return refusal(ConfigError, error.code, error.field as string, value, `${error.rule}${hint}`);
+    const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? `; ${Rule.NODE_GIVEN}` : "";
+    return config(error.code, error.field as string, value, `${error.rule}${hint}`);
   }
 
   /** Calls that outlive this object, so they must not hold it. */
@@ -365,8 +357,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#dropBlock();
     const { ids, numbers } = this.#port as Port;
     this.#size = count;
-    this.#fromMs = numbers[slot.VALID_FROM_MS] as number;
-    this.#untilMs = numbers[slot.VALID_UNTIL_MS] as number;
+    this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
+    this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
     if (count > 1) {
       if (this.#ids.length < count) this.#ids = new BigUint64Array(count);
       this.#ids.set(ids.subarray(0, count));
@@ -391,20 +383,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#ids = ids.slice();
     this.#end = ids.length;
     this.#size = 1;
-    this.#fromMs = Number.NEGATIVE_INFINITY;
-    this.#untilMs = Number.POSITIVE_INFINITY;
+    this.#fromMs = -Infinity;
+    this.#untilMs = Infinity;
   }
 
   #many(count: number): BigUint64Array {
-    this.#admit(count, canBlock() ? this.#maxWaitMs : 0);
-    const target = new BigUint64Array(count);
-    this.#fill(target, 0, this.#maxWaitMs);
-    return target;
+    this.#admit(count);
+    return this.#fill(new BigUint64Array(count));
   }
 
   /** Fills from a place on: the rest of the block first, then straight from the core. */
-  #fill(target: BigUint64Array, from: number, waitMs: number): void {
-    let at = from;
+  #fill(target: BigUint64Array, at = 0, waitMs = this.#maxWaitMs): BigUint64Array {
     this.#restMs = waitMs;
     while (at < target.length) {
       const now = this.#clock();
@@ -413,13 +402,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         target.set(taken, at);
         this.#at += taken.length;
         at += taken.length;
-        continue;
+      } else {
+        const count = this.#reserve(Math.min(target.length - at, Page.IDS), now, { issued: at });
+        this.#dropBlock();
+        target.set((this.#port as Port).ids.subarray(0, count), at);
+        at += count;
       }
-      const count = this.#reserve(Math.min(target.length - at, slot.IDS), now, { issued: at });
-      this.#dropBlock();
-      target.set((this.#port as Port).ids.subarray(0, count), at);
-      at += count;
     }
+    return target;
   }
 
   /** Tries, waits for as long as the refusal says, and tries again, until `maxAsyncWaitMs` are spent. */
@@ -429,7 +419,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       try {
         return attempt();
       } catch (error) {
-        const retryMs = isStall(error) ? (error.retryAfterMs as number) : Number.POSITIVE_INFINITY;
+        const retryMs = stallOf(error);
         if (retryMs > restMs) throw error;
         restMs -= retryMs;
         this.#waitedMs += retryMs;
@@ -468,15 +458,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /** Refuses a count that is no count, or that full lead and full wait could never meet. */
-  #admit(count: number, waitMs: number): void {
+  #admit(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
     const port = this.#ready();
     const status = port.binding.calls.admit(port.binding.page, this.#handle, numeric(count), waitMs);
     if (status !== 0) throw port.error(status, count);
   }
 
-  #checkTarget(target: BigUint64Array, waitMs: number): void {
-    if (!isIdArray(target, "BigUint64Array"))
-      throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, rules.ID_ARRAY);
+  #checkTarget(target: BigUint64Array, waitMs?: number): void {
+    if (!isIdArray(target, "BigUint64Array")) throw config("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
     this.#admit(target.length, waitMs);
   }
 
@@ -496,24 +485,24 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       // A replaced `Date.now` may return anything.
       const status = calls.reserve(page, this.#handle, numeric(now), want, confirmed);
       if (status === 0) {
-        const count = port.numbers[slot.COUNT] as number;
+        const count = port.numbers[Slot.COUNT] as number;
         this.#reservations++;
         this.#reserved += count;
         return count;
       }
-      if (status === slot.RECHECK) {
+      if (status === Page.RECHECK) {
         this.#rechecks++;
         confirmed = true;
       } else {
         const error = port.error(status, now, details);
-        if (!isStall(error)) throw error;
-        this.#stalls++;
-        const retryMs = error.retryAfterMs as number;
-        if (retryMs > this.#restMs || !canBlock()) throw error;
-        this.#restMs -= retryMs;
-        this.#waitedMs += retryMs;
-        block(retryMs);
-        confirmed = false;
+        const retryMs = stallOf(error);
+        if (retryMs < Infinity) this.#stalls++;
+        if (Host.BLOCKS && retryMs <= this.#restMs && canBlock()) {
+          this.#restMs -= retryMs;
+          this.#waitedMs += retryMs;
+          block(retryMs);
+          confirmed = false;
+        } else throw error;
       }
       now = this.#clock();
     }

@@ -6,5 +6,10 @@ import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);
 
-/** An isolate has one thread. */
-export const inWorkerThread = undefined;
+/** An isolate has one thread. See `inline.ts`. */
+export enum Host {
+  BLOCKS = 1,
+  THREADS = 0,
+}
+
+export const inWorkerThread = (): boolean => false;

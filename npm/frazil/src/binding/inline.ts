@@ -11,8 +11,19 @@ export function compileInline(): WebAssembly.Module {
 export const load = (): Binding => instantiate(compileInline);
 
 /**
- * Whether this is a worker thread of Node: its WebAssembly shares no memory with the main thread's. A browser has no
- * `process`, and a bundle for browsers may run in Node all the same. Absent where there can be no such thread.
+ * What the host might do, 0 or 1. An enum, because esbuild puts its numbers where they are used: what a host can never do
+ * is not in its bundle.
  */
-export const inWorkerThread: (() => boolean) | undefined = () =>
+export enum Host {
+  /** A thread may block, if `canBlock` finds so. */
+  BLOCKS = 1,
+  /** There may be worker threads, each with a WebAssembly memory of its own. */
+  THREADS = 1,
+}
+
+/**
+ * Whether this is a worker thread of Node: its WebAssembly shares no memory with the main thread's. A browser has no
+ * `process`, and a bundle for browsers may run in Node all the same.
+ */
+export const inWorkerThread = (): boolean =>
   globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;

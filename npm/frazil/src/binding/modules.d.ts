@@ -6,17 +6,6 @@ declare module "*/frazil_bg.wasm" {
   export default text;
 }
 
-declare module "*/build/frazil_bg.js" {
-  export function __wbg_set_wasm(exports: unknown): void;
-  export function __wbindgen_init_externref_table(): void;
-  export function page(): number;
-  export function open(page: number): number;
-  export function release(page: number, handle: number): void;
-  export function admit(page: number, handle: number, count: number, waitMs: number): number;
-  export function reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
-  export function next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
-}
-
 declare module "*/frazil.wasm" {
   const module: WebAssembly.Module;
   export default module;

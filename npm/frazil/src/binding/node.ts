@@ -1,10 +1,9 @@
 /** The native addon where one loads, WebAssembly otherwise. */
 import { ConfigError } from "../errors.js";
-import { ABI } from "../generated/page.js";
+import { Page } from "../generated/page.js";
 import type { Binding, Calls } from "../port.js";
-import { PAGE_BYTES } from "../port.js";
 import { compileInline } from "./inline.js";
-import { instantiate } from "./wasm.js";
+import { instantiate, unavailable } from "./wasm.js";
 
 interface Addon extends Calls {
   abi(): number;
@@ -27,8 +26,8 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       const { createRequire } = process.getBuiltinModule("node:module");
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
       const addon = require(carrier) as Addon;
-      if (addon.abi() !== ABI) throw new Error(`${carrier} was built for another version of frazil`);
-      const memory = { buffer: new ArrayBuffer(PAGE_BYTES) };
+      if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
+      const memory = { buffer: new ArrayBuffer(Page.BYTES) };
       const page = addon.page(new Uint8Array(memory.buffer));
       return { binding: { backend: "native", calls: addon, page, memory, offset: 0, causes }, causes };
     } catch (error) {
@@ -42,7 +41,7 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
   return { causes };
 }
 
-export { inWorkerThread } from "./inline.js";
+export { Host, inWorkerThread } from "./inline.js";
 
 /** What FRAZIL_BACKEND asks for. Deno may forbid reading the environment, and then nothing can be asked for. */
 function forcedBackend(): string | undefined {
@@ -75,9 +74,19 @@ export function load(): Binding {
       },
     );
   }
-  const fallback = instantiate(compileInline, causes);
+  const fallback = standIn(causes);
   warnOnce(reasons);
   return fallback;
+}
+
+/** WebAssembly in place of the addon. Where it fails too, its error has the causes of both. */
+function standIn(causes: readonly unknown[]): Binding {
+  try {
+    return { ...instantiate(compileInline), causes };
+  } catch (error) {
+    const all = [...causes, (error as Error).cause];
+    throw unavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
+  }
 }
 
 /** One warning a process: threads that start later inherit the note that it was given. */

@@ -1,39 +1,37 @@
 /** The WebAssembly module, made ready synchronously from a compiled module. */
-import {
-  __wbg_set_wasm,
-  __wbindgen_init_externref_table,
-  admit,
-  next,
-  open,
-  page,
-  release,
-  reserve,
-} from "../../build/frazil_bg.js";
 import { ConfigError } from "../errors.js";
-import type { Binding } from "../port.js";
+import type { Binding, Calls } from "../port.js";
 
-interface Exports {
+interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
+  page(): number;
   __wbindgen_start?(): void;
 }
 
-/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause, and with those of the backends tried before. */
-export function instantiate(compile: () => WebAssembly.Module, causes: readonly unknown[] = []): Binding {
+/**
+ * What the module imports from wasm-bindgen's glue: a function that fills the table of JavaScript values. Only numbers
+ * cross (see `crates/core/src/page.rs`), so the table stays empty, and the glue is left out of every bundle.
+ */
+const GLUE = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
+
+/** The error where WebAssembly cannot be had. */
+export const unavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
+  new ConfigError(
+    "WASM_UNAVAILABLE",
+    `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${reasons}`,
+    { cause },
+  );
+
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
+export function instantiate(compile: () => WebAssembly.Module): Binding {
   try {
-    // By name, and not the whole of the glue: a bundle that mints nothing leaves it out.
-    const instance = new WebAssembly.Instance(compile(), { "./frazil_bg.js": { __wbindgen_init_externref_table } });
-    const exports = instance.exports as unknown as Exports;
-    __wbg_set_wasm(exports);
+    const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
     exports.__wbindgen_start?.();
-    const address = page();
-    const calls = { open, release, admit, reserve, next };
-    return { backend: "wasm", calls, page: address, memory: exports.memory, offset: address, causes };
+    const page = exports.page();
+    // An integer comes out signed. Statuses, handles and addresses are below 2^31; an ID is not below 2^63.
+    const next: Calls["next"] = (...given) => BigInt.asUintN(64, exports.next(...given));
+    return { backend: "wasm", calls: { ...exports, next }, page, memory: exports.memory, offset: page, causes: [] };
   } catch (error) {
-    const all = [...causes, error];
-    throw new ConfigError(
-      "WASM_UNAVAILABLE",
-      `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${all.join("; ")}`,
-      { cause: all.length === 1 ? error : new AggregateError(all, "no backend could be loaded") },
-    );
+    throw unavailable(error);
   }
 }

@@ -1,122 +1,122 @@
 // Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.
 
-import * as rules from "./rules.js";
 import { CLASSES, type ErrorCode } from "./errors.js";
+import { Rule } from "./rules.js";
 
-export const STATUS = 0;
-export const COUNT = 1;
-export const VALID_FROM_MS = 2;
-export const VALID_UNTIL_MS = 3;
-export const RETRY_AFTER_MS = 4;
-export const SUBJECT = 5;
-export const RULE = 6;
-export const MIN = 7;
-export const MAX = 8;
-export const HANDLE = 9;
-export const MAX_BLOCK = 10;
-export const EPOCH_MS = 16;
-export const TICK_MS = 17;
-export const UNSIGNED = 18;
-export const HAS_NODE = 19;
-export const NODE = 20;
-export const START_MS = 21;
-export const PRIVATE = 22;
-export const HAS_MAX_LEAD_MS = 23;
-export const MAX_LEAD_MS = 24;
-export const HAS_MAX_WAIT_MS = 25;
-export const MAX_WAIT_MS = 26;
-export const HAS_MAX_ASYNC_WAIT_MS = 27;
-export const MAX_ASYNC_WAIT_MS = 28;
-export const NODE_NONE = 29;
-export const FIELD_COUNT = 30;
-export const FIELDS = 31;
+/** The slots of the page. */
+export enum Slot {
+  STATUS = 0,
+  COUNT = 1,
+  VALID_FROM_MS = 2,
+  VALID_UNTIL_MS = 3,
+  RETRY_AFTER_MS = 4,
+  SUBJECT = 5,
+  RULE = 6,
+  MIN = 7,
+  MAX = 8,
+  HANDLE = 9,
+  MAX_BLOCK = 10,
+  EPOCH_MS = 16,
+  TICK_MS = 17,
+  UNSIGNED = 18,
+  HAS_NODE = 19,
+  NODE = 20,
+  START_MS = 21,
+  PRIVATE = 22,
+  HAS_MAX_LEAD_MS = 23,
+  MAX_LEAD_MS = 24,
+  HAS_MAX_WAIT_MS = 25,
+  MAX_WAIT_MS = 26,
+  HAS_MAX_ASYNC_WAIT_MS = 27,
+  MAX_ASYNC_WAIT_MS = 28,
+  NODE_NONE = 29,
+  FIELD_COUNT = 30,
+  FIELDS = 31,
+}
 
-/** How many floats the page starts with, and how many IDs follow them. */
-export const NUMBERS = 128;
-export const IDS = 4096;
-/** The status that asks for the clock to be read once more. */
-export const RECHECK = 255;
-/** Copies of the package share their states where this is equal. */
-export const ABI = 867771501;
+/** What is fixed about the page. */
+export enum Page {
+  /** How many floats it starts with. */
+  NUMBERS = 128,
+  /** How many IDs follow them. */
+  IDS = 4096,
+  /** Its size in bytes. */
+  BYTES = 33792,
+  /** The status that asks for the clock to be read once more. */
+  RECHECK = 255,
+  /** Copies of the package share their states where this is equal. */
+  ABI = 867771501,
+}
 
-/** The kinds of fields by their numbers. */
-export const KINDS = ["time", "node", "clock", "sequence"];
+/** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
+export const KINDS = ["time", "node", "clock", "sequence"] as const;
 
-/** The codes by their status numbers. */
+/** All codes by their status numbers. */
 export const STATUSES = /* @__PURE__ */ ` ${Object.values(CLASSES).join(" ")}`.split(" ") as ErrorCode[];
 
-/** What the codes mean that the core refuses with and no rule explains. */
-export const MEANINGS: { [code: string]: string } = {
-  CLOSED: "The generator was closed.",
-  CLOCK_BACKWARD: "The clock is behind the last tick issued, or behind the first tick this generator may use.",
-  SEQUENCE_EXHAUSTED: "All sequence numbers that the clock and the allowed lead give are used.",
-  CLOCK_BEFORE_EPOCH: "The clock shows a time before the epoch of the layout.",
-  TIME_EXHAUSTED: "The time field of the layout has run out.",
-  INVALID_CLOCK: "The clock returned something that is no finite number.",
+/** The first status of each class. */
+export enum First {
+  ConfigError = 1,
+  ClockError = 14,
+  LeaseError = 19,
+  DecodeError = 27,
+}
+
+/** The codes that the core answers with, by status. */
+export const CODES: { readonly [status: number]: ErrorCode } = {
+  1: "INVALID_LAYOUT",
+  2: "INVALID_NODE",
+  3: "NODE_REQUIRED",
+  4: "INVALID_OPTION",
+  5: "INVALID_ARGUMENT",
+  13: "CLOSED",
+  14: "CLOCK_BACKWARD",
+  15: "SEQUENCE_EXHAUSTED",
+  16: "CLOCK_BEFORE_EPOCH",
+  17: "TIME_EXHAUSTED",
+  18: "INVALID_CLOCK",
 };
 
-/** What an error can be about, by number. */
-export const SUBJECTS = [
-  "",
-  "node",
-  "epochMs",
-  "tickMs",
-  "fields",
-  "bits",
-  "name",
-  "layout",
-  "maxLeadMs",
-  "maxWaitMs",
-  "maxAsyncWaitMs",
-  "now",
-  "count",
-  "id",
-  "timestampMs",
-  "clock",
-  "sequence",
-  "sequenceStart",
-  "generator",
-];
+/** Those that pass although the caller changes nothing. */
+export const RETRYABLE = [14, 15];
 
-/** The rules by number. */
-export const RULES = [
-  rules.NONE,
-  rules.WHOLE_NUMBER,
-  rules.ONE_TIME,
-  rules.ONE_SEQUENCE,
-  rules.ONE_CLOCK,
-  rules.NODE_WIDTH,
-  rules.WIDTH,
-  rules.LAST_TICK,
-  rules.DISTINCT_NAMES,
-  rules.NAME_SYNTAX,
-  rules.NAME_ONLY_NODE,
-  rules.KNOWN_KIND,
-  rules.KNOWN_LAYOUT,
-  rules.KNOWN_KEY,
-  rules.AN_OBJECT,
-  rules.TRUE_OR_FALSE,
-  rules.NODE_NONE,
-  rules.NODE_NOT_NONE,
-  rules.NODE_GIVEN,
-  rules.PART_NAMES,
-  rules.FIELD_MISSING,
-  rules.FIELD_ABSENT,
-  rules.FIELD_ABOVE,
-  rules.FIELD_BELOW,
-  rules.NOTHING_UNORDERED,
-  rules.TICK_START,
-  rules.TIME_RANGE,
-  rules.ID_RANGE,
-  rules.ID_TEXT,
-  rules.ID_INPUT,
-  rules.ID_ARRAY,
-  rules.ID_COLUMN,
-  rules.COUNT_REACH,
-  rules.STATIC_LEAD,
-  rules.NO_START_LEAD,
-  rules.FINITE_CLOCK,
-  rules.SEQUENCE_ZERO,
-  rules.FUNCTION,
-  rules.A_SIGNAL,
-];
+/** What those mean that no rule explains. */
+export const MEANINGS: { readonly [status: number]: string } = {
+  13: "The generator was closed.",
+  14: "The clock is behind the last tick issued, or behind the first tick this generator may use.",
+  15: "All sequence numbers that the clock and the allowed lead give are used.",
+  16: "The clock shows a time before the epoch of the layout.",
+  17: "The time field of the layout has run out.",
+};
+
+/** The rules that it answers with, by number. */
+export const RULES: { readonly [rule: number]: Rule } = {
+  1: Rule.WHOLE_NUMBER,
+  2: Rule.ONE_TIME,
+  3: Rule.ONE_SEQUENCE,
+  4: Rule.ONE_CLOCK,
+  5: Rule.NODE_WIDTH,
+  6: Rule.WIDTH,
+  7: Rule.LAST_TICK,
+  16: Rule.NODE_NONE,
+  17: Rule.NODE_NOT_NONE,
+  18: Rule.NODE_GIVEN,
+  32: Rule.COUNT_REACH,
+  33: Rule.STATIC_LEAD,
+  34: Rule.NO_START_LEAD,
+  35: Rule.FINITE_CLOCK,
+};
+
+/** What the answers with a rule are about, by number. */
+export const SUBJECTS: { readonly [subject: number]: string } = {
+  1: "node",
+  2: "epochMs",
+  3: "tickMs",
+  4: "fields",
+  5: "bits",
+  8: "maxLeadMs",
+  9: "maxWaitMs",
+  10: "maxAsyncWaitMs",
+  11: "now",
+  12: "count",
+};
