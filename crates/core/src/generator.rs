@@ -361,7 +361,7 @@ impl Machine {
         } else {
             (reach + 1) << low
         };
-        let len = (want as u64).clamp(1, end - first);
+        let len = (want as u64).max(1).min(end - first);
         let next = first + len;
         let pair = (next - 1) >> g.sequence.bits;
         let leaves = state.pair().filter(|left| state.clock(*left) != state.clock(pair));
