@@ -1,7 +1,7 @@
-// The proofs that take more than `cargo test`: nothing on the minting path panics, and no input that a fuzzer thinks of breaks
-// a promise. docs/proofs.md says what they show and what not.
+// The proofs that take more than `cargo test`: nothing on the minting path panics, no input that a fuzzer thinks of breaks
+// a promise, and no change of the code goes unnoticed by the tests. docs/proofs.md says what they show and what not.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { installDebian, noDebian } from "./setup.mjs";
 import { ask, root, run, step } from "./shell.mjs";
@@ -32,6 +32,8 @@ export const fuzzer = {
     await program("fuzz", "0.13.2")();
   },
 };
+
+export const mutator = { unable: () => undefined, install: program("mutants", "27.1.0") };
 
 /** Runs a program with its output kept, and says how it ended. */
 function keep(program, args) {
@@ -104,4 +106,71 @@ export function fuzz(seconds) {
     );
   }
   rmSync(found, { recursive: true });
+}
+
+/** The mutants that a run of cargo-mutants names in one of its lists. */
+function listed(folder, list) {
+  const text = readFileSync(`${folder}/mutants.out/${list}.txt`, "utf8");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+/** The mutants that .cargo/mutants.toml leaves out, because docs/proofs.md explains them. */
+function explained() {
+  const names = (...options) => ask("cargo", ["mutants", "--list", "--colors", "never", ...options]).split("\n");
+  const config = readFileSync(`${root}.cargo/mutants.toml`, "utf8");
+  const files = [...config.matchAll(/^ {2}"(crates\/.*)",$/gm)].flatMap(([, file]) => ["--file", file]);
+  const tested = new Set(names());
+  return names("--no-config", ...files).filter((name) => !tested.has(name));
+}
+
+/**
+ * Changes the core in every small way that cargo-mutants knows, and runs its tests each time: first those that notice
+ * most, then all of them on what is left. Writes the record, and fails where a change goes unnoticed.
+ */
+export function mutants() {
+  const folder = `${target}/mutants`;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  // The copies that are tested have a build folder of their own, and few cases find a mutant as well as many.
+  const { CARGO_TARGET_DIR: _, ...env } = { ...process.env, PROPTEST_CASES: "500" };
+  const test = (...options) => {
+    const all = ["mutants", "--no-shuffle", "--colors", "never", "--output", folder, ...options];
+    const { status, error } = spawnSync("cargo", all, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
+    // 2: some were missed; 3: some never came to an end, which is a way to be noticed.
+    if (error || ![0, 2, 3].includes(status)) throw new Error(`cargo mutants failed: ${error?.message ?? status}`);
+  };
+  test("--", ...["machine", "oracle", "registry", "vectors"].flatMap((name) => ["--test", name]));
+  const first = { caught: listed(folder, "caught"), unviable: listed(folder, "unviable") };
+  test("--iterate");
+  const lists = {
+    caught: [...first.caught, ...listed(folder, "caught")],
+    "never ended": listed(folder, "timeout"),
+    "did not compile": [...first.unviable, ...listed(folder, "unviable")],
+    explained: explained(),
+    missed: listed(folder, "missed"),
+  };
+  const files = [...new Set(Object.values(lists).flatMap((list) => list.map((name) => name.split(":")[0])))].sort();
+  const row = (cells) => `| ${cells.join(" | ")} |\n`;
+  const named = (list) => lists[list].map((name) => `* \`${name}\`\n`).join("");
+  const versions = [ask("cargo", ["mutants", "--version"]), ask("rustc", ["--version"]).replace(/ \(.*/, "")];
+  writeFileSync(
+    `${root}docs/proofs/mutants.md`,
+    `# Mutants, ${new Date().toISOString().slice(0, 10)}\n\n` +
+      `Written by \`npm run test:long -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why those that\n` +
+      `are explained are no defects.\n\n` +
+      row(["file", ...Object.keys(lists)]) +
+      row(["---", ...Object.keys(lists).map(() => "---:")]) +
+      files
+        .map((file) =>
+          row([
+            `\`${file}\``,
+            ...Object.values(lists).map((list) => list.filter((name) => name.startsWith(`${file}:`)).length),
+          ]),
+        )
+        .join("") +
+      `\n## Explained\n\n${named("explained")}` +
+      (lists.missed.length > 0 ? `\n## Missed\n\n${named("missed")}` : ""),
+  );
+  if (lists.missed.length > 0)
+    throw new Error(`the tests do not notice ${lists.missed.length} changes:\n${lists.missed.join("\n")}`);
 }

@@ -8,7 +8,7 @@
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
-import { formatFuzz, fuzz, fuzzer, noPanic } from "./proofs.mjs";
+import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 import { browser, faketime, runtimes, tools } from "./tools.mjs";
@@ -107,6 +107,7 @@ const SUITES = [
   },
   { name: "no-panic", run: noPanic },
   { name: "fuzz", needs: [fuzzer], run: () => fuzz(values.long ? 300 : 20) },
+  { name: "mutants", long: true, needs: [mutator], run: mutants },
   { name: "types", run: () => node("types", "wasm") },
   { name: "vectors-native", unable: needsAddon, run: () => node("vectors", "native") },
   { name: "vectors-wasm", run: () => node("vectors", "wasm") },

@@ -542,10 +542,10 @@ impl<C: ClockIds + ?Sized> State<'_, C> {
         Some((tick << self.geometry.clock.bits) | clock)
     }
 
-    /// The pair of the current tick and the next higher clock id that is free there.
+    /// The pair of the current tick and the next higher clock id that is free there, as the current one is not.
     fn higher_free(&self) -> Option<u64> {
         let pair = self.pair()?;
-        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair) + 1)
+        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair))
     }
 
     /// The first tick at which a clock id other than the current one is free.
