@@ -8,6 +8,7 @@
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
+import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 import { browser, faketime, runtimes, tools } from "./tools.mjs";
@@ -54,6 +55,7 @@ const SUITES = [
     name: "format",
     run: () => {
       cargo("fmt", "--all", "--check");
+      formatFuzz("--check");
       run(`${bin}/biome`, ["ci", "--error-on-warnings", "."]);
     },
   },
@@ -73,7 +75,7 @@ const SUITES = [
         "--all-features",
         ...strict,
       );
-      cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", ...strict);
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "-p", "frazil-no-panic", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
       const withTests = ["--tests", "--features", "std"];
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...withTests, ...wasm, ...strict);
@@ -103,6 +105,9 @@ const SUITES = [
         env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
       }),
   },
+  { name: "no-panic", run: noPanic },
+  { name: "fuzz", needs: [fuzzer], run: () => fuzz(values.long ? 300 : 20) },
+  { name: "mutants", long: true, needs: [mutator], run: mutants },
   { name: "types", run: () => node("types", "wasm") },
   { name: "vectors-native", unable: needsAddon, run: () => node("vectors", "native") },
   { name: "vectors-wasm", run: () => node("vectors", "wasm") },
@@ -141,6 +146,7 @@ await setUp();
 await rustTools();
 if (values.fix) {
   cargo("fmt", "--all");
+  formatFuzz();
   run(`${bin}/biome`, ["check", "--write", "."]);
 }
 await build();

@@ -362,7 +362,7 @@ impl Machine {
         } else {
             (reach + 1) << low
         };
-        let len = (want as u64).clamp(1, end - first);
+        let len = (want as u64).max(1).min(end - first);
         let next = first + len;
         let pair = (next - 1) >> g.sequence.bits;
         let leaves = state.pair().filter(|left| state.clock(*left) != state.clock(pair));
@@ -543,10 +543,10 @@ impl<C: ClockIds + ?Sized> State<'_, C> {
         Some((tick << self.geometry.clock.bits) | clock)
     }
 
-    /// The pair of the current tick and the next higher clock id that is free there.
+    /// The pair of the current tick and the next higher clock id that is free there, as the current one is not.
     fn higher_free(&self) -> Option<u64> {
         let pair = self.pair()?;
-        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair) + 1)
+        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair))
     }
 
     /// The first tick at which a clock id other than the current one is free.

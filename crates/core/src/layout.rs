@@ -474,8 +474,7 @@ impl Layout {
 
     fn ordered(&self) -> bool {
         let g = &self.geometry;
-        g.time.shift > g.sequence.shift
-            && (g.clock.bits == 0 || (g.time.shift > g.clock.shift && g.clock.shift > g.sequence.shift))
+        [g.sequence, g.clock, g.time].iter().filter(|span| span.bits != 0).map(|span| span.shift).is_sorted()
     }
 }
 

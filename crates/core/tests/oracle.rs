@@ -6,14 +6,14 @@
 use std::collections::HashSet;
 
 use frazil::{
-    Code, Field, FieldKind, Generator, GeneratorOptions, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts, Reservation,
-    SequenceStart,
+    Code, ENDS_SOON_MS, Field, FieldKind, Generator, GeneratorOptions, Health, Key, Layout, LayoutSpec, Machine, Node, Outcome,
+    Parts, Reservation, SequenceStart, Stats,
 };
 use proptest::prelude::*;
 
 fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default);
-    ProptestConfig { cases, failure_persistence: None, max_local_rejects: u32::MAX, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, max_local_rejects: cases.saturating_mul(100), ..ProptestConfig::default() }
 }
 
 /// The value of each field of an ID, by division.
@@ -86,6 +86,12 @@ impl Model {
 
     fn start_ms(&self, tick: u128) -> u128 {
         self.epoch_ms + tick * self.tick_ms
+    }
+
+    /// How far the current tick lies ahead of the clock.
+    fn lead_ms(&self, now_ms: u64) -> u64 {
+        let start_ms = self.last.map_or(0, |last| self.start_ms(last.tick));
+        u64::try_from(start_ms.saturating_sub(now_ms.into())).unwrap()
     }
 
     fn free(&self, tick: u128, least: u128) -> Option<u128> {
@@ -195,6 +201,8 @@ struct Walk {
     last: Option<u64>,
     /// Of the tick and clock id in use: how far a turned sequence is turned.
     turn: u128,
+    read_ms: u64,
+    met: Stats,
 }
 
 impl Walk {
@@ -237,7 +245,10 @@ impl Walk {
             }
             self.last = Some(id);
             self.model.issue(found);
+            self.met.issued += 1;
+            self.met.switches += u64::from(switched);
         }
+        self.met.worst_lead_ms = self.met.worst_lead_ms.max(self.model.lead_ms(now_ms));
         // No fewer than there are.
         if ids.len() < want
             && let Ok((next, _)) = self.model.next(now_ms)
@@ -249,8 +260,30 @@ impl Walk {
         Ok(())
     }
 
+    /// One call, and what it leaves behind.
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
-        match (self.generator.reserve(now_ms, want, confirmed), self.model.next(now_ms)) {
+        self.answer(now_ms, want, confirmed)?;
+        prop_assert_eq!(self.generator.stats(), self.met);
+        let Health { end_ms, remaining_ms, ends_soon, lead_ms, refusal, .. } = self.generator.health(now_ms);
+        prop_assert_eq!(u128::from(end_ms), self.model.start_ms(self.model.last_tick + 1) - 1);
+        prop_assert_eq!((remaining_ms, ends_soon), (end_ms.saturating_sub(now_ms), remaining_ms < ENDS_SOON_MS));
+        prop_assert_eq!(lead_ms, self.model.lead_ms(now_ms));
+        prop_assert_eq!(refusal.map(|error| error.code()), self.model.next(now_ms).err());
+        Ok(())
+    }
+
+    fn reserve(&mut self, now_ms: u64, want: usize, confirmed: bool) -> frazil::Result<Reservation> {
+        let back_ms = self.read_ms.saturating_sub(now_ms);
+        self.met.steps_back += u64::from(back_ms > 0);
+        self.met.largest_step_back_ms = self.met.largest_step_back_ms.max(back_ms);
+        self.read_ms = now_ms;
+        let answer = self.generator.reserve(now_ms, want, confirmed);
+        self.met.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
+        answer
+    }
+
+    fn answer(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
+        match (self.reserve(now_ms, want, confirmed), self.model.next(now_ms)) {
             (Ok(Reservation::Issued { block, wall_tick_ms: (from_ms, until_ms) }), Ok((_, switched))) => {
                 prop_assert!(confirmed || !switched, "a switch that was not confirmed");
                 let mut ids = vec![0; block.len()];
@@ -284,7 +317,7 @@ impl Walk {
             return Ok(());
         }
         let retry_at_ms = now_ms + retry_after_ms;
-        let early = self.generator.reserve(retry_at_ms - 1, 1, true);
+        let early = self.reserve(retry_at_ms - 1, 1, true);
         prop_assert_eq!(early.map_err(|error| error.retry_after_ms()).unwrap_err(), 1);
         self.step(retry_at_ms, 1, true)
     }
@@ -315,7 +348,7 @@ proptest! {
         let options = GeneratorOptions { node: given, max_lead_ms: Some(lead_ms), start_ms, sequence_start, key };
         let generator = Generator::private(&layout, options).unwrap();
         let model = Model::new(&layout, lead_ms, start_ms, sequence_start);
-        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, turn: 0 };
+        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, turn: 0, read_ms: 0, met: Stats::default() };
         let mut now_ms = begin_ms;
         for Step { clock_moves_ms, want, confirmed } in steps {
             now_ms = now_ms.saturating_add_signed(clock_moves_ms);
@@ -355,6 +388,31 @@ proptest! {
                 Outcome::Stalled { retry_at_ms, .. } => prop_assert!(retry_at_ms > now_ms),
                 Outcome::Refused(error) => prop_assert_eq!(error.retry_after_ms(), 0),
             }
+        }
+    }
+
+    #[test]
+    fn whatever_the_state_a_stalled_call_succeeds_when_it_said_and_not_before(
+        layout in small_layout(),
+        lead_ms in prop_oneof![0..=12_u64, 0..=100_u64],
+        from_ms in prop_oneof![3 => Just(0), 1 => 0..=200_u64],
+        word in any::<u64>(),
+        clocks in [0..=40_u64, 0..=40_u64, 0..=40_u64, 0..=40_u64],
+        now_ms in 0..=200_u64,
+    ) {
+        let node = if count(&layout, FieldKind::Node) == 1 { Node::None } else { Node::Id(0) };
+        let machine = Machine::new(&layout, node, lead_ms).unwrap();
+        let LayoutSpec { epoch_ms, .. } = layout.spec();
+        // The sequence is full as often as not.
+        let word = if word & 1 == 0 { word >> 1 } else { (word >> 10) * count(&layout, FieldKind::Sequence) };
+        let word = word % (1_u64 << 10).min(layout.plan().ids_per_tick * count(&layout, FieldKind::Time));
+        let reserve = |now_ms| machine.reserve(word, from_ms, &clocks, now_ms, 1, true);
+        let issues = |now_ms| matches!(reserve(now_ms), Outcome::Issued { .. });
+        if let Outcome::Stalled { retry_at_ms, .. } = reserve(epoch_ms + now_ms) {
+            for early_ms in epoch_ms + now_ms..retry_at_ms {
+                prop_assert!(!issues(early_ms), "{} instead of {}", early_ms, retry_at_ms);
+            }
+            prop_assert!(issues(retry_at_ms));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Which generators meet on one state, and from when on it issues.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{Code, Field, GeneratorOptions, Layout, LayoutSpec, ManualClock, Node, Registry};
+use frazil::{Code, Field, GeneratorOptions, Key, Layout, LayoutSpec, ManualClock, Node, Registry, Rule, SequenceStart};
 
 const T: u64 = 1_720_000_000_000;
 
@@ -27,9 +27,11 @@ fn whatever_changes_the_numbers_changes_the_state() {
         (layout(&[Field::time(40), Field::node(7), Field::sequence(11)]), 3),
         (layout(&[Field::time(40), Field::sequence(10), Field::node(8)]), 3),
         (layout(&[Field::node(8), Field::time(40), Field::sequence(10)]), 3),
+        (layout(&[Field::node(8), Field::sequence(10), Field::time(40)]), 3),
         (layout(&[Field::sequence(10), Field::node(8), Field::time(40)]), 3),
         (layout(&[Field::time(40), Field::node(8), Field::clock(2), Field::sequence(8)]), 3),
         (layout(&[Field::time(40), Field::node(8), Field::clock(3), Field::sequence(7)]), 3),
+        (layout(&[Field::time(40), Field::node(8), Field::sequence(8), Field::clock(2)]), 3),
         (layout(&[Field::time(40), Field::clock(2), Field::node(8), Field::sequence(8)]), 3),
         (layout(&[Field::part("a", 4), Field::time(40), Field::part("b", 4), Field::sequence(10)]), 3),
     ] {
@@ -49,7 +51,7 @@ fn names_and_the_room_above_change_nothing() {
     let joined = layout(&[&[Field::time(41)], &parts[..], &[Field::sequence(12)]].concat());
     open(&mut registry, joined.clone(), 113);
     open(&mut registry, LayoutSpec { unsigned: true, ..joined }, 113);
-    assert_eq!(registry.len(), 1);
+    assert_eq!((registry.len(), registry.is_empty()), (1, false));
 }
 
 #[test]
@@ -84,4 +86,30 @@ fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
     }
     clock.set_ms(T + 101);
     assert_eq!(small.next(&clock).unwrap() + 1, large.next(&clock).unwrap());
+}
+
+#[test]
+fn a_state_has_one_start_of_the_sequence() {
+    let mut registry = Registry::new();
+    let default = Layout::named("default").unwrap();
+    let mut open = |sequence_start| {
+        let options = GeneratorOptions { sequence_start, ..GeneratorOptions::new(Node::Id(7)) };
+        registry.open(&default, options).map(|generator| generator.machine().max_block())
+    };
+    for _ in 0..2 {
+        assert!(open(SequenceStart::Random).is_ok());
+        for other in [SequenceStart::Zero, SequenceStart::Wrap] {
+            assert_eq!(open(other).unwrap_err().code(), Code::StateConflict);
+        }
+    }
+}
+
+#[test]
+fn a_key_with_half_of_it_missing_is_none() {
+    let default = Layout::named("default").unwrap();
+    for key in [Key::new(0, 0), Key::new(1, 0), Key::new(0, 1)] {
+        let sequence_start = SequenceStart::Random;
+        let options = GeneratorOptions { sequence_start, key: Some(key), ..GeneratorOptions::new(Node::Id(7)) };
+        assert_eq!(Registry::new().open(&default, options).unwrap_err().rule(), Rule::StartKey);
+    }
 }

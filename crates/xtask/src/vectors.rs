@@ -141,6 +141,9 @@ struct Subject {
 }
 
 /// Layouts that stretch the rules, none of which has a name in the library.
+/// A name of 32 characters, among them those that are no letters.
+const LONGEST: &str = "abcdefghijklmnopqrstuvwxyz-_0189";
+
 fn custom() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
@@ -177,6 +180,7 @@ fn custom() -> Vec<(&'static str, Layout)> {
         row("wide sequence", 1_704_067_200_000, 1, false, &[time(40), node(1), sequence(22)]),
         row("widest sequence", 0, 1_000_000, false, &[time(10), sequence(53)]),
         row("widest node", 1_704_067_200_000, 1000, true, &[time(24), node(32), sequence(8)]),
+        row("longest name of a node part", 0, 1, false, &[time(41), part(LONGEST, 3), part("Z", 2), sequence(12)]),
         row("32 node parts of one bit", 0, 60_000, false, &[&[time(25)][..], &bits(), &[sequence(6)]].concat()),
         row(
             "last tick ends with the last Date",

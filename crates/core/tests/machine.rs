@@ -1,0 +1,70 @@
+//! Minting at its edges: numbers that follow from a layout, and states that a walk of the oracle hardly meets.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, Node, Outcome};
+
+fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
+    let layout = Layout::new(LayoutSpec { epoch_ms: 1000, tick_ms, unsigned: false, fields: fields.to_vec() }).unwrap();
+    Machine::new(&layout, Node::None, lead_ms).unwrap()
+}
+
+/// How many IDs there are from `now_ms` until `wait_ms` later.
+fn drain(machine: &Machine, now_ms: u64, wait_ms: u64) -> u64 {
+    let (mut state, mut issued) = (0, 0);
+    for now_ms in now_ms..=now_ms + wait_ms {
+        while let Outcome::Issued { word, block, .. } = machine.reserve(state, 0, &[], now_ms, 1, true) {
+            (state, issued) = (word, issued + block.len() as u64);
+        }
+    }
+    issued
+}
+
+#[test]
+fn the_most_that_a_call_can_get_is_what_the_luckiest_one_gets() {
+    for tick_ms in [1, 2, 3, 10] {
+        for (lead_ms, wait_ms) in (0..=12).flat_map(|lead_ms| (0..=12).map(move |wait_ms| (lead_ms, wait_ms))) {
+            let machine = machine(tick_ms, &[Field::time(20), Field::sequence(2)], lead_ms);
+            let most = (0..tick_ms).map(|phase_ms| drain(&machine, 2000 + phase_ms, wait_ms)).max();
+            assert_eq!(Some(machine.max_count(wait_ms)), most, "tick {tick_ms}, lead {lead_ms}, wait {wait_ms}");
+        }
+    }
+}
+
+#[test]
+fn the_most_that_a_call_can_get_ends_where_numbers_do() {
+    let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 0);
+    assert_eq!(machine.max_count((1 << 62) - 2), u64::MAX - 3);
+    assert_eq!(machine.max_count((1 << 62) - 1), u64::MAX);
+    assert_eq!(machine.max_count(u64::MAX), u64::MAX);
+}
+
+#[test]
+fn a_block_ahead_of_use_is_a_quarter_of_a_tick_and_at_most_4096() {
+    for (bits, expected) in [(1, 1), (2, 1), (3, 2), (4, 4), (12, 1024), (13, 2048), (14, 4096), (15, 4096), (40, 4096)] {
+        let machine = machine(1, &[Field::time(20), Field::sequence(bits)], 0);
+        assert_eq!(machine.max_block(), expected, "{bits} bits");
+    }
+}
+
+#[test]
+fn a_clock_id_that_is_freed_when_a_spent_tick_is_within_the_lead_again_is_no_way_out() {
+    let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 10);
+    let spent = (50 << 2) + 4; // both clock ids of tick 50
+    let stalled = |retry_at_ms: u64| Outcome::Stalled { retry_at_ms: 1000 + retry_at_ms, cause: Code::ClockBackward };
+    let reserve = |free_from: u64, now_ms: u64| machine.reserve(spent, 0, &[free_from, 0], 1000 + now_ms, 1, true);
+    assert_eq!(reserve(39, 30), stalled(39)); // followed back to
+    assert!(matches!(reserve(39, 39), Outcome::Issued { switched: true, .. }));
+    assert_eq!(reserve(40, 30), stalled(41)); // tick 50 counts from 40 on, and only the next one has IDs
+    assert!(matches!(reserve(40, 41), Outcome::Issued { switched: false, .. }));
+}
+
+#[test]
+fn the_end_of_the_time_field_is_near_when_less_than_a_year_is_left() {
+    let generator = Generator::private(&Layout::named("mastodon").unwrap(), GeneratorOptions::new(Node::None)).unwrap();
+    let year_ms = 31_536_000_000; // 365 days
+    let end_ms = (1 << 48) - 1;
+    for (left_ms, near) in [(year_ms + 1, false), (year_ms, false), (year_ms - 1, true), (0, true)] {
+        let health = generator.health(end_ms - left_ms);
+        assert_eq!((health.end_ms, health.remaining_ms, health.ends_soon), (end_ms, left_ms, near));
+    }
+}

@@ -1,0 +1,180 @@
+//! Links only if nothing on the minting path can panic.
+//!
+//! `#[no_panic]` makes a function call a symbol that does not exist when a panic unwinds through it. Where the optimiser
+//! proves that none can, the call is gone and the program links; else the linker names the function. The functions take
+//! what they work on as arguments and are never inlined, so nothing is known of it but its type: each answer holds for
+//! every machine, word, clock and page that there can be.
+//!
+//! * **Twin**: with the feature `twin` the program has a function that can panic, and must not link.
+//! * Not shown: what a caller's own `Clock` or `ClockIds` does; that allocating functions (opening, layouts) cannot panic.
+//!
+//! Run by `npm test -- no-panic`; it needs the profile `no-panic` of the workspace.
+//!
+//! Source: D. Tolnay's crate `no-panic`, and the way `itoa` uses it.
+
+use core::hint::black_box;
+
+use frazil::page::{Desk, Page};
+use frazil::{
+    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Stats,
+};
+use no_panic::no_panic;
+
+#[no_panic]
+#[inline(never)]
+fn machine_reserve(
+    machine: &Machine,
+    (word, from_ms): (u64, u64),
+    clocks: &[u64],
+    now_ms: u64,
+    want: usize,
+    confirmed: bool,
+) -> Outcome {
+    machine.reserve(word, from_ms, clocks, now_ms, want, confirmed)
+}
+
+#[no_panic]
+#[inline(never)]
+fn machine_max_count(machine: &Machine, wait_ms: u64) -> u64 {
+    machine.max_count(wait_ms)
+}
+
+#[no_panic]
+#[inline(never)]
+fn block_first(block: &Block) -> u64 {
+    block.first()
+}
+
+#[no_panic]
+#[inline(never)]
+fn block_write(block: &Block, out: &mut [u64]) {
+    block.write(out);
+}
+
+#[no_panic]
+#[inline(never)]
+fn generator_reserve(generator: &Generator, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+    generator.reserve(now_ms, want, confirmed)
+}
+
+#[no_panic]
+#[inline(never)]
+fn generator_next(generator: &Generator, clock: &ManualClock) -> Result<u64> {
+    generator.next(clock)
+}
+
+#[no_panic]
+#[inline(never)]
+fn generator_fill(generator: &Generator, clock: &ManualClock, out: &mut [u64]) -> Result<usize> {
+    generator.fill(clock, out)
+}
+
+#[no_panic]
+#[inline(never)]
+fn generator_health(generator: &Generator, now_ms: u64) -> Health {
+    generator.health(now_ms)
+}
+
+#[no_panic]
+#[inline(never)]
+fn generator_stats(generator: &Generator) -> Stats {
+    generator.stats()
+}
+
+#[no_panic]
+#[inline(never)]
+fn desk_reserve(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    desk.reserve(page, handle, now_ms, want, confirmed)
+}
+
+#[no_panic]
+#[inline(never)]
+fn desk_next(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+    desk.next(page, handle, now_ms, confirmed)
+}
+
+#[no_panic]
+#[inline(never)]
+fn desk_admit(desk: &Desk, page: &mut Page, handle: u32, count: f64, wait_ms: f64) -> u32 {
+    desk.admit(page, handle, count, wait_ms)
+}
+
+#[no_panic]
+#[inline(never)]
+fn desk_health(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64) -> u32 {
+    desk.health(page, handle, now_ms)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_decode(layout: &Layout, id: u64) -> Result<Decoded> {
+    layout.decode(id)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_decode_many(layout: &Layout, ids: &[u64], columns: Columns<'_>) -> Result<()> {
+    layout.decode_many(ids, columns)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_timestamp_of(layout: &Layout, id: u64) -> Result<u64> {
+    layout.timestamp_of(id)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_parse(layout: &Layout, text: &str) -> Result<u64> {
+    layout.parse(text)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_compose(layout: &Layout, parts: Parts) -> Result<u64> {
+    layout.compose(parts)
+}
+
+#[no_panic]
+#[inline(never)]
+fn layout_range(layout: &Layout, timestamp_ms: u64, node: Option<u64>) -> Result<(u64, u64)> {
+    Ok((layout.min_id_at(timestamp_ms, node)?, layout.max_id_at(timestamp_ms, node)?))
+}
+
+/// What `Block::write` must not be: the IDs that the caller has no room for are a panic.
+#[cfg(feature = "twin")]
+#[no_panic]
+#[inline(never)]
+fn twin(block: &Block, out: &mut [u64]) {
+    block.write(&mut out[..block.len()]);
+}
+
+fn main() {
+    for function in [
+        machine_reserve as *const (),
+        machine_max_count as *const (),
+        block_first as *const (),
+        block_write as *const (),
+        generator_reserve as *const (),
+        generator_next as *const (),
+        generator_fill as *const (),
+        generator_health as *const (),
+        generator_stats as *const (),
+        desk_reserve as *const (),
+        desk_next as *const (),
+        desk_admit as *const (),
+        desk_health as *const (),
+        layout_decode as *const (),
+        layout_decode_many as *const (),
+        layout_timestamp_of as *const (),
+        layout_parse as *const (),
+        layout_compose as *const (),
+        layout_range as *const (),
+        #[cfg(feature = "twin")]
+        {
+            twin as *const ()
+        },
+    ] {
+        black_box(function);
+    }
+}
