@@ -175,7 +175,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #rechecks = 0;
   #stalls = 0;
   #waitedMs = 0;
-  #met = { stepsBack: 0, largestStepBackMs: 0, switches: 0, worstLeadMs: 0 };
+  #met!: Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs">;
 
   /**
    * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
@@ -327,12 +327,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (refusal?.code === "INVALID_CLOCK") throw refusal;
     const { numbers } = port;
     const endsAt = new Date(numbers[Slot.END_MS] as number);
-    const remainingMs = numbers[Slot.REMAINING_MS] as number;
-    const warnings =
-      numbers[Slot.ENDS_SOON] === 0
-        ? []
-        : [`the time field of the layout runs out on ${endsAt.toISOString()}: plan for another epoch or layout`];
-    return { ok: status === 0, refusal, leadMs: numbers[Slot.LEAD_MS] as number, endsAt, remainingMs, warnings };
+    return {
+      ok: status === 0,
+      refusal,
+      leadMs: numbers[Slot.LEAD_MS] as number,
+      endsAt,
+      remainingMs: numbers[Slot.REMAINING_MS] as number,
+      warnings: numbers[Slot.ENDS_SOON] ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [],
+    };
   };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
@@ -398,18 +400,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return config(error.code, error.field as string, value, `${error.rule}${hint}`);
   }
 
-  /** What the core has counted, or had when this was closed. */
+  /** What the core has counted, or had when this was closed; nothing where there is none. */
   #meet() {
+    if (this.#closed) return this.#met;
     const port = this.#port;
-    if (port === undefined || this.#closed) return this.#met;
     // The counts depend on no time.
-    port.binding.calls.health(port.binding.page, this.#handle, 0);
-    const { numbers } = port;
+    port?.binding.calls.health(port.binding.page, this.#handle, 0);
+    const count = (at: Slot) => port?.numbers[at] ?? 0;
     this.#met = {
-      stepsBack: numbers[Slot.STEPS_BACK] as number,
-      largestStepBackMs: numbers[Slot.LARGEST_STEP_BACK_MS] as number,
-      switches: numbers[Slot.SWITCHES] as number,
-      worstLeadMs: numbers[Slot.WORST_LEAD_MS] as number,
+      stepsBack: count(Slot.STEPS_BACK),
+      largestStepBackMs: count(Slot.LARGEST_STEP_BACK_MS),
+      switches: count(Slot.SWITCHES),
+      worstLeadMs: count(Slot.WORST_LEAD_MS),
     };
     return this.#met;
   }
