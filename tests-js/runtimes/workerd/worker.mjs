@@ -17,12 +17,14 @@ function refusal(call) {
 }
 
 const ids = new Snowflake({ node: 1 });
+const spread = new Snowflake({ node: 40, sequenceStart: "random" });
 const moduleScope = {
   now: Date.now(),
   registry: typeof FinalizationRegistry,
   backend: ids.backend,
   next: refusal(ids.next),
   nextMany: refusal(() => ids.nextMany(10)),
+  spread: refusal(spread.next),
   decoded: decode("175928847299117063", "discord").date,
   layout: Layout.named("twitter").decode("1541815603606036480").date,
 };
@@ -68,6 +70,7 @@ async function collectAsync(next, calls) {
 let earlier = [];
 
 const ANSWERS = {
+  "random-start": () => collectAsync(spread.nextAsync, 200),
   "module-scope": () => moduleScope,
   // The generator of module scope, once there is a clock.
   "after-module-scope": () => {

@@ -91,12 +91,17 @@ for (const [date, registry] of Object.entries(DATES)) {
         backend: "wasm",
         next: refused,
         nextMany: refused,
+        spread: refused,
         decoded: "2016-04-30T11:18:25.796Z",
         layout: "2022-06-28T16:07:40.105Z",
       });
       const { id, lateMs } = await ask("after-module-scope");
       assert.match(id, /^\d{18,19}$/);
       assert.ok(lateMs >= 0 && lateMs < 1000, `${lateMs}`);
+    });
+
+    test("a random start draws its key in a request, and not at module scope, where that is forbidden", async () => {
+      assert.deepEqual(await ask("random-start"), { issued: 200, repeats: 0, increasing: true });
     });
 
     test("the vectors", async () => assert.deepEqual(await ask("vectors"), await expectedCounts()));
