@@ -1,7 +1,7 @@
-//! Any text as an ID: read exactly where it is the one text that the ID has.
+//! Any text as an ID, in decimal and in each text form: read exactly where it is the one text that the ID has.
 #![no_main]
 
-use frazil::Layout;
+use frazil::{Layout, TextForm};
 use frazil_fuzz::right_layout;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +24,28 @@ fn decimal(layout: &Layout, text: &str) {
     assert_eq!(layout.parse(text).ok(), expected, "{text:?}");
 }
 
+/// By multiplication in 128 bits: the number that the text's digits make, if all are digits of the form.
+fn number(form: TextForm, text: &str) -> Option<u64> {
+    let base = form.alphabet().len() as u128;
+    let digit = |letter| form.alphabet().find(letter).map(|digit| digit as u128);
+    let number = text.chars().try_fold(0_u128, |number, letter| number.checked_mul(base)?.checked_add(digit(letter)?))?;
+    u64::try_from(number).ok()
+}
+
+fn forms(text: &str) {
+    for form in TextForm::ALL {
+        let id = number(*form, text);
+        assert_eq!(form.decode(text).ok(), id.filter(|_| text.len() == form.width()), "{form:?}: {text:?}");
+        let short = id.filter(|id| !text.is_empty() && form.short().encode(*id) == text);
+        assert_eq!(form.short().decode(text).ok(), short, "{form:?}, short: {text:?}");
+        for position in [form.decode(text).err(), form.short().decode(text).err()].into_iter().flatten().map(|e| e.position()) {
+            assert!(position.is_none_or(|position| text[..position.min(text.len())].is_ascii()), "{form:?}: {text:?}");
+        }
+    }
+}
+
 fuzz_target!(|data: &[u8]| {
     let Ok((layout, text)) = input(data) else { return };
     decimal(&layout, text);
+    forms(text);
 });
