@@ -104,7 +104,7 @@ for (const kind of kinds) {
     const full = model(kind, tweet);
     const digit = rules[`TEXT_${kind.name.split(".")[0].toUpperCase()}`];
     const wrong = [
-      [full.slice(0, 3) + "-" + full.slice(4), digit, 3],
+      [`${full.slice(0, 3)}-${full.slice(4)}`, digit, 3],
       [`${full}${full}`, length, width],
       [" ", digit, 0],
       ["", length, 0],

@@ -27,6 +27,9 @@ const shapes = /* @__PURE__ */ new Map<LayoutName, Shape>();
  */
 export function decode<N extends LayoutName>(id: IdInput, layout: N): Decoded<LayoutParts[N]> {
   let shape = shapes.get(layout);
-  if (!shape) shapes.set(layout, (shape = shapeOf(namedSpec(layout))));
+  if (!shape) {
+    shape = shapeOf(namedSpec(layout));
+    shapes.set(layout, shape);
+  }
   return decodeId(shape, id);
 }

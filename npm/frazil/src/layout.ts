@@ -198,7 +198,10 @@ export class Layout<P extends string = string> {
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
     let layout = named.get(name);
-    if (!layout) named.set(name, (layout = Object.freeze(new Layout(namedSpec(name))) as Layout));
+    if (!layout) {
+      layout = Object.freeze(new Layout(namedSpec(name))) as Layout;
+      named.set(name, layout);
+    }
     return layout as never;
   }
 

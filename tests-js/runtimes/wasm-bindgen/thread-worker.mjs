@@ -2,4 +2,4 @@
 import { report } from "../report.mjs";
 import { runTests } from "./harness.mjs";
 
-onmessage = async ({ data }) => postMessage(await report(() => runTests(data)));
+self.onmessage = async ({ data }) => postMessage(await report(() => runTests(data)));
