@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { Layout, Snowflake } from "frazil";
+import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
 import { wide } from "../wide.mjs";
@@ -12,6 +13,7 @@ const ROUNDS = 15;
 /** Nanoseconds of processor time that each measurement takes at least. */
 const MIN_CPU_TIME = 60e6;
 const ids = new Snowflake({ node: 1, layout: wide });
+const scattered = new Snowflake({ node: 0, layout: wide, sequenceStart: "random" });
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
@@ -20,9 +22,11 @@ const page = new BigUint64Array(4096);
 const subjects = {
   "Date.now()": [() => Date.now(), 1],
   "next()": [() => ids.next(), 1],
+  "next(), random start": [() => scattered.next(), 1],
   "nextString()": [() => ids.nextString(), 1],
   "fill(4096), per id": [() => ids.fill(page), 4096],
   "decode(id)": [() => twitter.decode(tweet), 1],
+  "base62.encode(id)": [() => base62.encode(tweet), 1],
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
 };
 
