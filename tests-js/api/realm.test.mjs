@@ -1,0 +1,237 @@
+// The face and its surroundings: layouts and node ids, the process, memory that moves, copies that meet, what an import may not do.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { Layout, Snowflake } from "frazil";
+import { repeats } from "./broken.mjs";
+import { copyPackage, inProcess } from "./copy.mjs";
+import { backend, from, native, port, positions, scripted, start, times } from "./scripted.mjs";
+
+const require = createRequire(import.meta.url);
+
+// Layouts and node ids
+
+test("a layout is given by name, as its parts, or made already, with or without another epoch", () => {
+  const epochMs = 1609459200000;
+  const twitter = Layout.named("twitter");
+  const node = { datacenter: 3, worker: 17 };
+  const now = () => start;
+  const made = [
+    new Snowflake({ layout: "twitter", epochMs, node, now }),
+    new Snowflake({ layout: twitter, epochMs, node, now }),
+    new Snowflake({ layout: twitter.with({ epochMs }), node, now }),
+    new Snowflake({ layout: { ...twitter.toJSON(), epochMs }, node: 113, now }),
+  ];
+  const [id, ...others] = made.map((ids) => ids.next());
+  assert.deepEqual(others, [id, id, id]);
+  assert.equal(id, twitter.with({ epochMs }).compose({ timestampMs: start, node, sequence: 0 }));
+  for (const ids of made) {
+    assert.ok(ids.layout instanceof Layout);
+    assert.equal(ids.layout.epochMs, epochMs);
+    assert.equal(ids.node, 113);
+    assert.deepEqual(ids.decode(id).parts, node);
+    assert.equal(ids.decode(id).timestampMs, start);
+  }
+});
+
+test("without a layout it is the default one", () => {
+  const { ids } = scripted();
+  assert.deepEqual(ids.layout.toJSON(), Layout.named("default").toJSON());
+  assert.equal(ids.next(), (BigInt(start - 1704067200000) << 22n) | (7n << 12n));
+});
+
+test("every named layout mints IDs that it decodes to the time, the node id and the sequence", () => {
+  for (const name of Layout.names) {
+    const layout = Layout.named(name);
+    const plan = layout.plan();
+    const hasNode = plan.nodes > 1;
+    const nodeId = plan.nodes - 1;
+    // `baidu` ended in 2024.
+    const ms = Math.min(start, plan.lastDate.getTime());
+    const ids = new Snowflake({ layout: name, node: hasNode ? nodeId : "none", now: () => ms });
+    const [a, b] = [ids.next(), ids.next()].map(ids.decode);
+    assert.deepEqual(
+      [a.node, b.node, ids.node],
+      hasNode ? [nodeId, nodeId, nodeId] : [undefined, undefined, undefined],
+      name,
+    );
+    assert.equal(a.timestampMs, ms - ((ms - layout.epochMs) % layout.tickMs), name);
+    assert.deepEqual([a.sequence, b.sequence], [0, 1], name);
+  }
+});
+
+test("the node ids at both ends are good", () => {
+  for (const node of [0, 1023]) assert.equal(scripted({ node }).ids.decode(scripted({ node }).ids.next()).node, node);
+});
+
+test("the backend is the one that FRAZIL_BACKEND names", () => {
+  assert.equal(backend, process.env.FRAZIL_BACKEND ?? "native");
+  assert.equal(new Snowflake({ node: 7 }).backend, backend);
+  assert.equal(new Snowflake({ node: 7 }).stats().backend, backend);
+});
+
+// The process
+
+test("the very first ID of a process comes without an error, and after its start", async () => {
+  const script = `
+    import { Snowflake } from "frazil";
+    const ids = new Snowflake({ node: 28 });
+    const id = ids.next();
+    process.stdout.write(JSON.stringify({ ms: ids.decode(id).timestampMs, start: performance.timeOrigin, waitedMs: ids.stats().waitedMs }));
+  `;
+  for (let round = 0; round < 5; round++) {
+    const { ms, start } = await inProcess(script);
+    assert.ok(ms > start + 10, `${ms - start} ms after the start, although the predecessor had a lead of 10 ms`);
+  }
+});
+
+test("importing reads no clock, draws nothing at random, and loads no core", async () => {
+  const script = `
+    const asked = [];
+    const refuse = (name) => function () {
+      asked.push(name);
+      throw new Error(name);
+    };
+    Date.now = refuse("Date.now");
+    performance.now = refuse("performance.now");
+    Object.defineProperty(performance, "timeOrigin", { get: refuse("timeOrigin") });
+    Math.random = refuse("Math.random");
+    crypto.getRandomValues = refuse("getRandomValues");
+    crypto.randomUUID = refuse("randomUUID");
+    process.emitWarning = refuse("emitWarning");
+    process.dlopen = refuse("dlopen");
+    WebAssembly.Module = refuse("WebAssembly.Module");
+    WebAssembly.Instance = refuse("WebAssembly.Instance");
+    const { Layout, Snowflake } = await import("frazil");
+    const { decode } = await import("frazil/decode");
+    Layout.named("twitter").decode("1541815603606036480").date;
+    decode(1n, "default");
+    const untouched = asked.length === 0 && globalThis[Symbol.for("frazil")] === undefined;
+    try {
+      new Snowflake({ node: 7 });
+    } catch {}
+    process.stdout.write(JSON.stringify({ untouched, asked: asked.length > 0 }));
+  `;
+  // The refusals must bite: the first generator does ask.
+  assert.deepEqual(await inProcess(script), { untouched: true, asked: true });
+});
+
+test("a backend that nobody knows is refused by the first generator, not by the import", async () => {
+  const script = `
+    import { ClockError, Layout, Snowflake } from "frazil";
+    const year = Layout.named("twitter").decode("1541815603606036480").date.getUTCFullYear();
+    const errors = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      try {
+        new Snowflake({ node: 7 });
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    process.stdout.write(JSON.stringify({ year, errors }));
+  `;
+  const { year, errors } = await inProcess(script, { env: { FRAZIL_BACKEND: "nonsense" } });
+  assert.equal(year, 2022);
+  assert.equal(errors.length, 2);
+  for (const error of errors) {
+    const { code, field, value, rule } = error;
+    assert.deepEqual(
+      [code, field, value, rule],
+      ["INVALID_OPTION", "FRAZIL_BACKEND", '"nonsense"', "must be native or wasm"],
+    );
+  }
+});
+
+// Memory that moves
+
+test("WebAssembly memory that grows between two calls changes nothing", {
+  skip: native && "the addon's page never moves",
+}, () => {
+  const { ids } = scripted();
+  const issued = [];
+  for (let round = 0; round < 40; round++) {
+    port().binding.memory.grow(1);
+    issued.push(ids.next());
+    if (round % 8 === 0) issued.push(...ids.nextMany(3));
+  }
+  assert.deepEqual(positions(issued), from(0, issued.length));
+});
+
+test("WebAssembly memory that grows within a call changes nothing", {
+  skip: native && "the addon's page never moves",
+}, async () => {
+  const now = () => {
+    port().binding.memory.grow(1);
+    return start;
+  };
+  const ids = new Snowflake({ node: 7, maxWaitMs: 0, now });
+  const issued = [...ids.fill(new BigUint64Array(20_000)), ...ids.nextMany(10_000), ids.next(), ids.next(), ids.next()];
+  issued.push(await ids.nextAsync(), ...(await ids.nextManyAsync(5000)));
+  assert.deepEqual(positions(issued), from(0, issued.length));
+  assert.throws(() => ids.nextMany(45_056 - issued.length + 1), { code: "SEQUENCE_EXHAUSTED", retryAfterMs: 1 });
+});
+
+// Copies that meet
+
+test("ESM import and CommonJS require give the same class", () => assert.equal(require("frazil").Snowflake, Snowflake));
+
+test("a second copy of the package shares the states of the first", async () => {
+  const folder = copyPackage();
+  const before = port();
+  const copies = [
+    await import(`${folder}/dist/node.mjs`),
+    await import(`${folder}/dist/inline.mjs`),
+    require(`${folder}/dist/inline.cjs`),
+  ];
+  const classes = [Snowflake, ...copies.map((copy) => copy.Snowflake)];
+  assert.equal(new Set(classes).size, 4, "they must be copies");
+  const generators = classes.map((each) => new each({ node: 29, maxWaitMs: 1000 }));
+  const issued = times(40_000, (at) => generators[at % 4].next());
+  assert.equal(repeats(issued), 0);
+  assert.equal(port(), before);
+  assert.deepEqual(
+    generators.map((ids) => ids.backend),
+    [backend, backend, backend, backend],
+  );
+  // Waiting works with the errors of another copy, too.
+  const now = () => start;
+  const stalled = new classes[1]({ node: 7, maxLeadMs: 0, maxWaitMs: 2, maxAsyncWaitMs: 2, now });
+  stalled.nextMany(4096);
+  assert.throws(stalled.next, { code: "SEQUENCE_EXHAUSTED" });
+  await assert.rejects(stalled.nextAsync(), { code: "SEQUENCE_EXHAUSTED" });
+  assert.equal(stalled.stats().waitedMs, 4);
+});
+
+test("a copy that is first serves the one after it", async () => {
+  const script = `
+    const copy = await import(${JSON.stringify(`${copyPackage()}/dist/inline.mjs`)});
+    const theirs = new copy.Snowflake({ node: 30, maxWaitMs: 1000 });
+    const first = globalThis[Symbol.for("frazil")];
+    const { Snowflake } = await import("frazil");
+    const ours = new Snowflake({ node: 30, maxWaitMs: 1000 });
+    const issued = Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? ours : theirs).next());
+    const same = globalThis[Symbol.for("frazil")] === first;
+    process.stdout.write(JSON.stringify({ same, backend: ours.backend, repeats: issued.length - new Set(issued).size }));
+  `;
+  assert.deepEqual(await inProcess(script), { same: true, backend: "wasm", repeats: 0 });
+});
+
+test("a copy that speaks another version of the page is refused, and Layout still works", async () => {
+  const script = `
+    globalThis[Symbol.for("frazil")] = { abi: 4711, binding: { backend: "native" } };
+    const { Layout, Snowflake } = await import("frazil");
+    const year = Layout.named("twitter").decode("1541815603606036480").date.getUTCFullYear();
+    let error;
+    try {
+      new Snowflake({ node: 7 });
+    } catch (caught) {
+      error = caught;
+    }
+    process.stdout.write(JSON.stringify({ year, error }));
+  `;
+  const { year, error } = await inProcess(script);
+  assert.equal(year, 2022);
+  assert.equal(error.code, "STATE_CONFLICT");
+  assert.equal(error.name, "ConfigError");
+  assert.match(error.message, /4711/);
+});
