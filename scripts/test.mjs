@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
-import { browser, runtimes, tools } from "./tools.mjs";
+import { browser, miri, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -19,6 +19,22 @@ const files = (folder) =>
   readdirSync(`${root}tests-js/${folder}`)
     .filter((name) => name.endsWith(".test.mjs"))
     .map((name) => `${root}tests-js/${folder}/${name}`);
+
+/** Runs cargo on the models of loom, whose cfg would otherwise make it build everything anew, here and for the next suite. */
+function cargoLoom(command, ...args) {
+  const target = `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/loom`;
+  const chosen = ["-p", "frazil", "--features", "loom,page", "--profile", "loom", "--target-dir", target];
+  run("cargo", [command, "--locked", "--quiet", ...chosen, ...args], {
+    env: { ...process.env, RUSTFLAGS: "--cfg frazil_loom" },
+  });
+}
+
+/** Runs tests of the core in Miri. */
+function cargoMiri(flags, ...args) {
+  run("cargo", ["+nightly", "miri", "test", "--locked", "--quiet", "-p", "frazil", "--all-features", ...args], {
+    env: { ...process.env, MIRIFLAGS: flags },
+  });
+}
 
 /** Runs the tests of a folder of tests-js on a backend. */
 function node(folder, backend) {
@@ -67,6 +83,7 @@ const SUITES = [
         "--all-features",
         ...strict,
       );
+      cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
       const withTests = ["--tests", "--features", "std"];
@@ -87,6 +104,18 @@ const SUITES = [
       run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "--all-features", "--no-deps"], {
         env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
       }),
+  },
+  { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
+  {
+    name: "miri",
+    needs: [miri],
+    run: () => {
+      cargoMiri(`-Zmiri-many-seeds=0..${values.long ? 64 : 16}`, "--test", "threads");
+      // The other order of bytes. The examples of the documentation read the wall clock, which Miri allows only when told.
+      const bigEndian = ["--target", "s390x-unknown-linux-gnu"];
+      cargoMiri("", ...bigEndian, "--test", "registry", "--test", "threads");
+      cargoMiri("-Zmiri-disable-isolation", ...bigEndian, "--doc");
+    },
   },
   { name: "types", run: () => node("types", "wasm") },
   { name: "vectors-native", unable: needsAddon, run: () => node("vectors", "native") },

@@ -1,8 +1,8 @@
-// What some suites run in: other runtimes from npm, and a browser from Debian. Each is installed
+// What some suites run in: other runtimes from npm, a browser from Debian, and Miri. Each is installed
 // unless it is there; `unable` says why that cannot be, if so.
 import { existsSync } from "node:fs";
 import { installDebian, installPackages, noDebian } from "./setup.mjs";
-import { isLinuxX64Gnu, root, step } from "./shell.mjs";
+import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 // Apart from the root's packages: npm puts the programs of those first on the PATH of its scripts, and one of these is `node`.
 const folder = `${root}tests-js/`;
@@ -38,5 +38,22 @@ export const browser = {
   async install() {
     if (existsSync(tools.chromium)) return;
     await step("installing Chromium", () => installDebian("chromium"));
+  },
+};
+
+/** Rust's interpreter, which comes with the nightly toolchain and builds the standard library from its sources. */
+export const miri = {
+  unable() {
+    return ask("rustup", ["--version"]) === undefined ? "rustup is missing, which Miri comes with" : undefined;
+  },
+  async install() {
+    const components = ["miri", "rust-src"];
+    const present = ask("rustup", ["component", "list", "--toolchain", "nightly", "--installed"]);
+    if (components.every((name) => present?.split("\n").some((line) => line.startsWith(name)))) return;
+    const add =
+      present === undefined
+        ? ["toolchain", "install", "nightly", "--profile", "minimal", "--component", components.join()]
+        : ["component", "add", "--toolchain", "nightly", ...components];
+    await step("adding Miri to Rust", () => run("rustup", add));
   },
 };
