@@ -430,7 +430,7 @@ impl Tally {
 ///
 /// This type is:
 ///
-/// * **Lock-free and `Sync`**: one compare-and-swap a reservation, `Relaxed`.
+/// * **Lock-free and `Sync`**: one compare-and-swap a reservation.
 /// * **Strictly increasing** for each caller in an ordered layout ([`crate::Plan::ordered`]).
 /// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
