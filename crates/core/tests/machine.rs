@@ -1,7 +1,7 @@
 //! Minting at its edges: numbers that follow from a layout, and states that a walk of the oracle hardly meets.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, Node, Outcome};
+use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, MAX_COUNT, Machine, ManualClock, Node, Outcome};
 
 fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
     let layout = Layout::new(LayoutSpec { epoch_ms: 1000, tick_ms, unsigned: false, fields: fields.to_vec() }).unwrap();
@@ -67,4 +67,15 @@ fn the_end_of_the_time_field_is_near_when_less_than_a_year_is_left() {
         let health = generator.health(end_ms - left_ms);
         assert_eq!((health.end_ms, health.remaining_ms, health.ends_soon), (end_ms, left_ms, near));
     }
+}
+
+#[test]
+fn one_call_fills_as_many_places_as_a_call_may_ask_for_and_not_one_more() {
+    let fields = vec![Field::time(30), Field::sequence(21)];
+    let layout = Layout::new(LayoutSpec { epoch_ms: 0, tick_ms: 1, unsigned: false, fields }).unwrap();
+    let ids = Generator::private(&layout, GeneratorOptions::new(Node::None)).unwrap();
+    let (clock, mut out) = (ManualClock::new(1), vec![0; MAX_COUNT + 1]);
+    assert_eq!(ids.fill(&clock, &mut out).unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(ids.fill(&clock, &mut out[..MAX_COUNT]), Ok(MAX_COUNT));
+    assert_eq!(ids.stats().issued, MAX_COUNT as u64);
 }
