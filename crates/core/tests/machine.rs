@@ -1,7 +1,7 @@
 //! Minting at its edges: numbers that follow from a layout, and states that a walk of the oracle hardly meets.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, Node, Outcome};
+use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, MAX_COUNT, Machine, ManualClock, Node, Outcome};
 
 fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
     let layout = Layout::new(LayoutSpec { epoch_ms: 1000, tick_ms, unsigned: false, fields: fields.to_vec() }).unwrap();
@@ -68,4 +68,14 @@ fn the_end_of_the_time_field_is_near_when_less_than_a_year_is_left() {
         let health = generator.health(end_ms - left_ms);
         assert_eq!((health.end_ms, health.remaining_ms, health.ends_soon), (end_ms, left_ms, near));
     }
+}
+
+#[test]
+fn a_call_may_have_room_for_as_many_ids_as_one_can_ask_for() {
+    let generator = Generator::private(&Layout::named("default").unwrap(), GeneratorOptions::new(Node::Id(7))).unwrap();
+    let clock = ManualClock::new(1_720_000_000_000);
+    assert_eq!(generator.fill(&clock, &mut []), Ok(0));
+    let error = generator.fill(&clock, &mut vec![0; MAX_COUNT + 1]).unwrap_err();
+    assert_eq!((error.code(), error.field()), (Code::InvalidArgument, "count"));
+    assert_eq!(generator.fill(&clock, &mut vec![0; MAX_COUNT]), Ok(11 * 4096)); // a tick, and ten of lead
 }
