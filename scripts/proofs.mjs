@@ -141,7 +141,8 @@ export function mutants() {
   };
   test("--", ...["machine", "oracle", "registry", "vectors"].flatMap((name) => ["--test", name]));
   const first = { caught: listed(folder, "caught"), unviable: listed(folder, "unviable") };
-  test("--iterate");
+  // Long enough for a busy machine: what ends in that time has to fail.
+  test("--iterate", "--timeout", "120");
   const lists = {
     caught: [...first.caught, ...listed(folder, "caught")],
     "never ended": listed(folder, "timeout"),
