@@ -3,13 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
+import { scripted as onClock, start } from "./scripted.mjs";
 
-const start = 1_780_000_000_000;
-
-/** A generator with a clock of the test's own, which moves only when the test says so, or when the generator waits. */
+/** A generator on a clock of the test's own, and where an ID lies in its time. */
 function scripted(options) {
-  const clock = { ms: start };
-  const ids = new Snowflake({ node: 7, maxWaitMs: 0, ...options, now: () => clock.ms });
+  const { ids, clock } = onClock(options);
   return { ids, clock, at: (id) => ids.decode(id).timestampMs - start };
 }
 

@@ -22,7 +22,7 @@
 //! * **Clock first**: the time is read before the word, so the window in which a swap can be lost is two instructions
 //!   long. A time that is stale by then looks like a step back and is answered with a recheck.
 //! * **Never forgotten**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would
-//!   start over. It holds one state per layout geometry and node id, some 400 bytes each, and 8 for each clock id.
+//!   start over. It holds one state per layout geometry and node id, some 300 bytes each, and 8 for each clock id.
 //!
 //! Not covered: two processes, or two WebAssembly instances, with one node id. They share no memory.
 //!
