@@ -24,6 +24,11 @@
 //! 4. The sequence is full: the next higher clock id that is free at the current tick; else the next tick if its lead stays
 //!    within `max_lead_ms`; else stalled, `SEQUENCE_EXHAUSTED`.
 //!
+//! # The window
+//! A [`Window`] bounds the times that may be issued, on both sides: the right to mint ends somewhere, and began somewhere. A
+//! tick counts only where it lies inside as a whole. Before it the call is stalled, `CLOCK_BACKWARD`; past it the answer is
+//! [`Outcome::Expired`], and whoever granted the window may extend it.
+//!
 //! * **Pure**: no I/O, no allocation, no clock, no entropy, no waiting; [`Machine::reserve`] is a function of its arguments.
 //! * **Bounded**: no loop over time, at most one over the clock ids, and a refusal says when the call can first succeed.
 //! * **Inert on refusal**: nothing changes.
@@ -36,8 +41,9 @@
 //! (historical time), the multi-clock snowflake (clock ids); `docs/recipes.md` maps each to settings, `docs/design.md`
 //! says why one mechanism covers them.
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{Geometry, Layout};
+use crate::shared::MAX_LEAD_MS;
 use crate::start::{Key, SequenceStart};
 
 /// The word of a state that has issued everything its time field can hold.
@@ -46,9 +52,9 @@ pub(crate) const EXHAUSTED: u64 = u64::MAX;
 /// What one reservation gives: IDs next to each other in the count.
 ///
 /// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome};
+/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_704_067_200_001, 2, false) else { unreachable!() };
+/// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 2, false) else { unreachable!() };
 /// assert_eq!((block.first(), block.len()), ((1 << 22) | (7 << 12), 2));
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -66,9 +72,9 @@ impl Block {
     /// The first ID.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome};
+    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 1, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 1, false) else { unreachable!() };
     /// assert_eq!(block.first(), 5 << 16);
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -80,9 +86,9 @@ impl Block {
     /// How many IDs the block has; at least 1.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome};
+    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 0)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 100_000, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 100_000, false) else { unreachable!() };
     /// assert_eq!(block.len(), 65_536); // one tick's worth: no lead is allowed here
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -108,9 +114,9 @@ impl Block {
     /// Writes as many IDs of the block as `out` has room for, in increasing order of the count.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome};
+    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
     /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 5, 3, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 3, false) else { unreachable!() };
     /// let mut ids = [0; 3];
     /// block.write(&mut ids);
     /// assert_eq!(ids, [(5 << 16), (5 << 16) + 1, (5 << 16) + 2]);
@@ -141,13 +147,13 @@ impl Block {
 /// What a state remembers of its clock ids. A plain list serves; an empty one where the layout has no clock field.
 ///
 /// ```
-/// use frazil::{ClockIds, Layout, Machine, Node, Outcome};
+/// use frazil::{ClockIds, Layout, Machine, Node, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?;
 /// let free_from = [101, 90]; // clock id 0 was used for tick 100, clock id 1 for tick 89
 /// assert_eq!(free_from.free_from(1), 90);
 /// // The last ID was one of tick 120 and clock id 2, and now the clock shows tick 95: clock id 1 is the lowest that is free.
 /// let word = (120 << 14) | (2 << 10) | 5;
-/// let Outcome::Issued { block, leaves, .. } = machine.reserve(word, 0, &free_from, 1_704_067_200_095, 1, true) else { unreachable!() };
+/// let Outcome::Issued { block, leaves, .. } = machine.reserve(word, Window::OPEN, &free_from, 1_704_067_200_095, 1, true) else { unreachable!() };
 /// assert_eq!(block.first(), (95 << 22) | (1 << 18) | (7 << 10));
 /// assert_eq!(leaves, Some((2, 121))); // clock id 2 may be used again from tick 121 on
 /// # Ok::<(), frazil::Error>(())
@@ -169,12 +175,51 @@ impl<const N: usize> ClockIds for [u64; N] {
     }
 }
 
+/// The times that may be issued: ticks that lie in `[from_ms, until_ms)` as a whole, in Unix milliseconds.
+///
+/// ```
+/// use frazil::{Layout, Machine, Node, Outcome, Window};
+/// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
+/// let window = Window { from_ms: 1_409_529_600_015, until_ms: 1_409_529_600_035 };
+/// let Outcome::Issued { block, .. } = machine.reserve(0, window, &[], 1_409_529_600_021, 1, true) else { unreachable!() };
+/// assert_eq!(block.first(), (2 << 24) | 7); // tick 1 began before the window
+/// let expired = machine.reserve(0, window, &[], 1_409_529_600_031, 1, true);
+/// assert_eq!(expired, Outcome::Expired { until_ms: 1_409_529_600_040 }); // and tick 3 would end after it
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Nothing earlier is issued.
+    pub from_ms: u64,
+    /// Nothing from here on is issued.
+    pub until_ms: u64,
+}
+
+impl Window {
+    /// All times.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Window::OPEN.until_ms, u64::MAX);
+    /// ```
+    pub const OPEN: Self = Self::since(0);
+
+    /// All times from one on.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Window::since(5).from_ms, 5);
+    /// ```
+    #[must_use]
+    pub const fn since(from_ms: u64) -> Self {
+        Self { from_ms, until_ms: u64::MAX }
+    }
+}
+
 /// What [`Machine::reserve`] answers.
 ///
 /// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome};
+/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let refused = machine.reserve(0, 0, &[], 0, 1, true);
+/// let refused = machine.reserve(0, Window::OPEN, &[], 0, 1, true);
 /// assert!(matches!(refused, Outcome::Refused(error) if error.code() == Code::ClockBeforeEpoch));
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -204,6 +249,11 @@ pub enum Outcome {
         /// `CLOCK_BACKWARD` or `SEQUENCE_EXHAUSTED`.
         cause: Code,
     },
+    /// The window ends before the tick that is due does.
+    Expired {
+        /// How far the window has to reach for the same call to succeed: the end of that tick.
+        until_ms: u64,
+    },
     /// Nothing can be issued, and waiting alone does not help.
     Refused(Error),
 }
@@ -218,12 +268,12 @@ pub enum Outcome {
 /// Use [`crate::Generator`] to mint. Use this to put the state somewhere that `Generator` does not know.
 ///
 /// ```
-/// use frazil::{Layout, Machine, Node, Outcome};
+/// use frazil::{Layout, Machine, Node, Outcome, Window};
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// let mut word = 0;
 /// let mut ids = Vec::new();
 /// for _ in 0..2 {
-///     let Outcome::Issued { word: next, block, .. } = machine.reserve(word, 0, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
+///     let Outcome::Issued { word: next, block, .. } = machine.reserve(word, Window::OPEN, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
 ///     word = next;
 ///     ids.push(block.first());
 /// }
@@ -255,6 +305,30 @@ impl Machine {
         Ok(Self::placed(layout.geometry, layout.join_node(node)?, max_lead_ms))
     }
 
+    /// The same, with a lead of at most a second, which is what a missing one stands for.
+    ///
+    /// # Errors
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a longer lead.
+    ///
+    /// ```
+    /// use frazil::{Layout, Machine, Node};
+    /// let layout = Layout::named("default")?;
+    /// assert_eq!(Machine::leading(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn leading(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
+        Self::placed_leading(layout.geometry, layout.join_node(node)?, max_lead_ms)
+    }
+
+    pub(crate) fn placed_leading(geometry: Geometry, node: u32, max_lead_ms: Option<u64>) -> Result<Self> {
+        let max_lead_ms = max_lead_ms.unwrap_or(MAX_LEAD_MS);
+        if max_lead_ms > MAX_LEAD_MS {
+            let (subject, rule, bounds) = (Subject::MaxLeadMs, Rule::WholeNumber, (0, MAX_LEAD_MS));
+            return Err(Error::number(Code::InvalidOption, subject, rule, max_lead_ms, bounds));
+        }
+        Ok(Self::placed(geometry, node, max_lead_ms))
+    }
+
     pub(crate) fn placed(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
         Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms, start: None }
     }
@@ -262,9 +336,9 @@ impl Machine {
     /// The same machine with another start of the sequence. All reservations of a state must have the same.
     ///
     /// ```
-    /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart};
+    /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart, Window};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.starting(SequenceStart::Random, Key::new(1, 2));
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
+    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
     /// assert_eq!(block.first() & 0xfff, 740); // below 1024, and another number in every tick
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -278,15 +352,15 @@ impl Machine {
     }
 
     /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up
-    /// to `want` of them (at least one), as many as the lead allows. Nothing is issued while the clock is before `from_ms`.
+    /// to `want` of them (at least one), as many as the lead and the window allow.
     ///
     /// Without a clock field one block may span many ticks; with one, a block has one tick and one clock id.
     ///
     /// ```
-    /// use frazil::{Code, Layout, Machine, Node, Outcome};
+    /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// let at_100 = (100 << 12) | 5; // five IDs of tick 100 are issued
-    /// let back_to_80 = machine.reserve(at_100, 0, &[], 1_704_067_200_080, 1, true);
+    /// let back_to_80 = machine.reserve(at_100, Window::OPEN, &[], 1_704_067_200_080, 1, true);
     /// assert_eq!(back_to_80, Outcome::Stalled { retry_at_ms: 1_704_067_200_090, cause: Code::ClockBackward });
     /// # Ok::<(), frazil::Error>(())
     /// ```
@@ -294,21 +368,22 @@ impl Machine {
     pub fn reserve(
         &self,
         word: u64,
-        from_ms: u64,
+        window: Window,
         clocks: &(impl ClockIds + ?Sized),
         now_ms: u64,
         want: usize,
         confirmed: bool,
     ) -> Outcome {
-        match self.judge(word, from_ms, clocks, now_ms, want) {
-            outcome @ Outcome::Issued { switched: false, .. } => outcome,
+        match self.judge(word, window, clocks, now_ms, want) {
+            // A stale reading of the clock is no reason for a window to have ended.
+            outcome @ (Outcome::Issued { switched: false, .. } | Outcome::Expired { .. }) => outcome,
             _ if !confirmed => Outcome::Recheck,
             outcome => outcome,
         }
     }
 
     #[inline(never)] // once in a module, and not once for each caller
-    fn judge(&self, word: u64, from_ms: u64, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
+    fn judge(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();
         if now_ms < g.epoch_ms {
@@ -321,10 +396,14 @@ impl Machine {
         if wall > last || word == EXHAUSTED || word >> low > last {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
-        if now_ms < from_ms {
+        // Times are compared, and not ticks, because that takes no division.
+        if g.tick_start_ms(wall) < window.from_ms {
+            let from_ms = self.tick_from(window.from_ms);
             // The wait ends when the same call succeeds at that time or later; or never.
-            return match self.judge(word, 0, clocks, from_ms, want) {
-                Outcome::Issued { .. } => Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward },
+            return match self.judge(word, Window { from_ms: 0, ..window }, clocks, from_ms, want) {
+                Outcome::Issued { .. } | Outcome::Expired { .. } => {
+                    Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
+                }
                 Outcome::Stalled { retry_at_ms, .. } => Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward },
                 refused => refused,
             };
@@ -351,6 +430,16 @@ impl Machine {
             pair << g.sequence.bits
         } else {
             return self.stalled_until(next_tick, Code::SequenceExhausted);
+        };
+        let due_ms = self.tick_end_ms(first >> low);
+        if due_ms > window.until_ms {
+            return Outcome::Expired { until_ms: due_ms };
+        }
+        let reach = if self.tick_end_ms(reach) > window.until_ms {
+            // At least one tick ends within the window: the one that is due.
+            (window.until_ms - g.epoch_ms) / g.tick_ms - 1
+        } else {
+            reach
         };
         // One past the last position there is. A layout of 64 count bits ends at all ones, which is never issued, and so
         // gives up its very last ID.
@@ -424,6 +513,23 @@ impl Machine {
         self.stalled_until(current + u64::from(spent), Code::ClockBackward)
     }
 
+    /// The first millisecond after a tick.
+    const fn tick_end_ms(&self, tick: u64) -> u64 {
+        self.geometry.tick_start_ms(tick) + self.geometry.tick_ms.get()
+    }
+
+    /// The start of the first tick that begins at a time or after it. May lie beyond the last tick, where the clock is refused.
+    fn tick_from(&self, from_ms: u64) -> u64 {
+        let g = &self.geometry;
+        match from_ms.checked_sub(g.epoch_ms) {
+            Some(elapsed_ms) => match elapsed_ms % g.tick_ms {
+                0 => from_ms,
+                into_ms => from_ms.saturating_add(g.tick_ms.get() - into_ms),
+            },
+            None => g.epoch_ms,
+        }
+    }
+
     /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`, as long as the clock stays in which a
     /// block may be served.
     pub(crate) fn wall_tick_ms(&self, now_ms: u64) -> (u64, u64) {
@@ -435,18 +541,83 @@ impl Machine {
     /// The first millisecond at which nothing that a predecessor can have issued is in the way, when that predecessor read
     /// its clock at `start_ms` at the latest: the start of the first tick beyond its lead.
     pub(crate) fn first_ms_after(&self, start_ms: u64) -> u64 {
-        let g = &self.geometry;
-        match start_ms.saturating_add(self.max_lead_ms).checked_sub(g.epoch_ms) {
-            // May lie beyond the last tick; the clock is refused there anyway.
-            Some(elapsed_ms) => (g.epoch_ms + (elapsed_ms - elapsed_ms % g.tick_ms)).saturating_add(g.tick_ms.get()),
-            None => 0,
-        }
+        self.tick_from(start_ms.saturating_add(self.max_lead_ms).saturating_add(1))
     }
 
     /// The last millisecond that the time field can hold.
     pub(crate) const fn end_ms(&self) -> u64 {
         let g = &self.geometry;
         g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1)
+    }
+
+    /// The tick after the current one of a state: 0 before the first ID.
+    pub(crate) const fn next_tick(&self, word: u64) -> u64 {
+        match word.checked_sub(1) {
+            Some(last) => (last >> self.geometry.low_bits()) + 1,
+            None => 0,
+        }
+    }
+
+    /// The first millisecond of a tick.
+    pub(crate) const fn tick_start_ms(&self, tick: u64) -> u64 {
+        self.geometry.tick_start_ms(tick)
+    }
+
+    /// How many clock ids the layout has: 0 without a clock field.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// assert_eq!(Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?.clock_ids(), 16);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn clock_ids(&self) -> usize {
+        if self.geometry.clock.bits == 0 { 0 } else { 1 << self.geometry.clock.bits }
+    }
+
+    /// The length of a tick in milliseconds.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// assert_eq!(Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?.tick_ms(), 10);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn tick_ms(&self) -> u64 {
+        self.geometry.tick_ms.get()
+    }
+
+    /// The node id as one number; 0 in a layout without a node field.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 0)?.node(), 7);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn node(&self) -> u64 {
+        self.geometry.gather_node(self.node)
+    }
+
+    /// A number for what decides which IDs come out, the node id aside: the epoch, the tick and the places of the fields, and
+    /// no names. Layouts of one fingerprint make the same IDs of the same fields.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// let fingerprint = |name, node| Ok::<_, frazil::Error>(Machine::new(&Layout::named(name)?, Node::Id(node), 0)?.fingerprint());
+    /// assert_eq!(fingerprint("twitter", 7)?, fingerprint("leaf", 8)?);
+    /// assert_ne!(fingerprint("default", 7)?, fingerprint("leaf", 7)?);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        use core::hash::Hasher;
+        let [epoch_ms, tick_ms, node_mask, _, places] = self.key();
+        let mut hash = siphasher::sip::SipHasher24::new();
+        for part in [epoch_ms, tick_ms, node_mask, places] {
+            hash.write(&part.to_le_bytes());
+        }
+        hash.finish()
     }
 
     /// How far the start of the current tick of a state lies ahead of the clock.
@@ -456,7 +627,7 @@ impl Machine {
             0 => return 0,
             // The last tick is used up, to the ID that would have been the last.
             EXHAUSTED => g.time.max(),
-            next => (next - 1) >> g.low_bits(),
+            next => self.next_tick(next) - 1,
         };
         g.tick_start_ms(tick).saturating_sub(now_ms)
     }

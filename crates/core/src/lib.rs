@@ -39,10 +39,10 @@ mod text;
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock, millisecond_of};
 pub use error::{Class, Code, Error, Result, Rule, Subject};
-pub use generator::{Block, ClockIds, Machine, Outcome};
+pub use generator::{Block, ClockIds, Machine, Outcome, Window};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use shared::{ENDS_SOON_MS, Generator, GeneratorOptions, Health, MAX_COUNT, Registry, Reservation, Stats};
+pub use shared::{Cells, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, MAX_COUNT, Registry, Reservation, Stats};
 pub use start::{Key, SequenceStart};
 pub use text::{ShortForm, TextForm};
 

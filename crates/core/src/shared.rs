@@ -24,16 +24,25 @@
 //! * **Never forgotten**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would
 //!   start over. It holds one state per layout geometry and node id, some 300 bytes each, and 8 for each clock id.
 //!
-//! Not covered: two processes, or two WebAssembly instances, with one node id. They share no memory.
+//! # A state that somebody else keeps
+//! With the feature `std` a state can lie in memory that a [`Keeper`] provides, and that may be shared by processes: the
+//! same word and cells, with a window whose end the keeper moves. A keeper ends its state with [`Cells::close`], which takes
+//! the word away from whoever mints, and only then tells what was used: lowering the end of the window instead would be a
+//! race with a call that has read it.
+//!
+//! Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 //!
 //! `crates/core/tests/loom.rs` checks all this by exploring the interleavings, with broken twins that it must reject.
 
 use alloc::boxed::Box;
+use alloc::string::String;
+#[cfg(feature = "std")]
+use alloc::sync::Arc as KeeperArc;
 use alloc::vec::Vec;
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::generator::{Block, ClockIds, Machine, Outcome};
+use crate::generator::{Block, ClockIds, EXHAUSTED, Machine, Outcome, Window};
 use crate::id::Node;
 use crate::layout::{Geometry, Layout};
 use crate::start::{Key, SequenceStart};
@@ -49,10 +58,12 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 /// # Ok::<(), frazil::Error>(())
 /// ```
 pub const MAX_COUNT: usize = 1 << 20;
-/// The most that a static node id may run ahead of the clock.
-const MAX_STATIC_LEAD_MS: u64 = 1000;
+/// The most that a generator may run ahead of the clock.
+pub(crate) const MAX_LEAD_MS: u64 = 1000;
 /// `maxLeadMs` of a static node id.
 const DEFAULT_STATIC_LEAD_MS: u64 = 10;
+/// How often one call asks for more of a window that others use up.
+const MAX_EXTENSIONS: u32 = 8;
 
 /// What all generators of one geometry and node id share. On its own pair of cache lines, so that minting does not slow
 /// down its neighbours (adjacent lines are fetched in pairs on x86-64).
@@ -62,6 +73,8 @@ struct State {
     word: AtomicU64,
     /// Nothing is issued while the clock is before this; it only grows.
     from_ms: AtomicU64,
+    /// The end of the window; none so far.
+    until_ms: AtomicU64,
     /// The halves of the key; 0 until drawn, and then never changed.
     key: [AtomicU64; 2],
     start: SequenceStart,
@@ -75,15 +88,16 @@ impl State {
         Self {
             word: AtomicU64::new(0),
             from_ms: AtomicU64::new(0),
+            until_ms: AtomicU64::new(u64::MAX),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             start,
             cells: (0..cells).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
-    fn key(&self) -> Option<Key> {
-        let [high, low] = [0, 1].map(|half| self.key[half].load(Ordering::Relaxed));
-        (high != 0 && low != 0).then_some(Key::new(high, low))
+    fn cells(&self) -> Cells<'_> {
+        let Self { word, from_ms, until_ms, key, start, cells } = self;
+        Cells { word, from_ms, until_ms, key, start: *start, clocks: cells }
     }
 
     /// Sets each half that is not set yet. Whoever comes second finds both set: one of the two keys, or a half of each, and
@@ -91,6 +105,171 @@ impl State {
     fn offer(&self, key: Key) {
         for (cell, half) in self.key.iter().zip([key.0, key.1]) {
             let _: core::result::Result<u64, u64> = cell.compare_exchange(0, half, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The atomics of a state, wherever they lie.
+///
+/// ```
+/// use std::sync::atomic::AtomicU64;
+/// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+/// let [word, from_ms, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
+/// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+/// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+/// assert_eq!(cells.close(&machine), Some(0)); // nothing was issued
+/// assert_eq!(cells.close(&machine), None); // it is closed already
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Cells<'a> {
+    /// The next ID to issue, as [`Machine`] counts. All ones where it is closed.
+    pub word: &'a AtomicU64,
+    /// The start of the window, which changes only where the word starts anew.
+    pub from_ms: &'a AtomicU64,
+    /// The end of the window, which only grows until the word is closed.
+    pub until_ms: &'a AtomicU64,
+    /// The halves of the key under which the sequence starts; 0 where there is none.
+    pub key: &'a [AtomicU64; 2],
+    /// Where the sequence starts.
+    pub start: SequenceStart,
+    /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
+    pub clocks: &'a [AtomicU64],
+}
+
+impl Cells<'_> {
+    fn window(&self) -> Window {
+        Window { from_ms: self.from_ms.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
+    }
+
+    fn key(&self) -> Option<Key> {
+        let [high, low] = [0, 1].map(|half| self.key[half].load(Ordering::Relaxed));
+        (high != 0 && low != 0).then_some(Key::new(high, low))
+    }
+
+    /// Ends the state: whoever mints from it finds it closed, and nothing is issued any more. Returns the Unix millisecond at
+    /// which the largest tick ends that was used, by any clock id: from then on the node id is free. 0 where none was used,
+    /// and `None` where the state is closed already (or its time field is used up).
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicU64;
+    /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+    /// let [word, from_ms, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+    /// assert_eq!(cells.close(&machine), Some(1_704_067_200_006));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn close(&self, machine: &Machine) -> Option<u64> {
+        // A swap, and not a store: the word that it takes away is the last that anybody made. `Acquire`, to see the clock ids
+        // that were left on the way to it.
+        let word = self.word.swap(EXHAUSTED, Ordering::AcqRel);
+        if word == EXHAUSTED {
+            return None;
+        }
+        let left = self.clocks.iter().map(|cell| cell.load(Ordering::Relaxed)).max().unwrap_or(0);
+        let free_from = machine.next_tick(word).max(left);
+        Some(if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) })
+    }
+
+    /// Begins the state anew, with a window that must begin where all that was ever issued from it has ended. Only while
+    /// nobody else does the same.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use frazil::{Cells, SequenceStart, Window};
+    /// let [word, from_ms, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// cells.open(Window { from_ms: 5000, until_ms: 8000 });
+    /// assert_eq!((word.load(Relaxed), from_ms.load(Relaxed)), (0, 5000));
+    /// ```
+    pub fn open(&self, window: Window) {
+        self.from_ms.store(window.from_ms, Ordering::Relaxed);
+        self.until_ms.store(window.until_ms, Ordering::Relaxed);
+        for cell in self.clocks {
+            cell.store(0, Ordering::Relaxed);
+        }
+        // Last, and `Release`: who finds the new word finds the new window.
+        self.word.store(0, Ordering::Release);
+    }
+}
+
+/// Who keeps a state: provides its memory, and extends its window.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+/// use frazil::{Cells, Clock, Generator, Keeper, Layout, ManualClock, Node, Result, SequenceStart};
+///
+/// /// Grants a second at a time, from what would be a durable mark.
+/// #[derive(Debug, Default)]
+/// struct Seconds { word: AtomicU64, from_ms: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+///
+/// impl Keeper for Seconds {
+///     fn cells(&self) -> Cells<'_> {
+///         let Self { word, from_ms, until_ms, key } = self;
+///         Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+///     }
+///     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
+///         self.until_ms.fetch_max(until_ms.max(now_ms + 1000), Relaxed);
+///         Ok(now_ms)
+///     }
+/// }
+///
+/// let seconds = Arc::new(Seconds::default());
+/// let ids = Generator::kept(&Layout::named("default")?, Node::Id(7), Some(10), seconds.clone())?;
+/// assert_eq!(ids.next(&ManualClock::new(1_704_067_200_001))?, 4_222_976);
+/// assert_eq!(seconds.until_ms.load(Relaxed), 1_704_067_201_001);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+pub trait Keeper: core::fmt::Debug + Send + Sync {
+    /// The state. Always the same.
+    fn cells(&self) -> Cells<'_>;
+
+    /// Extends the window to `until_ms` at least, or to where it can be, and returns the time to go on with: `now_ms`, which
+    /// the clock shows, or another that the keeper believes instead. Called by any thread, and only when the window is over.
+    ///
+    /// # Errors
+    /// Where the window cannot be extended.
+    fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
+
+    /// Why nothing will be issued any more, where that is certain.
+    fn fault(&self) -> Option<Error> {
+        None
+    }
+
+    /// What an error of this keeper does not say: where, and what to do.
+    fn explain(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Where the state of a generator lies.
+#[derive(Clone, Debug)]
+enum Home {
+    Own(Arc<State>),
+    #[cfg(feature = "std")]
+    Kept(KeeperArc<dyn Keeper>),
+}
+
+impl Home {
+    fn cells(&self) -> Cells<'_> {
+        match self {
+            Self::Own(state) => state.cells(),
+            #[cfg(feature = "std")]
+            Self::Kept(keeper) => keeper.cells(),
+        }
+    }
+
+    fn keeper(&self) -> Option<&dyn Keeper> {
+        match self {
+            Self::Own(_) => None,
+            #[cfg(feature = "std")]
+            Self::Kept(keeper) => Some(&**keeper),
         }
     }
 }
@@ -106,7 +285,7 @@ type StateKey = [u64; 5];
 
 impl Machine {
     /// The epoch, the tick, the node bits, the node id in its place, and the places of the other fields, each below 2^7.
-    fn key(&self) -> StateKey {
+    pub(crate) fn key(&self) -> StateKey {
         let g = &self.geometry;
         let places = [g.time, g.clock, g.sequence]
             .iter()
@@ -260,7 +439,7 @@ impl Registry {
             self.start_ms = Some(start_ms);
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
-        Ok(Generator { machine, state, tally: Tally::new() })
+        Ok(Generator { machine, home: Home::Own(state), tally: Tally::new() })
     }
 }
 
@@ -279,9 +458,9 @@ impl Placed {
         Ok(Self { geometry: layout.geometry, node: layout.join_node(node)?, max_lead_ms, start_ms, sequence_start })
     }
 
-    fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
-        if max_lead_ms > MAX_STATIC_LEAD_MS {
-            let bounds = (0, MAX_STATIC_LEAD_MS);
+    pub(crate) fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
+        if max_lead_ms > MAX_LEAD_MS {
+            let bounds = (0, MAX_LEAD_MS);
             return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
         }
         Ok(Machine::placed(self.geometry, self.node, max_lead_ms))
@@ -451,13 +630,13 @@ impl Tally {
 #[derive(Debug)]
 pub struct Generator {
     machine: Machine,
-    state: Arc<State>,
+    home: Home,
     tally: Tally,
 }
 
 impl Clone for Generator {
     fn clone(&self) -> Self {
-        Self { machine: self.machine, state: Arc::clone(&self.state), tally: Tally::new() }
+        Self { machine: self.machine, home: self.home.clone(), tally: Tally::new() }
     }
 }
 
@@ -484,18 +663,63 @@ impl Generator {
         if let Some(start_ms) = placed.start_ms {
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
-        Ok(Self { machine, state: Arc::new(state), tally: Tally::new() })
+        Ok(Self { machine, home: Home::Own(Arc::new(state)), tally: Tally::new() })
+    }
+
+    /// A generator on a state that somebody else keeps. `max_lead_ms` is 1000 where it is not given.
+    ///
+    /// # Errors
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000, which [`Keeper`] has an example
+    /// of.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::sync::atomic::AtomicU64;
+    /// # use frazil::{Cells, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
+    /// # #[derive(Debug, Default)]
+    /// # struct Frozen { word: AtomicU64, from_ms: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+    /// # impl Keeper for Frozen {
+    /// #     fn cells(&self) -> Cells<'_> {
+    /// #         let Self { word, from_ms, until_ms, key } = self;
+    /// #         Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+    /// #     }
+    /// #     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> { Ok(now_ms) }
+    /// # }
+    /// let error = Generator::kept(&Layout::named("default")?, Node::Id(7), Some(1001), Arc::new(Frozen::default())).unwrap_err();
+    /// assert_eq!((error.code(), error.value()), (Code::InvalidOption, Some(1001)));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn kept(layout: &Layout, node: Node<'_>, max_lead_ms: Option<u64>, keeper: KeeperArc<dyn Keeper>) -> Result<Self> {
+        Ok(Self::kept_by(Machine::leading(layout, node, max_lead_ms)?, keeper))
+    }
+
+    /// The same by rules that are made already.
+    #[cfg(feature = "std")]
+    pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
+        Self { machine, home: Home::Kept(keeper), tally: Tally::new() }
+    }
+
+    /// Who keeps the state, where somebody does.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn keeper(&self) -> Option<&dyn Keeper> {
+        self.home.keeper()
     }
 
     /// Whether the state still needs a key before anything can be issued.
     pub(crate) fn lacks_key(&self) -> bool {
-        self.state.start != SequenceStart::Zero && self.state.key().is_none()
+        let cells = self.home.cells();
+        cells.start != SequenceStart::Zero && cells.key().is_none()
     }
 
     /// Gives the state a key where it needs one and has none.
     pub(crate) fn offer(&self, key: Key) {
-        if self.state.start != SequenceStart::Zero {
-            self.state.offer(key);
+        // A keeper has the key of its state.
+        if let Home::Own(state) = &self.home
+            && state.start != SequenceStart::Zero
+        {
+            state.offer(key);
         }
     }
 
@@ -541,7 +765,12 @@ impl Generator {
     /// Whether both mint by the same rules from the same state, which has one geometry and node id.
     #[cfg(feature = "page")]
     pub(crate) fn same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.state, &other.state) && self.max_lead_ms() == other.max_lead_ms()
+        let same_state = match (&self.home, &other.home) {
+            (Home::Own(state), Home::Own(other)) => Arc::ptr_eq(state, other),
+            #[cfg(feature = "std")]
+            _ => false,
+        };
+        same_state && self.max_lead_ms() == other.max_lead_ms()
     }
 
     /// Reserves up to `want` IDs (at least one) for the clock reading `now_ms`.
@@ -563,23 +792,26 @@ impl Generator {
 
     /// Reserves for a reading of the clock that was taken after `before_ms`.
     fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
-        let State { word: cell, from_ms, cells, .. } = &*self.state;
+        let cells = self.home.cells();
         self.tally.read(before_ms, now_ms);
-        let machine = self.ready()?;
-        let from_ms = from_ms.load(Ordering::Relaxed);
-        // See the module's introduction. No pause after a lost swap: it tripled the contended cost.
-        let (load, swap) =
-            if cells.is_empty() { (Ordering::Relaxed, Ordering::Relaxed) } else { (Ordering::Acquire, Ordering::Release) };
-        let mut word = cell.load(load);
+        let machine = self.ready(&cells)?;
+        // See the module's introduction. No pause after a lost swap: it tripled the contended cost. The word is read before the
+        // window, because a keeper that begins a state anew writes it last.
+        let plain = cells.clocks.is_empty() && self.home.keeper().is_none();
+        let (load, swap) = if plain { (Ordering::Relaxed, Ordering::Relaxed) } else { (Ordering::Acquire, Ordering::Release) };
+        let mut now_ms = now_ms;
+        let mut extensions = 0;
+        let mut word = cells.word.load(load);
         loop {
-            match machine.reserve(word, from_ms, &**cells, now_ms, want, confirmed) {
+            let window = cells.window();
+            match machine.reserve(word, window, cells.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
                     if let Some((clock, free_from)) = leaves
-                        && let Some(cell) = cells.get(clock)
+                        && let Some(cell) = cells.clocks.get(clock)
                     {
                         cell.fetch_max(free_from, Ordering::Relaxed);
                     }
-                    match cell.compare_exchange_weak(word, next, swap, load) {
+                    match cells.word.compare_exchange_weak(word, next, swap, load) {
                         Ok(_) => {
                             self.tally.issued(block.len(), lead_ms, switched);
                             return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
@@ -592,18 +824,34 @@ impl Generator {
                     self.tally.stalls.fetch_add(1, Ordering::Relaxed);
                     return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
                 }
-                Outcome::Refused(error) => return Err(error),
+                Outcome::Expired { until_ms } => {
+                    // Others use up what one extension gave before this call gets any of it, at worst; but not without end.
+                    extensions += 1;
+                    let Some(keeper) = self.home.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
+                        self.tally.stalls.fetch_add(1, Ordering::Relaxed);
+                        return Err(Error::retry_after(Code::LeaseExpired, 1));
+                    };
+                    now_ms = keeper.extend(until_ms, now_ms)?;
+                    word = cells.word.load(load);
+                }
+                Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
             }
         }
     }
 
+    /// A state that somebody else closed looks used up long before its time is over.
+    fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
+        let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
+        if self.home.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
+    }
+
     /// The machine with the key of the state.
-    fn ready(&self) -> Result<Machine> {
-        if self.state.start == SequenceStart::Zero {
+    fn ready(&self, cells: &Cells<'_>) -> Result<Machine> {
+        if cells.start == SequenceStart::Zero {
             return Ok(self.machine);
         }
         let missing = Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
-        self.state.key().map(|key| self.machine.starting(self.state.start, key)).ok_or(missing)
+        cells.key().map(|key| self.machine.starting(cells.start, key)).ok_or(missing)
     }
 
     fn reserve_by(&self, clock: &impl Clock, want: usize) -> Result<Block> {
@@ -654,14 +902,18 @@ impl Generator {
     /// ```
     #[must_use]
     pub fn health(&self, now_ms: u64) -> Health {
-        let State { word, from_ms, cells, .. } = &*self.state;
+        let cells = self.home.cells();
         let machine = &self.machine;
-        let (word, from_ms) = (word.load(Ordering::Acquire), from_ms.load(Ordering::Relaxed));
-        let refusal = match machine.reserve(word, from_ms, &**cells, now_ms, 1, true) {
+        let word = cells.word.load(Ordering::Acquire);
+        let refusal = match machine.reserve(word, cells.window(), cells.clocks, now_ms, 1, true) {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
-            Outcome::Refused(error) => Some(error),
+            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
+            // A call would extend it.
+            Outcome::Expired { .. } if self.home.keeper().is_some() => None,
+            Outcome::Expired { .. } => Some(Error::retry_after(Code::LeaseExpired, 1)),
         };
+        let refusal = self.home.keeper().and_then(Keeper::fault).or(refusal);
         let end_ms = machine.end_ms();
         let remaining_ms = end_ms.saturating_sub(now_ms);
         let lead_ms = machine.lead_ms(word, now_ms);

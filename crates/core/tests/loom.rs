@@ -23,7 +23,7 @@ use std::sync::{Arc as StdArc, Mutex as StdMutex};
 use frazil::page::{Desk, KEYLESS, KINDS, Page, STARTS, slot};
 use frazil::{
     Clock, ClockIds, Field, Generator, GeneratorOptions, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts, Registry,
-    Reservation, SequenceStart,
+    Reservation, SequenceStart, Window,
 };
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
@@ -310,7 +310,7 @@ impl Mints for Copied {
         let load = if self.has(Defect::RelaxedLoad) { Ordering::Relaxed } else { Ordering::Acquire };
         let mut word = self.state.word.load(load);
         loop {
-            match self.machine.reserve(word, 0, &*self.state, now_ms, want, confirmed) {
+            match self.machine.reserve(word, Window::OPEN, &*self.state, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, switched, .. } => {
                     if !self.has(Defect::RaisedAfterTheSwap) && !self.has(Defect::NotRaised) {
                         self.raise(leaves);
@@ -494,7 +494,9 @@ fn under(start: SequenceStart, key: Key) -> BTreeSet<u64> {
     let machine = Machine::new(&Model { sequence_bits: 4, ..PLAIN }.layout(), Node::Id(1), 0).unwrap().starting(start, key);
     let (mut word, mut ids) = (0, BTreeSet::new());
     for now_ms in [1, 1, 1, 1, 2, 3, 4, 5, 6, 7] {
-        let Outcome::Issued { word: next, block, .. } = machine.reserve(word, 0, &[], now_ms, 1, true) else { unreachable!() };
+        let Outcome::Issued { word: next, block, .. } = machine.reserve(word, Window::OPEN, &[], now_ms, 1, true) else {
+            unreachable!()
+        };
         word = next;
         ids.insert(block.first());
     }
@@ -553,7 +555,9 @@ fn offer_keys(offer: Offer) {
         let machine = machine.starting(SequenceStart::Wrap, Key::new(high, low));
         let mut read = word.load(Ordering::Relaxed);
         loop {
-            let Outcome::Issued { word: next, block, .. } = machine.reserve(read, 0, &[], 1, 2, true) else { unreachable!() };
+            let Outcome::Issued { word: next, block, .. } = machine.reserve(read, Window::OPEN, &[], 1, 2, true) else {
+                unreachable!()
+            };
             match word.compare_exchange_weak(read, next, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => {
                     let mut ids = [0; 2];

@@ -1,7 +1,9 @@
 //! Minting at its edges: numbers that follow from a layout, and states that a walk of the oracle hardly meets.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
-use frazil::{Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, MAX_COUNT, Machine, ManualClock, Node, Outcome};
+use frazil::{
+    Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, MAX_COUNT, Machine, ManualClock, Node, Outcome, Window,
+};
 
 fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
     let layout = Layout::new(LayoutSpec { epoch_ms: 1000, tick_ms, unsigned: false, fields: fields.to_vec() }).unwrap();
@@ -12,7 +14,7 @@ fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
 fn drain(machine: &Machine, now_ms: u64, wait_ms: u64) -> u64 {
     let (mut state, mut issued) = (0, 0);
     for now_ms in now_ms..=now_ms + wait_ms {
-        while let Outcome::Issued { word, block, .. } = machine.reserve(state, 0, &[], now_ms, 1, true) {
+        while let Outcome::Issued { word, block, .. } = machine.reserve(state, Window::OPEN, &[], now_ms, 1, true) {
             (state, issued) = (word, issued + 1);
             assert!(block.len() == 1 && issued < 1000, "{issued} IDs so far, and {} more", block.len());
         }
@@ -52,7 +54,7 @@ fn a_clock_id_that_is_freed_when_a_spent_tick_is_within_the_lead_again_is_no_way
     let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 10);
     let spent = (50 << 2) + 4; // both clock ids of tick 50
     let stalled = |retry_at_ms: u64| Outcome::Stalled { retry_at_ms: 1000 + retry_at_ms, cause: Code::ClockBackward };
-    let reserve = |free_from: u64, now_ms: u64| machine.reserve(spent, 0, &[free_from, 0], 1000 + now_ms, 1, true);
+    let reserve = |free_from: u64, now_ms: u64| machine.reserve(spent, Window::OPEN, &[free_from, 0], 1000 + now_ms, 1, true);
     assert_eq!(reserve(39, 30), stalled(39)); // followed back to
     assert!(matches!(reserve(39, 39), Outcome::Issued { switched: true, .. }));
     assert_eq!(reserve(40, 30), stalled(41)); // tick 50 counts from 40 on, and only the next one has IDs

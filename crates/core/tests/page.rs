@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use frazil::page::{Desk, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
-use frazil::{Code, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject};
+use frazil::{Code, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
 use serde_json::Value;
 
 mod files;
@@ -484,7 +484,9 @@ fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
     // The halves that were first stay: 5 from the first key, 7 from the last.
     let layout = Layout::named("default").unwrap();
     let machine = Machine::new(&layout, Node::Id(7), 0).unwrap().starting(SequenceStart::Random, Key::new(7, 5));
-    let Outcome::Issued { block, .. } = machine.reserve(0, 0, &[], 1_750_000_000_000, 1, false) else { unreachable!() };
+    let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_750_000_000_000, 1, false) else {
+        unreachable!()
+    };
     assert_eq!(host.page.ids[0], block.first());
 }
 

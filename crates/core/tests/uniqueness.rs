@@ -11,7 +11,7 @@ use std::thread;
 
 use frazil::{
     Clock, Code, Field, Generator, GeneratorOptions, Layout, LayoutSpec, Machine, ManualClock, Node, Outcome, Registry,
-    Reservation, SequenceStart, SystemClock,
+    Reservation, SequenceStart, SystemClock, Window,
 };
 
 /// 2024-07-03, in the layout `default`.
@@ -43,7 +43,7 @@ fn open(layout: &Layout) -> Generator {
 
 /// The machine on a state that the test keeps, well or badly: the ID, and the state after it.
 fn mint(machine: &Machine, word: u64, now_ms: u64) -> Option<(u64, u64)> {
-    match machine.reserve(word, 0, &[], now_ms, 1, true) {
+    match machine.reserve(word, Window::OPEN, &[], now_ms, 1, true) {
         Outcome::Issued { word, block, .. } => Some((block.first(), word)),
         _ => None,
     }
@@ -270,7 +270,9 @@ fn clock_ids_that_forget_their_last_tick_are_caught() {
     let word = AtomicU64::new(0);
     let minted = under_a_wild_clock(|now_ms| {
         let read = word.load(Ordering::SeqCst);
-        let Outcome::Issued { word: next, block, .. } = machine.reserve(read, 0, &[], now_ms, 3, true) else { return None };
+        let Outcome::Issued { word: next, block, .. } = machine.reserve(read, Window::OPEN, &[], now_ms, 3, true) else {
+            return None;
+        };
         word.compare_exchange(read, next, Ordering::SeqCst, Ordering::SeqCst).ok().map(|_| block.first())
     });
     assert_ne!(repeats(&minted), 0);

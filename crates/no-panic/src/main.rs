@@ -16,7 +16,7 @@ use core::hint::black_box;
 
 use frazil::page::{Desk, Page};
 use frazil::{
-    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Stats,
+    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Stats, Window,
 };
 use no_panic::no_panic;
 
@@ -24,13 +24,13 @@ use no_panic::no_panic;
 #[inline(never)]
 fn machine_reserve(
     machine: &Machine,
-    (word, from_ms): (u64, u64),
+    (word, window): (u64, Window),
     clocks: &[u64],
     now_ms: u64,
     want: usize,
     confirmed: bool,
 ) -> Outcome {
-    machine.reserve(word, from_ms, clocks, now_ms, want, confirmed)
+    machine.reserve(word, window, clocks, now_ms, want, confirmed)
 }
 
 #[no_panic]

@@ -4,7 +4,9 @@
 
 use std::collections::HashSet;
 
-use frazil::{Code, FieldKind, Generator, GeneratorOptions, Key, Layout, Machine, Node, Outcome, Reservation, SequenceStart};
+use frazil::{
+    Code, FieldKind, Generator, GeneratorOptions, Key, Layout, Machine, Node, Outcome, Reservation, SequenceStart, Window,
+};
 use frazil_fuzz::{number, right_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -121,9 +123,10 @@ fn any_state(input: &mut Unstructured<'_>) -> Result<()> {
     let machine = Machine::new(&layout, options.node, number(input)?).expect("a node id of the layout");
     let machine = machine.starting(options.sequence_start, options.key.expect("there is one"));
     let now_ms = tick(input, &layout, layout.spec().epoch_ms)?;
-    let (word, from_ms, want) = (number(input)?, number(input)?, usize::try_from(number(input)?).unwrap_or(usize::MAX));
+    let (word, from_ms, until_ms, want) =
+        (number(input)?, number(input)?, number(input)?, usize::try_from(number(input)?).unwrap_or(usize::MAX));
     let clocks: Vec<u64> = (0..input.int_in_range(0..=8_u8)?).map(|_| number(input)).collect::<Result<_>>()?;
-    match machine.reserve(word, from_ms, clocks.as_slice(), now_ms, want, true) {
+    match machine.reserve(word, Window { from_ms, until_ms }, clocks.as_slice(), now_ms, want, true) {
         Outcome::Issued { word: next, block, .. } => {
             assert_ne!(next, word);
             let mut ids = [0; LOOK];
@@ -133,6 +136,7 @@ fn any_state(input: &mut Unstructured<'_>) -> Result<()> {
         }
         Outcome::Recheck => panic!("the call was confirmed"),
         Outcome::Stalled { retry_at_ms, .. } => assert!(retry_at_ms > now_ms),
+        Outcome::Expired { until_ms: needed_ms } => assert!(needed_ms > until_ms),
         Outcome::Refused(error) => assert_eq!(error.retry_after_ms(), 0),
     }
     Ok(())
