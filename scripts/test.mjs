@@ -86,6 +86,8 @@ const SUITES = [
         "-p",
         "frazil",
         "-p",
+        "frazil-local",
+        "-p",
         "xtask",
         "--all-targets",
         "--all-features",
@@ -102,6 +104,7 @@ const SUITES = [
     name: "rust",
     run: () => {
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--all-features");
+      cargo("test", "--locked", "--quiet", "-p", "frazil-local");
       cargo("test", "--locked", "--quiet", "-p", "xtask");
       cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...wasm);
     },
@@ -118,7 +121,7 @@ const SUITES = [
   {
     name: "rust-docs",
     run: () =>
-      run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "--all-features", "--no-deps"], {
+      run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "-p", "frazil-local", "--all-features", "--no-deps"], {
         env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
       }),
   },

@@ -190,6 +190,7 @@ test("stats count what was issued, dropped, reserved and waited for", () => {
     largestStepBackMs: 0,
     switches: 0,
     worstLeadMs: 0,
+    extensions: 0,
   });
   ids.nextMany(4096);
   clock.ms -= 5;
@@ -208,6 +209,7 @@ test("stats count what was issued, dropped, reserved and waited for", () => {
     largestStepBackMs: 5,
     switches: 0,
     worstLeadMs: 0,
+    extensions: 0,
   });
   const stats = ids.stats();
   ids.close();

@@ -127,7 +127,7 @@ codes! {
     StateFileCorrupt = 10, "STATE_FILE_CORRUPT", Config, false;
     /// The state file has reserved time far ahead of the clock.
     StateFileAhead = 11, "STATE_FILE_AHEAD", Config, false;
-    /// Writing the state file failed, and minting stopped for good.
+    /// The state file cannot be made, opened or written; where it was in use, minting stopped for good.
     StateFileFailed = 12, "STATE_FILE_FAILED", Config, false;
     /// The generator was closed.
     Closed = 13, "CLOSED", Config, false;
@@ -218,7 +218,7 @@ rules! {
     TrueOrFalse = 15, "must be true or false";
     NodeNone = 16, "must be \"none\", your word that there is one generator: this layout has no node field";
     NodeNotNone = 17, "must be a node id: \"none\" is for layouts without a node field";
-    NodeGiven = 18, "must be given, there is no default: number your machines and pass node; later versions add Snowflake.local() for one machine and lease(store) for many";
+    NodeGiven = 18, "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine; later versions add lease(store) for many";
     PartNames = 19, "must name all parts of the node id";
     FieldMissing = 20, "must be given: the layout has it";
     FieldAbsent = 21, "must be left out: the layout does not have it";
@@ -253,6 +253,8 @@ rules! {
     TextStrings = 50, "must be an array of strings";
     TextBytes = 51, "must be a Uint8Array of 8 bytes";
     TextManyBytes = 52, "must be a Uint8Array of 8 bytes for each ID";
+    APath = 53, "must be a path";
+    OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
 }
 
 macro_rules! fields {
@@ -308,6 +310,10 @@ fields! {
     SequenceStart = 17, "sequence_start";
     Generator = 18, "generator";
     Text = 19, "text";
+    Dir = 20, "dir";
+    Scope = 21, "scope";
+    FileSystem = 22, "file_system";
+    StartWaitMs = 23, "start_wait_ms";
 }
 
 /// Why a call was refused: a [`Code`], and what it is about.
@@ -395,8 +401,37 @@ impl Error {
         self
     }
 
-    /// A refusal that ends by itself.
-    pub(crate) const fn retry_after(code: Code, retry_after_ms: u64) -> Self {
+    /// An error with its code and what it is about, for a [`Keeper`](crate::Keeper) to refuse with.
+    ///
+    /// ```
+    /// use frazil::{Code, Error, Subject};
+    /// assert_eq!(Error::refusal(Code::StateFileFailed, Subject::Dir).field(), "dir");
+    /// ```
+    #[must_use]
+    pub const fn refusal(code: Code, subject: Subject) -> Self {
+        Self::about(code, subject, Rule::None)
+    }
+
+    /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to refuse with.
+    ///
+    /// ```
+    /// use frazil::{Code, Error, Rule, Subject};
+    /// let error = Error::broken(Code::InvalidOption, Subject::Dir, Rule::APath);
+    /// assert_eq!(error.to_string(), "INVALID_OPTION: dir must be a path");
+    /// ```
+    #[must_use]
+    pub const fn broken(code: Code, subject: Subject, rule: Rule) -> Self {
+        Self::about(code, subject, rule)
+    }
+
+    /// A refusal that ends by itself, after so many milliseconds.
+    ///
+    /// ```
+    /// use frazil::{Code, Error};
+    /// assert_eq!(Error::retry_after(Code::LeaseExpired, 10).retry_after_ms(), 10);
+    /// ```
+    #[must_use]
+    pub const fn retry_after(code: Code, retry_after_ms: u64) -> Self {
         let mut error = Self::new(code);
         error.max = retry_after_ms;
         error

@@ -518,8 +518,17 @@ impl Machine {
         self.geometry.tick_start_ms(tick) + self.geometry.tick_ms.get()
     }
 
-    /// The start of the first tick that begins at a time or after it. May lie beyond the last tick, where the clock is refused.
-    fn tick_from(&self, from_ms: u64) -> u64 {
+    /// The start of the first tick that begins at a time or after it, in Unix milliseconds. May lie beyond the last tick,
+    /// where the clock is refused.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
+    /// assert_eq!(machine.tick_from(1_409_529_600_011), 1_409_529_600_020);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tick_from(&self, from_ms: u64) -> u64 {
         let g = &self.geometry;
         match from_ms.checked_sub(g.epoch_ms) {
             Some(elapsed_ms) => match elapsed_ms % g.tick_ms {
@@ -575,6 +584,18 @@ impl Machine {
         if self.geometry.clock.bits == 0 { 0 } else { 1 << self.geometry.clock.bits }
     }
 
+    /// How far it may run ahead of the clock, in milliseconds.
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.max_lead_ms(), 10);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn max_lead_ms(&self) -> u64 {
+        self.max_lead_ms
+    }
+
     /// The length of a tick in milliseconds.
     ///
     /// ```
@@ -621,7 +642,15 @@ impl Machine {
     }
 
     /// How far the start of the current tick of a state lies ahead of the clock.
-    pub(crate) const fn lead_ms(&self, word: u64, now_ms: u64) -> u64 {
+    ///
+    /// ```
+    /// # use frazil::{Layout, Machine, Node};
+    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 0)?;
+    /// assert_eq!(machine.lead_ms((5 << 12) | 1, 1_704_067_200_003), 2); // the last ID was one of tick 5
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn lead_ms(&self, word: u64, now_ms: u64) -> u64 {
         let g = &self.geometry;
         let tick = match word {
             0 => return 0,

@@ -10,11 +10,18 @@
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
+#[cfg(feature = "std")]
+use alloc::string::String;
+#[cfg(feature = "std")]
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::generator::Machine;
 use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
+#[cfg(feature = "std")]
+use crate::shared::Keeper;
 use crate::shared::{Generator, MAX_COUNT, Placed, Registry, Reservation};
 use crate::start::{Key, SequenceStart};
 
@@ -27,7 +34,7 @@ use crate::start::{Key, SequenceStart};
 /// ```
 #[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
 pub const ABI: u32 = {
-    const CALLS: u32 = 2;
+    const CALLS: u32 = 3;
     let mut hash = CALLS;
     let mut at = 0;
     while at < SLOTS.len() {
@@ -173,6 +180,32 @@ slots! {
     REMAINING_MS = 113;
     /// Out of `health`: 1 where that is less than a year.
     ENDS_SOON = 114;
+    /// Out: how many bytes of UTF-8 lie where the IDs do: what an error says beyond its numbers, or a path.
+    TEXT_BYTES = 115;
+    /// In of `local`: how many bytes of UTF-8 the directory has, at the start of the IDs; NaN where none was given.
+    DIR_BYTES = 116;
+    /// In of `local`: the same for the scope, which follows …
+    SCOPE_BYTES = 117;
+    /// In of `local`: … and for the file system that is vouched for.
+    FILE_SYSTEM_BYTES = 118;
+    /// In of `local`: 1 where `START_WAIT_MS` was given.
+    HAS_START_WAIT_MS = 119;
+    /// In of `local`: how long may pass before the first ID.
+    START_WAIT_MS = 120;
+    /// Out of `local`: how long will.
+    WAIT_MS = 121;
+    /// Out of `file`: what has been reserved on disk, in Unix milliseconds.
+    CEILING_MS = 122;
+    /// Out of `file`: how many are attached; NaN where that cannot be told.
+    ATTACHED = 123;
+    /// Out of `file`: how often this process raised the ceiling.
+    RAISES = 124;
+    /// Out of `health`: how often a call had to wait for the window to be extended.
+    EXTENSIONS = 125;
+    /// Out of `file`: how far the clock is ahead of the time that is believed.
+    DISTRUSTED_MS = 126;
+    /// Out of `file`: how many of the bytes of text are the path; the others are the file system.
+    PATH_BYTES = 127;
 }
 
 /// The kinds of fields in the order of their numbers, by the names they have in JavaScript.
@@ -215,7 +248,46 @@ impl Page {
         self.numbers[slot::MIN] = error.min as f64;
         self.numbers[slot::MAX] = error.max as f64;
         self.numbers[slot::RETRY_AFTER_MS] = error.retry_after_ms() as f64;
+        self.numbers[slot::TEXT_BYTES] = 0.0;
         u32::from(error.code() as u8)
+    }
+
+    /// The same, with what the error does not say.
+    #[cfg(feature = "std")]
+    fn refuse_saying(&mut self, error: Error, text: Option<&str>) -> u32 {
+        let status = self.refuse(error);
+        self.write_text(text.unwrap_or(""));
+        status
+    }
+
+    /// Puts as much of a text where the IDs are as has room there.
+    #[cfg(feature = "std")]
+    #[expect(clippy::cast_precision_loss, reason = "at most 32768")]
+    fn write_text(&mut self, text: &str) {
+        let room = text.len().min(8 * IDS);
+        let text = &text[..(0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)];
+        for (id, bytes) in self.ids.iter_mut().zip(text.as_bytes().chunks(8)) {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            *id = u64::from_ne_bytes(word);
+        }
+        self.numbers[slot::TEXT_BYTES] = text.len() as f64;
+    }
+
+    /// The texts whose lengths stand at the slots, one after the other; `None` where there is NaN.
+    #[cfg(feature = "std")]
+    fn texts<const N: usize>(&self, slots: [(usize, Subject); N]) -> Result<[Option<String>; N]> {
+        let mut bytes = self.ids.iter().flat_map(|id| id.to_ne_bytes());
+        let mut texts = [const { None }; N];
+        for (text, (at, subject)) in texts.iter_mut().zip(slots) {
+            if self.numbers[at].is_nan() {
+                continue;
+            }
+            let length = self.whole(at, Code::InvalidOption, subject, 0, 8 * IDS as u64)?;
+            let bytes = bytes.by_ref().take(usize::try_from(length).unwrap_or(0)).collect();
+            *text = Some(String::from_utf8(bytes).map_err(|_| Error::about(Code::InvalidOption, subject, Rule::APath))?);
+        }
+        Ok(texts)
     }
 
     fn flag(&self, at: usize) -> bool {
@@ -231,6 +303,25 @@ impl Page {
             return Ok(None);
         }
         self.whole(at, Code::InvalidOption, subject, 0, max).map(Some)
+    }
+
+    /// Reads how long calls may wait, and writes it back as it is in force.
+    #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
+    fn waits(&mut self) -> Result<()> {
+        let sync = self.option(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
+        let (has, at) = (slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS);
+        let patient = self.option(has, at, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
+        self.numbers[slot::MAX_WAIT_MS] = sync.unwrap_or(DEFAULT_WAIT_MS) as f64;
+        self.numbers[slot::MAX_ASYNC_WAIT_MS] = patient.unwrap_or(DEFAULT_ASYNC_WAIT_MS) as f64;
+        Ok(())
+    }
+
+    /// Writes what a generator that was opened is like.
+    #[expect(clippy::cast_precision_loss, reason = "a block of at most 4096, and milliseconds within a Date")]
+    fn describe(&mut self, machine: &Machine, wait_ms: u64) {
+        self.numbers[slot::MAX_BLOCK] = machine.max_block() as f64;
+        self.numbers[slot::MAX_LEAD_MS] = machine.max_lead_ms as f64;
+        self.numbers[slot::WAIT_MS] = wait_ms as f64;
     }
 
     fn geometry(&self) -> Result<Geometry> {
@@ -288,6 +379,41 @@ impl Page {
     }
 }
 
+/// The scope of who names none.
+#[cfg(feature = "std")]
+pub const DEFAULT_SCOPE: &str = "default";
+
+/// What `Snowflake.local()` was asked for, of which the core knows the meaning but has no hands to do it.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LocalRequest {
+    /// The layout, the node id (0 where none was given) and the lead.
+    pub machine: Machine,
+    /// Whether the layout has a node id and none was given.
+    pub node_missing: bool,
+    /// Where the sequence starts.
+    pub sequence_start: SequenceStart,
+    /// The directory of the state file.
+    pub dir: Option<String>,
+    /// The name of the ID space.
+    pub scope: Option<String>,
+    /// The file system that the caller vouches for.
+    pub file_system: Option<String>,
+    /// How long may pass before the first ID, in milliseconds.
+    pub start_wait_ms: Option<u64>,
+}
+
+/// Who answered it.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct LocalState {
+    /// The state.
+    pub keeper: Arc<dyn Keeper>,
+    /// How long it is until the first ID, in milliseconds.
+    pub wait_ms: u64,
+}
+
 /// A number that must be whole and within bounds.
 fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
     #[expect(
@@ -339,25 +465,76 @@ impl Desk {
         self.try_open(page, registry).map_or_else(|error| page.refuse(error), |()| 0)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "the options are bounded far below 2^53")]
+    /// Opens a generator on a state that `attach` finds a home for, as `Snowflake.local()` does, and writes what `open` does,
+    /// and how long it is until the first ID. The generator has its number to itself until it is released.
+    ///
+    /// ```
+    /// use frazil::Registry;
+    /// use frazil::page::{Desk, Page};
+    /// let (mut registry, mut desk, mut page) = (Registry::new(), Desk::new(), Page::new());
+    /// let status = desk.local(&mut page, &mut registry, |_| unreachable!("a page of zeros is no layout"));
+    /// assert_eq!(status, frazil::Code::InvalidLayout as u32);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn local(
+        &mut self,
+        page: &mut Page,
+        registry: &mut Registry,
+        attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
+    ) -> u32 {
+        let request = Self::local_request(page).and_then(|(request, scope)| {
+            // IDs of different scopes are not meant to meet.
+            if scope { Ok(request) } else { registry.admit_kept(&request.machine).map(|()| request) }
+        });
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return page.refuse(error),
+        };
+        let machine = request.machine;
+        match attach(request) {
+            Ok(LocalState { keeper, wait_ms }) => {
+                page.describe(&machine, wait_ms);
+                page.numbers[slot::HANDLE] = f64::from(self.seat(Generator::kept_by(machine, keeper), true));
+                0
+            }
+            Err((error, text)) => page.refuse_saying(error, Some(&text)),
+        }
+    }
+
+    /// What the page asks for, and whether with a scope of its own. The waits are written back as they are in force.
+    #[cfg(feature = "std")]
+    fn local_request(page: &mut Page) -> Result<(LocalRequest, bool)> {
+        let geometry = page.geometry()?;
+        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE) && geometry.max_node() > 0;
+        let unnamed = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
+        let node = if unnamed { 0 } else { page.node(&geometry)? };
+        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
+        page.waits()?;
+        let start_wait_ms = page.option(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
+        let sequence_start = page.sequence_start()?;
+        let [dir, scope, file_system] = page.texts([
+            (slot::DIR_BYTES, Subject::Dir),
+            (slot::SCOPE_BYTES, Subject::Scope),
+            (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
+        ])?;
+        let scoped = scope.as_deref().is_some_and(|scope| scope != DEFAULT_SCOPE);
+        Ok((LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms }, scoped))
+    }
+
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
         let geometry = page.geometry()?;
         let node = page.node(&geometry)?;
         // The bound of the lead depends on how the node id was come by, so the generator judges it; here it is a number.
         let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
-        let max_wait_ms = page.option(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
-        let max_async_wait_ms =
-            page.option(slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
+        page.waits()?;
         let start = page.numbers[slot::START_MS];
         let start_ms = if start.is_nan() { None } else { Some(millisecond_of(start)?) };
         let sequence_start = page.sequence_start()?;
         let placed = Placed { geometry, node, max_lead_ms, start_ms, sequence_start };
         let private = page.flag(slot::PRIVATE);
         let generator = if private { Generator::private_placed(&placed)? } else { registry.open_placed(&placed)? };
-        page.numbers[slot::MAX_BLOCK] = generator.machine().max_block() as f64;
-        page.numbers[slot::MAX_LEAD_MS] = generator.max_lead_ms() as f64;
-        page.numbers[slot::MAX_WAIT_MS] = max_wait_ms.unwrap_or(DEFAULT_WAIT_MS) as f64;
-        page.numbers[slot::MAX_ASYNC_WAIT_MS] = max_async_wait_ms.unwrap_or(DEFAULT_ASYNC_WAIT_MS) as f64;
+        page.describe(generator.machine(), 0);
         page.numbers[slot::HANDLE] = f64::from(self.seat(generator, private));
         Ok(())
     }
@@ -418,7 +595,7 @@ impl Desk {
     /// ```
     pub fn reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
-        self.try_reserve(page, handle, now_ms, want, confirmed).unwrap_or_else(|error| page.refuse(error))
+        self.try_reserve(page, handle, now_ms, want, confirmed).unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
@@ -469,7 +646,48 @@ impl Desk {
     /// assert_eq!(Desk::new().health(&mut Page::new(), 0, 0.0), frazil::Code::Closed as u32);
     /// ```
     pub fn health(&self, page: &mut Page, handle: u32, now_ms: f64) -> u32 {
-        self.try_health(page, handle, now_ms).unwrap_or_else(|error| page.refuse(error))
+        self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
+    }
+
+    /// Refuses, and lets the keeper of the state say more.
+    fn refuse(&self, page: &mut Page, handle: u32, error: Error) -> u32 {
+        #[cfg(feature = "std")]
+        if error.rule() == Rule::None
+            && let Ok(generator) = self.generator(handle)
+            && let Some(keeper) = generator.keeper()
+            && keeper.fault().is_some_and(|fault| fault.code() == error.code())
+        {
+            return page.refuse_saying(error, keeper.explain().as_deref());
+        }
+        let _: (&Self, u32) = (self, handle);
+        page.refuse(error)
+    }
+
+    /// What keeps the state of a generator that `local` opened: its path and file system as text, and its numbers. `CLOSED`
+    /// where there is no such generator, and `INVALID_ARGUMENT` where its state is the process's own.
+    ///
+    /// ```
+    /// # use frazil::page::{Desk, Page};
+    /// assert_eq!(Desk::new().file(&mut Page::new(), 0), frazil::Code::Closed as u32);
+    /// ```
+    #[cfg(feature = "std")]
+    #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
+    pub fn file(&self, page: &mut Page, handle: u32) -> u32 {
+        let own = Error::refusal(Code::InvalidArgument, Subject::Generator);
+        let kept = self.generator(handle).and_then(|generator| generator.keeper().and_then(Keeper::file).ok_or(own));
+        let file = match kept {
+            Ok(file) => file,
+            Err(error) => return page.refuse(error),
+        };
+        page.write_text(&(file.path.clone() + &file.file_system));
+        page.numbers[slot::PATH_BYTES] = file.path.len() as f64;
+        page.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
+        for (at, value) in
+            [(slot::CEILING_MS, file.ceiling_ms), (slot::RAISES, file.raises), (slot::DISTRUSTED_MS, file.distrusted_ms)]
+        {
+            page.numbers[at] = value as f64;
+        }
+        0
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
@@ -482,6 +700,7 @@ impl Desk {
             (slot::STEPS_BACK, stats.steps_back),
             (slot::LARGEST_STEP_BACK_MS, stats.largest_step_back_ms),
             (slot::SWITCHES, stats.switches),
+            (slot::EXTENSIONS, stats.extensions),
             (slot::END_MS, health.end_ms),
             (slot::REMAINING_MS, health.remaining_ms),
             (slot::ENDS_SOON, u64::from(health.ends_soon)),

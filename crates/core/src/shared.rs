@@ -118,7 +118,7 @@ impl State {
 /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
 /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// assert_eq!(cells.close(&machine), Some(0)); // nothing was issued
+/// assert_eq!(cells.close(&machine), Some((0, 0))); // nothing was issued
 /// assert_eq!(cells.close(&machine), None); // it is closed already
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -148,9 +148,9 @@ impl Cells<'_> {
         (high != 0 && low != 0).then_some(Key::new(high, low))
     }
 
-    /// Ends the state: whoever mints from it finds it closed, and nothing is issued any more. Returns the Unix millisecond at
-    /// which the largest tick ends that was used, by any clock id: from then on the node id is free. 0 where none was used,
-    /// and `None` where the state is closed already (or its time field is used up).
+    /// Ends the state: whoever mints from it finds it closed, and nothing is issued any more. Returns the last word, and the
+    /// Unix millisecond at which the largest tick ends that was used, by any clock id: from then on the node id is free. That
+    /// is 0 where none was used. `None` where the state is closed already (or its time field is used up).
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
@@ -159,11 +159,11 @@ impl Cells<'_> {
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
     /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(cells.close(&machine), Some(1_704_067_200_006));
+    /// assert_eq!(cells.close(&machine), Some(((5 << 12) | 1, 1_704_067_200_006)));
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn close(&self, machine: &Machine) -> Option<u64> {
+    pub fn close(&self, machine: &Machine) -> Option<(u64, u64)> {
         // A swap, and not a store: the word that it takes away is the last that anybody made. `Acquire`, to see the clock ids
         // that were left on the way to it.
         let word = self.word.swap(EXHAUSTED, Ordering::AcqRel);
@@ -172,7 +172,7 @@ impl Cells<'_> {
         }
         let left = self.clocks.iter().map(|cell| cell.load(Ordering::Relaxed)).max().unwrap_or(0);
         let free_from = machine.next_tick(word).max(left);
-        Some(if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) })
+        Some((word, if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) }))
     }
 
     /// Begins the state anew, with a window that must begin where all that was ever issued from it has ended. Only while
@@ -242,9 +242,50 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
         None
     }
 
-    /// What an error of this keeper does not say: where, and what to do.
+    /// What [`Keeper::fault`] does not say: where, and what to do.
     fn explain(&self) -> Option<String> {
         None
+    }
+
+    /// The file in which the state is kept, where there is one.
+    fn file(&self) -> Option<KeptFile> {
+        None
+    }
+}
+
+/// The file in which a state is kept.
+///
+/// ```
+/// let file = frazil::KeptFile::new("/var/lib/shop/default.frazil", "ext4");
+/// assert_eq!((file.path.as_str(), file.attached), ("/var/lib/shop/default.frazil", None));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptFile {
+    /// Where it is.
+    pub path: String,
+    /// The kind of file system that holds it.
+    pub file_system: String,
+    /// What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued.
+    pub ceiling_ms: u64,
+    /// How many are attached to it, this one included; `None` where that cannot be told.
+    pub attached: Option<u64>,
+    /// How often this process raised the ceiling.
+    pub raises: u64,
+    /// How far the clock is ahead of the time that is believed instead, in milliseconds; 0 where it is believed itself.
+    pub distrusted_ms: u64,
+}
+
+impl KeptFile {
+    /// A file that nothing is known of but where it is.
+    ///
+    /// ```
+    /// assert_eq!(frazil::KeptFile::new("a", "ext4").raises, 0);
+    /// ```
+    #[must_use]
+    pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
+        let (path, file_system) = (path.into(), file_system.into());
+        Self { path, file_system, ceiling_ms: 0, attached: None, raises: 0, distrusted_ms: 0 }
     }
 }
 
@@ -354,6 +395,8 @@ impl<'a> GeneratorOptions<'a> {
 pub struct Registry {
     /// Sorted by key.
     states: Vec<(StateKey, Arc<State>)>,
+    /// The states that are kept elsewhere.
+    kept: Vec<StateKey>,
     /// The earliest start of the process that was reported: threads that start later report a later one.
     start_ms: Option<u64>,
 }
@@ -366,7 +409,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { states: Vec::new(), start_ms: None }
+        Self { states: Vec::new(), kept: Vec::new(), start_ms: None }
     }
 
     /// How many states there are.
@@ -423,6 +466,9 @@ impl Registry {
         }
         let machine = placed.static_machine(max_lead_ms)?;
         let key = machine.key();
+        if self.kept.contains(&key) {
+            return Err(Error::about(Code::StateConflict, Subject::Node, Rule::OneKind));
+        }
         let state = match self.states.binary_search_by(|entry| entry.0.cmp(&key)) {
             Ok(at) if self.states[at].1.start != placed.sequence_start => {
                 return Err(Error::about(Code::StateConflict, Subject::SequenceStart, Rule::OneStart));
@@ -440,6 +486,21 @@ impl Registry {
             state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
         }
         Ok(Generator { machine, home: Home::Own(state), tally: Tally::new() })
+    }
+}
+
+#[cfg(all(feature = "page", feature = "std"))]
+impl Registry {
+    /// Notes that a state of these rules is kept elsewhere, so that none of this registry is made beside it.
+    pub(crate) fn admit_kept(&mut self, machine: &Machine) -> Result<()> {
+        let key = machine.key();
+        if self.states.binary_search_by(|entry| entry.0.cmp(&key)).is_ok() {
+            return Err(Error::about(Code::StateConflict, Subject::Node, Rule::OneKind));
+        }
+        if !self.kept.contains(&key) {
+            self.kept.push(key);
+        }
+        Ok(())
     }
 }
 
@@ -519,6 +580,8 @@ pub struct Stats {
     pub largest_step_back_ms: u64,
     /// The furthest that an ID lay ahead of the clock, in milliseconds.
     pub worst_lead_ms: u64,
+    /// Times a call had its [`Keeper`] extend the window first.
+    pub extensions: u64,
 }
 
 /// How a generator stands at a time.
@@ -567,6 +630,7 @@ struct Tally {
     steps_back: AtomicU64,
     largest_step_back_ms: AtomicU64,
     worst_lead_ms: AtomicU64,
+    extensions: AtomicU64,
 }
 
 impl Tally {
@@ -580,6 +644,7 @@ impl Tally {
             steps_back: zero(),
             largest_step_back_ms: zero(),
             worst_lead_ms: zero(),
+            extensions: zero(),
         }
     }
 
@@ -831,6 +896,7 @@ impl Generator {
                         self.tally.stalls.fetch_add(1, Ordering::Relaxed);
                         return Err(Error::retry_after(Code::LeaseExpired, 1));
                     };
+                    self.tally.extensions.fetch_add(1, Ordering::Relaxed);
                     now_ms = keeper.extend(until_ms, now_ms)?;
                     word = cells.word.load(load);
                 }
@@ -879,7 +945,8 @@ impl Generator {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
-        let Tally { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms } = &self.tally;
+        let Tally { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions } =
+            &self.tally;
         Stats {
             issued: get(issued),
             stalls: get(stalls),
@@ -887,6 +954,7 @@ impl Generator {
             steps_back: get(steps_back),
             largest_step_back_ms: get(largest_step_back_ms),
             worst_lead_ms: get(worst_lead_ms),
+            extensions: get(extensions),
         }
     }
 

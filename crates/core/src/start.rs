@@ -78,6 +78,17 @@ impl Key {
         Self(high, low)
     }
 
+    /// The two halves, to keep them with a state. They are a secret.
+    ///
+    /// ```
+    /// # use frazil::Key;
+    /// assert_eq!(Key::new(1, 2).halves(), [1, 2]);
+    /// ```
+    #[must_use]
+    pub const fn halves(self) -> [u64; 2] {
+        [self.0, self.1]
+    }
+
     /// A key from the operating system's entropy, by way of the standard library's hash maps.
     ///
     /// ```

@@ -1,6 +1,6 @@
 //! The core as a Node-API addon: every function translates one call of [`Desk`] and nothing else.
 //!
-//! Names and order are those of `crates/wasm`. Free functions that pass numbers, and a page of memory for the rest,
+//! Names and order are those of `crates/wasm`, which has no files and so neither `local` nor `file`. Free functions that pass numbers, and a page of memory for the rest,
 //! because class methods and strings cost several times the work they carry (`docs/design.md`).
 //!
 //! * **States** are the process's: one registry behind a lock, shared by all worker threads.
@@ -75,6 +75,14 @@ pub fn open(page: u32) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.open(page, &mut registry))
 }
 
+/// `Desk::local`, on a state file.
+#[napi]
+#[must_use]
+pub fn local(page: u32) -> u32 {
+    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    with(page, Code::Closed as u32, |desk, page| desk.local(page, &mut registry, |request| Ok(frazil_local::attach(request)?)))
+}
+
 /// `Desk::release`.
 #[napi]
 pub fn release(page: u32, handle: u32) {
@@ -107,4 +115,11 @@ pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
 #[must_use]
 pub fn health(page: u32, handle: u32, now_ms: f64) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.health(page, handle, now_ms))
+}
+
+/// `Desk::file`.
+#[napi]
+#[must_use]
+pub fn file(page: u32, handle: u32) -> u32 {
+    with(page, Code::Closed as u32, |desk, page| desk.file(page, handle))
 }

@@ -18,6 +18,7 @@ pub(crate) fn files() -> Vec<Generated> {
         Generated { path: "npm/frazil/src/generated/errors.ts", text: errors() },
         Generated { path: "npm/frazil/src/generated/rules.ts", text: rules() },
         Generated { path: "npm/frazil/src/generated/page.ts", text: page() },
+        Generated { path: "npm/frazil/src/generated/native.ts", text: native() },
     ]
 }
 
@@ -166,6 +167,13 @@ const SUBJECTS: &[Subject] = &[
     Subject::SequenceStart,
 ];
 
+/// What only the calls that the native addon alone has answer with besides. Bundles without it do not carry these.
+const NATIVE_CODES: &[Code] =
+    &[Code::UnsupportedFileSystem, Code::StateFileCorrupt, Code::StateFileAhead, Code::StateFileFailed, Code::LeaseExpired];
+const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath, Rule::OneKind];
+const NATIVE_SUBJECTS: &[Subject] =
+    &[Subject::Generator, Subject::Dir, Subject::Scope, Subject::FileSystem, Subject::StartWaitMs];
+
 /// Whether the page can answer with the code and no rule, so that its meaning has to explain it.
 fn needs_meaning(code: Code) -> bool {
     matches!(code, Code::Closed | Code::ClockBackward | Code::SequenceExhausted | Code::ClockBeforeEpoch | Code::TimeExhausted)
@@ -217,36 +225,50 @@ fn page() -> String {
         }
     }
     text.push_str("}\n\n");
-    map(
-        &mut text,
-        "The codes that the core answers with, by status.",
-        "CODES: { readonly [status: number]: ErrorCode }",
-        CODES.iter().map(|code| (*code as u8, format!("{:?}", code.name()))),
-    );
-    let retryable: Vec<u8> = CODES.iter().filter(|code| code.retryable()).map(|code| *code as u8).collect();
-    let _ =
-        writeln!(text, "/** Those that pass although the caller changes nothing. */\nexport const RETRYABLE = {retryable:?};\n");
-    map(
-        &mut text,
-        "What those mean that no rule explains.",
-        "MEANINGS: { readonly [status: number]: string }",
-        CODES.iter().filter(|code| needs_meaning(**code)).map(|code| (*code as u8, format!("{:?}", code.meaning()))),
-    );
-    map(
-        &mut text,
-        "The rules that it answers with, by number.",
-        "RULES: { readonly [rule: number]: Rule }",
-        RULES.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant(&format!("{rule:?}"))))),
-    );
-    map(
-        &mut text,
-        "What the answers with a rule are about, by number.",
-        "SUBJECTS: { readonly [subject: number]: string }",
-        SUBJECTS.iter().map(|subject| (*subject as u8, format!("{:?}", camel(subject.name())))),
-    );
+    let explained: Vec<Code> = CODES.iter().copied().filter(|code| needs_meaning(*code)).collect();
+    answers(&mut text, CODES, &explained, RULES, SUBJECTS);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
+}
+
+fn native() -> String {
+    let mut text = format!("{HEAD}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
+    answers(&mut text, NATIVE_CODES, NATIVE_CODES, NATIVE_RULES, NATIVE_SUBJECTS);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// The tables that answers are read by.
+fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule], subjects: &[Subject]) {
+    map(
+        text,
+        "The codes that the core answers with, by status.",
+        "CODES: { readonly [status: number]: ErrorCode }",
+        codes.iter().map(|code| (*code as u8, format!("{:?}", code.name()))),
+    );
+    let retryable: Vec<u8> = codes.iter().filter(|code| code.retryable()).map(|code| *code as u8).collect();
+    let _ =
+        writeln!(text, "/** Those that pass although the caller changes nothing. */\nexport const RETRYABLE = {retryable:?};\n");
+    map(
+        text,
+        "What those mean that no rule explains.",
+        "MEANINGS: { readonly [status: number]: string }",
+        explained.iter().map(|code| (*code as u8, format!("{:?}", code.meaning()))),
+    );
+    map(
+        text,
+        "The rules that it answers with, by number.",
+        "RULES: { readonly [rule: number]: Rule }",
+        rules.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant(&format!("{rule:?}"))))),
+    );
+    map(
+        text,
+        "What the answers are about, by number.",
+        "SUBJECTS: { readonly [subject: number]: string }",
+        subjects.iter().map(|subject| (*subject as u8, format!("{:?}", camel(subject.name())))),
+    );
 }
 
 #[cfg(test)]

@@ -29,9 +29,12 @@ export type { Backend } from "./port.js";
 export {
   type AsyncOptions,
   type Health,
+  type LocalAsyncOptions,
+  type LocalOptions,
   type NodeOption,
   type SequenceStart,
   Snowflake,
   type SnowflakeOptions,
+  type StateFile,
   type Stats,
 } from "./snowflake.js";

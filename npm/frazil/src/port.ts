@@ -4,6 +4,7 @@
  * One port serves a whole realm. A second copy or version of the package finds it under a registered symbol and shares it,
  * so that both mint from the same states, or refuses where it speaks another version of the page.
  */
+import { Host } from "#binding";
 import {
   ClockError,
   ConfigError,
@@ -29,10 +30,26 @@ export interface Calls {
   health(page: number, handle: number, nowMs: number): number;
 }
 
+/** The calls that only the native addon has, with the same names as in `crates/napi`. @internal */
+export interface Files {
+  local(page: number): number;
+  file(page: number, handle: number): number;
+}
+
+/** What only the native addon has: the calls, and the tables by which their answers are read. @internal */
+export interface Native extends Files {
+  readonly CODES: { readonly [status: number]: ErrorCode };
+  readonly RETRYABLE: readonly number[];
+  readonly MEANINGS: { readonly [status: number]: string };
+  readonly RULES: { readonly [rule: number]: Rule };
+  readonly SUBJECTS: { readonly [subject: number]: string };
+}
+
 /** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. @internal */
 export interface Binding {
   readonly backend: Backend;
   readonly calls: Calls;
+  readonly native?: Native;
   readonly page: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   readonly offset: number;
@@ -63,21 +80,55 @@ export class Port {
     return this.#ids;
   }
 
+  get #native(): Native | undefined {
+    return Host.FILES ? this.binding.native : undefined;
+  }
+
+  /** The text that lies where the IDs do. */
+  get text(): string {
+    return new TextDecoder().decode(
+      new Uint8Array(this.ids.buffer, this.ids.byteOffset, this.numbers[Slot.TEXT_BYTES]),
+    );
+  }
+
+  /** Puts texts there, one after the other, and the length of each at its slot; NaN for one that is missing. */
+  write(texts: readonly (readonly [Slot, string | undefined])[]): void {
+    const bytes = new Uint8Array(this.ids.buffer, this.ids.byteOffset, this.ids.byteLength);
+    let at = 0;
+    for (const [slot, text] of texts) {
+      const length = text === undefined ? NaN : new TextEncoder().encodeInto(text, bytes.subarray(at)).written;
+      this.numbers[slot] = length;
+      at += length || 0;
+    }
+  }
+
+  /** What the last refusal is about. */
+  get subject(): string {
+    const number = this.numbers[Slot.SUBJECT] as number;
+    return (SUBJECTS[number] ?? this.#native?.SUBJECTS[number]) as string;
+  }
+
   /** The error of a status, with what the page says about it. `value` is what the caller passed. */
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
-    const code = CODES[status] as ErrorCode;
+    const native = this.#native;
+    const code = (CODES[status] ?? native?.CODES[status]) as ErrorCode;
     const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
-    const rule = RULES[numbers[Slot.RULE] as number];
+    if (native !== undefined && numbers[Slot.TEXT_BYTES]) {
+      const { subject: field, text } = this;
+      return new Class(code, text, { field, value, rule: text, ...details });
+    }
+    const number = numbers[Slot.RULE] as number;
+    const rule = RULES[number] ?? native?.RULES[number];
     // A count beyond `maxCount` is met by no later call either.
     if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
     if (rule) {
-      const field = SUBJECTS[numbers[Slot.SUBJECT] as number] as string;
-      return refusal(Class, code, field, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
+      return refusal(Class, code, this.subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return new Class(code, MEANINGS[status] + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
-      retryable: RETRYABLE.includes(status),
+    const meaning = MEANINGS[status] ?? native?.MEANINGS[status];
+    return new Class(code, meaning + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
+      retryable: RETRYABLE.includes(status) || native?.RETRYABLE.includes(status) === true,
       ...(retryAfterMs && { retryAfterMs }),
       ...details,
     });

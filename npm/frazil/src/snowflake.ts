@@ -14,7 +14,7 @@ import {
   type PartsOf,
 } from "./layout.js";
 import { checkOptions, signalOf } from "./options.js";
-import { type Backend, type Port, portOf } from "./port.js";
+import { type Backend, type Native, type Port, portOf } from "./port.js";
 import { block, canBlock, sleep } from "./wait.js";
 
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
@@ -50,6 +50,44 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
   readonly now?: () => number;
 }
 
+/** What `Snowflake.local()` is given. Everything has a default. */
+export interface LocalOptions<L extends LayoutInput = "default">
+  extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+  /**
+   * The node id. Default: 0, for IDs that never meet those of another machine. Where an orchestrator runs many machines or
+   * containers, it must be given.
+   */
+  readonly node?: NodeOption<L>;
+  /** The directory of the state file, made where it is missing. Default: `frazil` in `$STATE_DIRECTORY`, `$XDG_STATE_HOME` or `~/.local/state`. */
+  readonly dir?: string;
+  /** The name of the ID space: a letter, and at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal. Default: `"default"`. */
+  readonly scope?: string;
+  /** How far it may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
+  readonly maxLeadMs?: number;
+  /** How long opening may wait for the first ID. Default: 3500 ms. */
+  readonly startWaitMs?: number;
+  /** A file system that frazil does not know to be sound, by the name that the refusal gives it: your word that it is. */
+  readonly fileSystem?: string;
+}
+
+/** What `Snowflake.localAsync()` is given. */
+export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
+
+/** The state file of a `Snowflake.local()`. */
+export interface StateFile {
+  readonly path: string;
+  /** The kind of file system that holds it. */
+  readonly fileSystem: string;
+  /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
+  readonly ceilingMs: number;
+  /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
+  readonly attached: number | undefined;
+  /** How often this process raised the ceiling, in the background or for a call. */
+  readonly raises: number;
+  /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
+  readonly distrustedMs: number;
+}
+
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";
 
@@ -83,6 +121,8 @@ export interface Stats {
   readonly switches: number;
   /** The furthest that an ID lay ahead of the clock, in milliseconds. */
   readonly worstLeadMs: number;
+  /** Calls that had to raise the ceiling of a state file first, and so waited for the disk. */
+  readonly extensions: number;
 }
 
 /** How a generator stands now. */
@@ -97,10 +137,16 @@ export interface Health {
   readonly endsAt: Date;
   /** How long until then, in milliseconds; 0 once it is over. */
   readonly remainingMs: number;
-  /** What should be looked at although IDs are issued: a time field that runs out within a year. */
+  /** What should be looked at although IDs are issued: a time field that runs out within a year, a clock that is not believed. */
   readonly warnings: readonly string[];
+  /** The state file, of a `Snowflake.local()`. */
+  readonly file?: StateFile;
 }
 
+/** Has the constructor open a state file. */
+const LOCAL = Symbol();
+const LOCAL_OPTIONS =
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
 const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
 
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
@@ -152,7 +198,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #port: Port | undefined;
   readonly #unavailable: unknown;
   readonly #handle: number = 0;
+  /** A state of its own, on a clock of its own. */
   readonly #private: boolean;
+  /** A state that is kept in a file. */
+  readonly #local: boolean;
+  /** How long it is until the first ID. */
+  readonly #startWaitMs: number = 0;
   readonly #maxBlock: number = 1;
   readonly #maxWaitMs: number = 0;
   readonly #maxAsyncWaitMs: number = 0;
@@ -175,24 +226,69 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #rechecks = 0;
   #stalls = 0;
   #waitedMs = 0;
-  #met!: Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs">;
+  #met!: Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs" | "extensions">;
+
+  /**
+   * A generator for one machine, without configuration: its state lies in a file that all processes and threads of the
+   * machine share, so IDs repeat neither after a crash, nor after power loss, nor when the clock is set back. Opening waits
+   * for what an earlier boot may have reserved: mostly not at all, and at most `startWaitMs`.
+   *
+   * IDs of two machines must not meet without a `node` of their own for each.
+   *
+   * ```js
+   * using ids = Snowflake.local();
+   * ids.next(); // 382138004275228672n
+   * ```
+   *
+   * @throws {ConfigError} as the constructor, and `NODE_REQUIRED` where an orchestrator shows; `UNSUPPORTED_FILE_SYSTEM`,
+   * `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`, each with the path and the cure; `STATE_CONFLICT` with a static
+   * generator, or for another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
+   * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`.
+   */
+  static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
+    const ids = Reflect.construct(Snowflake, [options, LOCAL]) as Snowflake<L>;
+    if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
+    return ids;
+  }
+
+  /** The same, waiting without holding the event loop. Rejects as `local` throws, and with the signal's reason. */
+  static async localAsync<const L extends LayoutInput = "default">(
+    options: LocalAsyncOptions<L> = {},
+  ): Promise<Snowflake<L>> {
+    const { signal: given, ...rest } = { ...options };
+    const signal = signalOf({ signal: given });
+    signal?.throwIfAborted();
+    const ids = Reflect.construct(Snowflake, [rest, LOCAL]) as Snowflake<L>;
+    try {
+      if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
+    } catch (error) {
+      ids.close();
+      throw error;
+    }
+    return ids;
+  }
 
   /**
    * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
    * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id.
    * `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
    */
-  constructor(options: SnowflakeOptions<L>) {
-    const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, OPTIONS)) };
+  constructor(options: SnowflakeOptions<L>);
+  constructor(options: SnowflakeOptions<L>, kind?: unknown) {
+    const local = kind === LOCAL;
+    const known = local ? LOCAL_OPTIONS : OPTIONS;
+    const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, known)) };
     const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
     if (typeof unshared !== "boolean") throw config("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function") throw config("INVALID_OPTION", "now", now, Rule.FUNCTION);
     this.#private = now !== undefined;
+    this.#local = local;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
-    this.node = typeof joined === "number" ? joined : undefined;
+    const hasNode = this.layout.fields.some(({ kind }) => kind === "node");
+    this.node = typeof joined === "number" ? joined : local && hasNode ? 0 : undefined;
     let port: Port;
     try {
       port = portOf(load);
@@ -203,6 +299,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
     this.#port = port;
     const { backend, calls, page, causes } = port.binding;
+    if (local && !(Host.FILES && port.binding.native)) {
+      throw new ConfigError(
+        "NATIVE_REQUIRED",
+        "Snowflake.local() keeps its state in a file that only the native addon can share: use Node on a platform that has the addon, or new Snowflake({ node })",
+        { cause: new AggregateError(causes, "no native addon could be loaded") },
+      );
+    }
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
@@ -211,7 +314,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       );
     }
     this.#describe(port.numbers, given, joined);
-    const status = calls.open(page);
+    const status = Host.FILES && local ? this.#openLocal(port, given) : calls.open(page);
     if (status !== 0) throw this.#refused(status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = port;
@@ -219,7 +322,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (this.#private) forgotten?.register(this, this.#releaser(), this);
+    if (local) this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+    if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
@@ -327,14 +431,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (refusal?.code === "INVALID_CLOCK") throw refusal;
     const { numbers } = port;
     const endsAt = new Date(numbers[Slot.END_MS] as number);
-    return {
+    const warnings = numbers[Slot.ENDS_SOON]
+      ? [`the time field of the layout runs out on ${endsAt.toISOString()}`]
+      : [];
+    const stands = {
       ok: status === 0,
       refusal,
       leadMs: numbers[Slot.LEAD_MS] as number,
       endsAt,
       remainingMs: numbers[Slot.REMAINING_MS] as number,
-      warnings: numbers[Slot.ENDS_SOON] ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [],
+      warnings,
     };
+    const file = Host.FILES && this.#local ? this.#file(port) : undefined;
+    if (file?.distrustedMs)
+      warnings.push(
+        `the clock stepped ${file.distrustedMs} ms ahead and is not followed until that has lasted 10 minutes`,
+      );
+    return file === undefined ? stands : { ...stands, file };
   };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
@@ -343,7 +456,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#meet();
     this.#closed = true;
     this.#dropBlock();
-    if (this.#private && this.#port !== undefined) {
+    if ((this.#private || this.#local) && this.#port !== undefined) {
       forgotten?.unregister(this);
       this.#releaser()();
     }
@@ -389,15 +502,49 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     });
   }
 
+  /** Opens the state file that the options name. */
+  #openLocal(port: Port, given: Record<string, unknown>): number {
+    const texts = (["dir", "scope", "fileSystem"] as const).map((name) => {
+      const text = given[name];
+      if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      return text;
+    });
+    const slots = [Slot.DIR_BYTES, Slot.SCOPE_BYTES, Slot.FILE_SYSTEM_BYTES] as const;
+    port.write(slots.map((slot, at) => [slot, texts[at]] as const));
+    port.numbers[Slot.HAS_START_WAIT_MS] = Number(given["startWaitMs"] !== undefined);
+    port.numbers[Slot.START_WAIT_MS] = numeric(given["startWaitMs"]);
+    return (port.binding.native as Native).local(port.binding.page);
+  }
+
+  /** What the core says of the state file. */
+  #file(port: Port): StateFile {
+    const { native, page } = port.binding;
+    const status = (native as Native).file(page, this.#handle);
+    if (status !== 0) throw port.error(status, undefined);
+    const { numbers, text } = port;
+    const bytes = new TextEncoder().encode(text);
+    const decode = (part: Uint8Array) => new TextDecoder().decode(part);
+    const pathBytes = numbers[Slot.PATH_BYTES] as number;
+    const attached = numbers[Slot.ATTACHED] as number;
+    return {
+      path: decode(bytes.subarray(0, pathBytes)),
+      fileSystem: decode(bytes.subarray(pathBytes)),
+      ceilingMs: numbers[Slot.CEILING_MS] as number,
+      attached: Number.isNaN(attached) ? undefined : attached,
+      raises: numbers[Slot.RAISES] as number,
+      distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
+    };
+  }
+
   /** The error of an opening that was refused, with the value that the caller gave. */
   #refused(status: number, given: Record<string, unknown>): FrazilError {
     const port = this.#port as Port;
-    const error = port.error(status, undefined);
-    const value = given[error.field as string];
+    const value = given[port.subject];
+    const error = port.error(status, value);
     // A node id that is not even a number was read from somewhere: say where one can come from.
     const isText = typeof value === "string" && value !== "none";
     const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? `; ${Rule.NODE_GIVEN}` : "";
-    return config(error.code, error.field as string, value, `${error.rule}${hint}`);
+    return hint ? config(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
   }
 
   /** What the core has counted, or had when this was closed; nothing where there is none. */
@@ -412,6 +559,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       largestStepBackMs: count(Slot.LARGEST_STEP_BACK_MS),
       switches: count(Slot.SWITCHES),
       worstLeadMs: count(Slot.WORST_LEAD_MS),
+      extensions: count(Slot.EXTENSIONS),
     };
     return this.#met;
   }

@@ -28,6 +28,41 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
     /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
     readonly now?: () => number;
 }
+/** What `Snowflake.local()` is given. Everything has a default. */
+export interface LocalOptions<L extends LayoutInput = "default"> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+    /**
+     * The node id. Default: 0, for IDs that never meet those of another machine. Where an orchestrator runs many machines or
+     * containers, it must be given.
+     */
+    readonly node?: NodeOption<L>;
+    /** The directory of the state file, made where it is missing. Default: `frazil` in `$STATE_DIRECTORY`, `$XDG_STATE_HOME` or `~/.local/state`. */
+    readonly dir?: string;
+    /** The name of the ID space: a letter, and at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal. Default: `"default"`. */
+    readonly scope?: string;
+    /** How far it may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
+    readonly maxLeadMs?: number;
+    /** How long opening may wait for the first ID. Default: 3500 ms. */
+    readonly startWaitMs?: number;
+    /** A file system that frazil does not know to be sound, by the name that the refusal gives it: your word that it is. */
+    readonly fileSystem?: string;
+}
+/** What `Snowflake.localAsync()` is given. */
+export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {
+}
+/** The state file of a `Snowflake.local()`. */
+export interface StateFile {
+    readonly path: string;
+    /** The kind of file system that holds it. */
+    readonly fileSystem: string;
+    /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
+    readonly ceilingMs: number;
+    /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
+    readonly attached: number | undefined;
+    /** How often this process raised the ceiling, in the background or for a call. */
+    readonly raises: number;
+    /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
+    readonly distrustedMs: number;
+}
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";
 /** What an asynchronous call can be given. */
@@ -58,6 +93,8 @@ export interface Stats {
     readonly switches: number;
     /** The furthest that an ID lay ahead of the clock, in milliseconds. */
     readonly worstLeadMs: number;
+    /** Calls that had to raise the ceiling of a state file first, and so waited for the disk. */
+    readonly extensions: number;
 }
 /** How a generator stands now. */
 export interface Health {
@@ -71,8 +108,10 @@ export interface Health {
     readonly endsAt: Date;
     /** How long until then, in milliseconds; 0 once it is over. */
     readonly remainingMs: number;
-    /** What should be looked at although IDs are issued: a time field that runs out within a year. */
+    /** What should be looked at although IDs are issued: a time field that runs out within a year, a clock that is not believed. */
     readonly warnings: readonly string[];
+    /** The state file, of a `Snowflake.local()`. */
+    readonly file?: StateFile;
 }
 /**
  * Mints Snowflake IDs.
@@ -91,6 +130,26 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     readonly layout: Layout<PartsOf<L>>;
     /** The node id as one number; `undefined` for a layout without a node field. */
     readonly node: number | undefined;
+    /**
+     * A generator for one machine, without configuration: its state lies in a file that all processes and threads of the
+     * machine share, so IDs repeat neither after a crash, nor after power loss, nor when the clock is set back. Opening waits
+     * for what an earlier boot may have reserved: mostly not at all, and at most `startWaitMs`.
+     *
+     * IDs of two machines must not meet without a `node` of their own for each.
+     *
+     * ```js
+     * using ids = Snowflake.local();
+     * ids.next(); // 382138004275228672n
+     * ```
+     *
+     * @throws {ConfigError} as the constructor, and `NODE_REQUIRED` where an orchestrator shows; `UNSUPPORTED_FILE_SYSTEM`,
+     * `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`, each with the path and the cure; `STATE_CONFLICT` with a static
+     * generator, or for another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
+     * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`.
+     */
+    static local<const L extends LayoutInput = "default">(options?: LocalOptions<L>): Snowflake<L>;
+    /** The same, waiting without holding the event loop. Rejects as `local` throws, and with the signal's reason. */
+    static localAsync<const L extends LayoutInput = "default">(options?: LocalAsyncOptions<L>): Promise<Snowflake<L>>;
     /**
      * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
      * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id.

@@ -10,6 +10,7 @@ export const load = (): Binding => instantiate(() => module);
 export enum Host {
   BLOCKS = 1,
   THREADS = 0,
+  FILES = 0,
 }
 
 export const inWorkerThread = (): boolean => false;

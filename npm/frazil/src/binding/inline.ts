@@ -19,6 +19,8 @@ export enum Host {
   BLOCKS = 1,
   /** There may be worker threads, each with a WebAssembly memory of its own. */
   THREADS = 1,
+  /** There may be state files, and the native addon that knows them. */
+  FILES = 0,
 }
 
 /**

@@ -1,11 +1,12 @@
 /** The native addon where one loads, WebAssembly otherwise. */
 import { ConfigError } from "../errors.js";
+import * as tables from "../generated/native.js";
 import { Page } from "../generated/page.js";
-import type { Binding, Calls } from "../port.js";
+import type { Binding, Calls, Files } from "../port.js";
 import { compileInline } from "./inline.js";
 import { instantiate, unavailable } from "./wasm.js";
 
-interface Addon extends Calls {
+interface Addon extends Calls, Files {
   abi(): number;
   page(buffer: Uint8Array): number;
 }
@@ -29,7 +30,8 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
       const memory = { buffer: new ArrayBuffer(Page.BYTES) };
       const page = addon.page(new Uint8Array(memory.buffer));
-      return { binding: { backend: "native", calls: addon, page, memory, offset: 0, causes }, causes };
+      const native = { ...tables, local: addon.local, file: addon.file };
+      return { binding: { backend: "native", calls: addon, native, page, memory, offset: 0, causes }, causes };
     } catch (error) {
       // Another copy of the addon has states of its own: WebAssembly beside it would repeat them.
       if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
@@ -41,7 +43,14 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
   return { causes };
 }
 
-export { Host, inWorkerThread } from "./inline.js";
+export { inWorkerThread } from "./inline.js";
+
+/** See `inline.ts`. */
+export enum Host {
+  BLOCKS = 1,
+  THREADS = 1,
+  FILES = 1,
+}
 
 /** What FRAZIL_BACKEND asks for. Deno may forbid reading the environment, and then nothing can be asked for. */
 function forcedBackend(): string | undefined {

@@ -43,6 +43,19 @@ export enum Slot {
   END_MS = 112,
   REMAINING_MS = 113,
   ENDS_SOON = 114,
+  TEXT_BYTES = 115,
+  DIR_BYTES = 116,
+  SCOPE_BYTES = 117,
+  FILE_SYSTEM_BYTES = 118,
+  HAS_START_WAIT_MS = 119,
+  START_WAIT_MS = 120,
+  WAIT_MS = 121,
+  CEILING_MS = 122,
+  ATTACHED = 123,
+  RAISES = 124,
+  EXTENSIONS = 125,
+  DISTRUSTED_MS = 126,
+  PATH_BYTES = 127,
 }
 
 /** What is fixed about the page. */
@@ -58,7 +71,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3434122293,
+  ABI = 1276910380,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -126,7 +139,7 @@ export const RULES: { readonly [rule: number]: Rule } = {
   39: Rule.ONE_START,
 };
 
-/** What the answers with a rule are about, by number. */
+/** What the answers are about, by number. */
 export const SUBJECTS: { readonly [subject: number]: string } = {
   1: "node",
   2: "epochMs",

@@ -20,7 +20,7 @@ export enum Rule {
   TRUE_OR_FALSE = "must be true or false",
   NODE_NONE = "must be \"none\", your word that there is one generator: this layout has no node field",
   NODE_NOT_NONE = "must be a node id: \"none\" is for layouts without a node field",
-  NODE_GIVEN = "must be given, there is no default: number your machines and pass node; later versions add Snowflake.local() for one machine and lease(store) for many",
+  NODE_GIVEN = "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine; later versions add lease(store) for many",
   PART_NAMES = "must name all parts of the node id",
   FIELD_MISSING = "must be given: the layout has it",
   FIELD_ABSENT = "must be left out: the layout does not have it",
@@ -55,4 +55,6 @@ export enum Rule {
   TEXT_STRINGS = "must be an array of strings",
   TEXT_BYTES = "must be a Uint8Array of 8 bytes",
   TEXT_MANY_BYTES = "must be a Uint8Array of 8 bytes for each ID",
+  A_PATH = "must be a path",
+  ONE_KIND = "must not have a static generator and one of Snowflake.local() in a process: they share no state",
 }

@@ -1,0 +1,144 @@
+//! The state file as it lies on disk.
+//!
+//! | offset | what | written |
+//! |---|---|---|
+//! | 0 | header: whose file this is | once |
+//! | 4096 | record with an even number | in turn with the other, each time the ceiling moves |
+//! | 8192 | record with an odd number | |
+//! | 16384 … | the same three again | with the first ones |
+//! | 65536 | the live part, which is mapped ([`crate::live`]) | whenever an ID is minted; on disk it may be of any age |
+//!
+//! * **Blocks** of 512 bytes, which disks write as a whole, each alone in its page: magic, numbers of 64 bits (little-endian),
+//!   and a checksum (SipHash-2-4 without a key) at the end.
+//! * **The ceiling** is that of the valid record with the highest number. A record is written where the one before it is not,
+//!   so a torn write leaves the last ceiling that was in force; and a ceiling comes into force when it is on disk.
+//! * **A record that is damaged in both places** may be the newest, so it is refused.
+//! * **Allocated and written in full** when it is made: a disk that is full later does not matter.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use siphasher::sip::SipHasher24;
+
+const BLOCK: usize = 512;
+const HEADER_AT: u64 = 0;
+const RECORD_AT: [u64; 2] = [4096, 8192];
+/// Where the second copy of a block lies, from the first.
+const COPY: u64 = 16384;
+/// Where the live part begins: a multiple of every page size in use.
+pub(crate) const LIVE_AT: u64 = 65536;
+const HEADER_MAGIC: u64 = u64::from_le_bytes(*b"frazil 1");
+const RECORD_MAGIC: u64 = u64::from_le_bytes(*b"ceiling1");
+/// The longest scope, in bytes.
+pub(crate) const MAX_SCOPE: usize = 32;
+
+/// Whose file it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) fingerprint: u64,
+    pub(crate) node: u64,
+    pub(crate) scope: String,
+    /// The file's own inode: a copy has another.
+    pub(crate) inode: u64,
+    /// When the inode was made, in nanoseconds, as the file system says; 0 where it does not. Inodes are used again.
+    pub(crate) created_ns: u64,
+    /// The key under which sequences start.
+    pub(crate) key: [u64; 2],
+}
+
+/// What has been reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Record {
+    pub(crate) number: u64,
+    /// Nothing from this Unix millisecond on has been issued.
+    pub(crate) ceiling_ms: u64,
+}
+
+/// A block that is being written or read, number by number.
+struct Block([u8; BLOCK]);
+
+impl Block {
+    const WORDS: usize = BLOCK / 8;
+
+    fn of(numbers: &[u64]) -> Self {
+        let mut block = Self([0; BLOCK]);
+        for (place, number) in block.0.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        let checksum = block.checksum();
+        block.0[BLOCK - 8..].copy_from_slice(&checksum.to_le_bytes());
+        block
+    }
+
+    fn checksum(&self) -> u64 {
+        SipHasher24::new().hash(&self.0[..BLOCK - 8])
+    }
+
+    fn write(&self, file: &File, at: u64) -> io::Result<()> {
+        file.write_all_at(&self.0, at)?;
+        file.write_all_at(&self.0, at + COPY)
+    }
+
+    /// The numbers of both copies, of each if its checksum and magic are right.
+    fn read(file: &File, at: u64, magic: u64) -> io::Result<[Option<[u64; Self::WORDS]>; 2]> {
+        let mut copies = [None; 2];
+        for (copy, at) in copies.iter_mut().zip([at, at + COPY]) {
+            let mut block = Self([0; BLOCK]);
+            file.read_exact_at(&mut block.0, at)?;
+            let mut numbers = [0; Self::WORDS];
+            for (number, place) in numbers.iter_mut().zip(block.0.chunks_exact(8)) {
+                *number = u64::from_le_bytes(place.try_into().unwrap_or_default());
+            }
+            *copy = (numbers[Self::WORDS - 1] == block.checksum() && numbers[0] == magic).then_some(numbers);
+        }
+        Ok(copies)
+    }
+}
+
+impl Header {
+    /// Writes it to a new file.
+    pub(crate) fn write(&self, file: &File) -> io::Result<()> {
+        let Self { fingerprint, node, scope, inode, created_ns, key } = self;
+        let mut numbers = vec![HEADER_MAGIC, *fingerprint, *node, *inode, *created_ns, key[0], key[1], scope.len() as u64];
+        let mut text = [0; MAX_SCOPE];
+        text[..scope.len()].copy_from_slice(scope.as_bytes());
+        numbers.extend(text.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default())));
+        Block::of(&numbers).write(file, HEADER_AT)
+    }
+
+    /// `None` where neither copy can be read, or the two are not the same.
+    pub(crate) fn read(file: &File) -> io::Result<Option<Self>> {
+        let [first, second] = Block::read(file, HEADER_AT, HEADER_MAGIC)?.map(|numbers| {
+            let [_, fingerprint, node, inode, created_ns, high, low, length, text @ ..] = numbers?;
+            let mut scope: Vec<u8> = text.iter().take(MAX_SCOPE / 8).flat_map(|word| word.to_le_bytes()).collect();
+            scope.truncate(usize::try_from(length).ok()?);
+            let scope = String::from_utf8(scope).ok()?;
+            Some(Self { fingerprint, node, scope, inode, created_ns, key: [high, low] })
+        });
+        Ok(match (first, second) {
+            (Some(first), Some(second)) if first != second => None,
+            (first, second) => first.or(second),
+        })
+    }
+}
+
+impl Record {
+    /// Writes it where the record before it is not. It counts once the file is flushed.
+    pub(crate) fn write(self, file: &File) -> io::Result<()> {
+        let at = RECORD_AT[usize::from(self.number % 2 == 1)];
+        Block::of(&[RECORD_MAGIC, self.number, self.ceiling_ms]).write(file, at)
+    }
+
+    /// The newest one. `None` where one of the two is damaged in both copies.
+    pub(crate) fn read(file: &File) -> io::Result<Option<Self>> {
+        let mut newest = None;
+        for at in RECORD_AT {
+            let copies = Block::read(file, at, RECORD_MAGIC)?;
+            let records = copies.into_iter().flatten().map(|[_, number, ceiling_ms, ..]| Self { number, ceiling_ms });
+            let Some(record) = records.max() else { return Ok(None) };
+            newest = newest.max(Some(record));
+        }
+        Ok(newest)
+    }
+}

@@ -1,0 +1,121 @@
+//! What went wrong with a state file: the code, and a sentence that names the file and the cure.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use frazil::{Code, Error, Rule, Subject};
+
+/// Why a state file cannot be used.
+///
+/// ```
+/// use frazil::{Code, Layout};
+/// use frazil_local::{Local, LocalOptions};
+/// let shared_memory = LocalOptions { dir: Some("/dev/shm".into()), ..LocalOptions::default() };
+/// let fault = Local::open(&Layout::named("default")?, shared_memory).unwrap_err();
+/// assert_eq!(fault.code(), Code::UnsupportedFileSystem);
+/// assert!(fault.to_string().contains("/dev/shm is on tmpfs"));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    error: Error,
+    text: String,
+}
+
+impl Fault {
+    pub(crate) fn new(code: Code, subject: Subject, text: String) -> Self {
+        Self { error: Error::refusal(code, subject), text }
+    }
+
+    /// A state file that cannot be made, opened, read or written.
+    pub(crate) fn failed(path: &Path, doing: &str, cause: &io::Error) -> Self {
+        let text = format!("{} cannot be {doing}: {cause}. {}", path.display(), cure(cause));
+        Self::new(Code::StateFileFailed, Subject::Dir, text)
+    }
+
+    pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
+        let text = format!(
+            "{} {what}. What it reserved is not known any more, so nothing is minted from it: restore the file itself, or \
+             pass another node, or a dir of its own",
+            path.display()
+        );
+        Self::new(Code::StateFileCorrupt, Subject::Dir, text)
+    }
+
+    /// The cause.
+    ///
+    /// ```
+    /// use frazil::{Code, Layout, Node};
+    /// use frazil_local::{Local, LocalOptions};
+    /// let options = LocalOptions { node: Some(Node::Id(1024)), ..LocalOptions::default() };
+    /// assert_eq!(Local::open(&Layout::named("default")?, options).unwrap_err().code(), Code::InvalidNode);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.error.code()
+    }
+
+    /// The error without its sentence.
+    ///
+    /// ```
+    /// use frazil::{Layout};
+    /// use frazil_local::{Local, LocalOptions};
+    /// let options = LocalOptions { scope: Some("not a name".into()), ..LocalOptions::default() };
+    /// assert_eq!(Local::open(&Layout::named("default")?, options).unwrap_err().error().field(), "scope");
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn error(&self) -> Error {
+        self.error
+    }
+
+    /// The sentence that names what is at fault, and what to do; empty where the error says all.
+    ///
+    /// ```
+    /// use frazil::{Layout};
+    /// use frazil_local::{Local, LocalOptions};
+    /// let options = LocalOptions { dir: Some("/dev/shm".into()), ..LocalOptions::default() };
+    /// assert!(Local::open(&Layout::named("default")?, options).unwrap_err().text().contains("pass a dir on a disk"));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self { error, text: String::new() }
+    }
+}
+
+impl From<Fault> for (Error, String) {
+    fn from(Fault { error, text }: Fault) -> Self {
+        (error, text)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.text.is_empty() || self.error.rule() != Rule::None {
+            return self.error.fmt(f);
+        }
+        write!(f, "{}: {}", self.code().name(), self.text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What helps against an error of the operating system.
+fn cure(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
+        io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
+        _ => "Check the disk, or pass a dir on another one",
+    }
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it keeps the promise
+//! A file for each directory, scope, layout and node id holds the state: the word that the crate [`frazil`] mints from, in
+//! memory that all processes of the machine map, and on disk a *ceiling*. No time at or above the ceiling is issued, and it is
+//! raised three seconds ahead, on disk first.
+//!
+//! * **Processes and threads** share the word. A crash, `kill -9` included, leaves it in the kernel's memory.
+//! * **Power loss**, or any other boot, loses the word. What was issued lies below the ceiling, so minting starts there.
+//! * **A clock that was set back** meanwhile shows a time before the ceiling: minting waits, or is refused, and never repeats.
+//! * **A clock that steps ahead** by over a minute is not followed for ten minutes, lest one wrong reading reserves a year.
+//! * **Refused**: file systems that forget, or whose memory is not shared; files that are damaged, copied, replaced or of
+//!   another layout; and, for good, a file whose flush has failed.
+//!
+//! Not covered: several machines. IDs of two machines repeat each other unless their node ids differ. Nor a machine that is
+//! cloned, or a disk that is set back to an earlier state: the copy has the same node id and the same ceiling.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("frazil-local runs on Linux: it needs locks of open file descriptions and the kernel's boot id");
+
+mod attachment;
+mod disk;
+mod fault;
+mod host;
+mod live;
+mod local;
+mod locks;
+mod raiser;
+mod target;
+
+pub use fault::Fault;
+pub use local::{Local, LocalOptions, attach};

@@ -1,0 +1,105 @@
+//! Who is attached to a state file, and who may change it: locks of open file descriptions.
+//!
+//! They belong to the open file and not to the process, so closing another descriptor of the same file does not drop them
+//! (as it does POSIX locks), they need no process ids, and the kernel frees them however a process ends. They lie beyond the
+//! end of the file, where no byte is.
+//!
+//! Directories have no byte ranges; there it is `flock`. Who is attached holds it shared on the directory of the file and on
+//! those above it, so that whoever makes a new file can tell whether an older one may still be in use.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, Flock, FlockArg, fcntl};
+use nix::libc;
+
+/// Beyond the end of every state file.
+pub(crate) const FIRST_BYTE: i64 = 1 << 40;
+/// How many directories are held: that of the file, and those above it.
+pub(crate) const DIRECTORIES: usize = 4;
+
+/// What a lock is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Range {
+    /// Held while attaching and while closing: who is attached does not change.
+    Attach = 0,
+    /// Held while the ceiling moves.
+    Raise = 1,
+    /// Held, shared, for as long as one is attached.
+    Attached = 2,
+}
+
+/// How to hold it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode {
+    Shared = libc::F_RDLCK as isize,
+    Exclusive = libc::F_WRLCK as isize,
+    Free = libc::F_UNLCK as isize,
+}
+
+/// Takes, changes or frees a lock, unless another open file is in the way: then `false`.
+pub(crate) fn set(file: &File, range: Range, mode: Mode) -> io::Result<bool> {
+    #[expect(clippy::cast_possible_truncation, reason = "constants of the kernel that are below 5")]
+    let flock = libc::flock {
+        l_type: mode as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: FIRST_BYTE + range as i64,
+        l_len: 1,
+        l_pid: 0,
+    };
+    match fcntl(file, FcntlArg::F_OFD_SETLK(&flock)) {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// A lock that is freed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a>(&'a File, Range);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Freeing cannot fail on a file that is open, and closing the file frees it in any case.
+        let _: io::Result<bool> = set(self.0, self.1, Mode::Free);
+    }
+}
+
+/// Holds a lock alone, once nobody else does. `None` where that takes too long: a process that was stopped while it held it.
+pub(crate) fn hold(file: &File, range: Range, patience: Duration) -> io::Result<Option<Held<'_>>> {
+    let got = patiently(patience, || set(file, range, Mode::Exclusive))?;
+    Ok(got.then(|| Held(file, range)))
+}
+
+/// Tries until it works or time is up, each time a little later.
+pub(crate) fn patiently(patience: Duration, mut attempt: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+    let started = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    loop {
+        if attempt()? {
+            return Ok(true);
+        }
+        if started.elapsed() >= patience {
+            return Ok(false);
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// A lock on a directory, unless another is in the way.
+pub(crate) fn directory(path: &Path, mode: Mode) -> io::Result<Option<Flock<File>>> {
+    let how = match mode {
+        Mode::Exclusive => FlockArg::LockExclusiveNonblock,
+        _ => FlockArg::LockSharedNonblock,
+    };
+    match Flock::lock(File::open(path)?, how) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, errno)) => Err(errno.into()),
+    }
+}

@@ -1,0 +1,107 @@
+//! The thread that raises the ceiling ahead of use, so that calls which mint need not wait for the disk.
+//!
+//! It starts when a call has had to raise the ceiling itself, looks twice a second, and rests when nothing was minted for
+//! three seconds, until the next such call.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::attachment::Shared;
+
+/// How often it looks.
+const LOOK: Duration = Duration::from_millis(500);
+/// It raises when the window reaches less far than this: with two more looks before it would be over.
+const LEFT_MS: u64 = 1900;
+/// How long nothing must have been minted for it to rest.
+const IDLE: Duration = Duration::from_secs(3);
+
+#[derive(Debug)]
+pub(crate) struct Raiser {
+    shared: Arc<Shared>,
+    bell: Arc<Bell>,
+}
+
+#[derive(Debug, Default)]
+struct Bell {
+    duty: Mutex<Duty>,
+    rings: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Duty {
+    /// There is no thread yet.
+    #[default]
+    None,
+    Resting,
+    Looking,
+    Over,
+}
+
+impl Bell {
+    fn duty(&self) -> MutexGuard<'_, Duty> {
+        self.duty.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Raiser {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, bell: Arc::default() }
+    }
+
+    /// Has it look, because IDs are minted.
+    pub(crate) fn wake(&self) {
+        let mut duty = self.bell.duty();
+        match *duty {
+            Duty::None => {
+                let (shared, bell) = (Arc::clone(&self.shared), Arc::clone(&self.bell));
+                let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(64 * 1024);
+                // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
+                if thread.spawn(move || look(&shared, &bell)).is_ok() {
+                    *duty = Duty::Looking;
+                }
+            }
+            Duty::Resting => {
+                *duty = Duty::Looking;
+                self.bell.rings.notify_one();
+            }
+            Duty::Looking | Duty::Over => {}
+        }
+    }
+
+    /// Ends it, in its own time: what it may still do, [`Shared`] refuses.
+    pub(crate) fn stop(&self) {
+        *self.bell.duty() = Duty::Over;
+        self.bell.rings.notify_one();
+    }
+}
+
+fn look(shared: &Shared, bell: &Bell) {
+    let mut word = 0;
+    let mut moved = Instant::now();
+    let mut duty = bell.duty();
+    loop {
+        duty = match *duty {
+            Duty::Over => return,
+            Duty::Resting | Duty::None => {
+                moved = Instant::now();
+                bell.rings.wait(duty).unwrap_or_else(PoisonError::into_inner)
+            }
+            Duty::Looking => bell.rings.wait_timeout(duty, LOOK).unwrap_or_else(PoisonError::into_inner).0,
+        };
+        if *duty != Duty::Looking {
+            continue;
+        }
+        let (left_ms, current) = shared.progress();
+        if current != word {
+            (word, moved) = (current, Instant::now());
+        }
+        if moved.elapsed() >= IDLE {
+            *duty = Duty::Resting;
+        } else if left_ms < LEFT_MS {
+            drop(duty);
+            shared.raise_ahead();
+            duty = bell.duty();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Which state file: where it lies, whose it is, and how it is made where there is none.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use frazil::{Code, Key, Machine, SequenceStart, Subject};
+use nix::fcntl::posix_fallocate;
+use nix::libc;
+
+use crate::attachment::{WINDOW_MS, created_ns};
+use crate::disk::{Header, Record};
+use crate::fault::Fault;
+use crate::host::{self, Verdict};
+use crate::live::Live;
+use crate::locks::{self, Mode};
+
+/// How often to look whether somebody else, who is faster, makes the file: for 200 ms.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A state file, by name.
+#[derive(Debug)]
+pub(crate) struct Target {
+    path: PathBuf,
+    scope: String,
+    pub(crate) machine: Machine,
+    pub(crate) sequence_start: SequenceStart,
+    /// The file system that the caller vouches for.
+    vouched: Option<String>,
+}
+
+impl Target {
+    pub(crate) fn new(
+        dir: &Path,
+        scope: String,
+        machine: Machine,
+        sequence_start: SequenceStart,
+        vouched: Option<String>,
+    ) -> Self {
+        let path = dir.join(format!("{scope}-{:016x}-{}.frazil", machine.fingerprint(), machine.node()));
+        Self { path, scope, machine, sequence_start, vouched }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn failed(&self, doing: &str) -> impl FnOnce(io::Error) -> Fault {
+        move |cause| Fault::failed(&self.path, doing, &cause)
+    }
+
+    /// Opens the file, and makes it where there is none. Returns it with the name of its file system.
+    pub(crate) fn open(&self) -> Result<(File, String), Fault> {
+        // A file that is deleted again and again in between is not one to rely on.
+        for _ in 0..8 {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).custom_flags(libc::O_NOFOLLOW);
+            match options.open(&self.path) {
+                Ok(file) => {
+                    if !file.metadata().map_err(self.failed("read"))?.is_file() {
+                        return Err(Fault::corrupt(&self.path, "is no plain file"));
+                    }
+                    let file_system = self.check_file_system(&file)?;
+                    return Ok((file, file_system));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.make()?,
+                Err(error) => return Err(Fault::failed(&self.path, "opened", &error)),
+            }
+        }
+        Err(Fault::corrupt(&self.path, "is deleted as soon as it is made"))
+    }
+
+    fn check_file_system(&self, file: &File) -> Result<String, Fault> {
+        let (name, verdict) = host::file_system(file).map_err(self.failed("asked for its file system"))?;
+        let dir = self.path.parent().unwrap_or(&self.path).display();
+        let text = match verdict {
+            Verdict::Sound => return Ok(name),
+            Verdict::Vouched if self.vouched.as_deref() == Some(name.as_str()) => return Ok(name),
+            Verdict::Vouched => format!(
+                "{dir} is on {name}, which may be shared by hosts, or forget what it was told to keep: pass a dir on a disk of this \
+                 machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with \
+                 fileSystem: \"{name}\""
+            ),
+            Verdict::Never(why) => {
+                format!(
+                    "{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume), or use a lease"
+                )
+            }
+        };
+        Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text))
+    }
+
+    /// Whether a file is the one that this target means, and no copy of it.
+    pub(crate) fn check(&self, header: &Header, metadata: &Metadata) -> Result<(), Fault> {
+        let Header { fingerprint, node, scope, inode, created_ns: created, .. } = header;
+        let what = if *fingerprint != self.machine.fingerprint() {
+            "belongs to another layout"
+        } else if *node != self.machine.node() {
+            "belongs to another node id"
+        } else if *scope != self.scope {
+            "belongs to another scope"
+        } else if *inode != metadata.ino() || ![0, created_ns(metadata)].contains(created) {
+            "is a copy, and the file that it was copied from may have gone on"
+        } else {
+            return Ok(());
+        };
+        Err(Fault::corrupt(&self.path, what))
+    }
+
+    /// Makes the file, or leaves it to somebody who was faster.
+    fn make(&self) -> Result<(), Fault> {
+        let dir = self.path.parent().unwrap_or(Path::new("/"));
+        let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+        self.check_file_system(&File::open(base).map_err(self.failed("made"))?)?;
+        let missing = dir.ancestors().take_while(|path| *path != base).count();
+        let mut lock = None;
+        for _ in 0..LOOKS {
+            lock = locks::directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
+            if lock.is_some() || self.path.exists() {
+                break;
+            }
+            sleep(LOOK);
+        }
+        if self.path.exists() {
+            return Ok(());
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(self.failed("made"))?;
+        // Whoever uses an older file holds its directory and the three above it. Where nobody does, there is no such file in
+        // use, or never was one; else whatever it has reserved must be over first.
+        let unused = lock.is_some() && missing < locks::DIRECTORIES;
+        let reserved_ms = if unused { 0 } else { WINDOW_MS.max(self.machine.max_lead_ms() + self.machine.tick_ms()) };
+        self.write_new(dir, host::wall_ms().saturating_add(reserved_ms)).map_err(self.failed("made"))?;
+        // What is made must be there after a crash too, in every directory on the way.
+        for made in dir.ancestors().take(missing + 1) {
+            File::open(made).and_then(|directory| directory.sync_all()).map_err(self.failed("made"))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
+    fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+        let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
+            // Somebody was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            result => result,
+        });
+        let removed = match fs::remove_file(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        };
+        result.and(removed)
+    }
+
+    fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).custom_flags(libc::O_NOFOLLOW).open(temporary)?;
+        // Whoever may make files in the directory may use this one.
+        let mode = fs::metadata(dir)?.permissions().mode() & 0o666;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        let length = Live::file_len(self.machine.clock_ids());
+        posix_fallocate(&file, 0, i64::try_from(length).unwrap_or(i64::MAX))?;
+        // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
+        io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;
+        let metadata = file.metadata()?;
+        let Self { machine, scope, .. } = self;
+        let header = Header {
+            fingerprint: machine.fingerprint(),
+            node: machine.node(),
+            scope: scope.clone(),
+            inode: metadata.ino(),
+            created_ns: created_ns(&metadata),
+            key: Key::random().halves(),
+        };
+        header.write(&file)?;
+        for number in [0, 1] {
+            Record { number, ceiling_ms }.write(&file)?;
+        }
+        file.sync_all()
+    }
+}
