@@ -121,9 +121,13 @@ const SUITES = [
   {
     name: "rust-docs",
     run: () =>
-      run("cargo", ["doc", "--locked", "--quiet", "-p", "frazil", "-p", "frazil-local", "--all-features", "--no-deps"], {
-        env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
-      }),
+      run(
+        "cargo",
+        ["doc", "--locked", "--quiet", "-p", "frazil", "-p", "frazil-local", "--all-features", "--no-deps"],
+        {
+          env: { ...process.env, RUSTDOCFLAGS: "-D warnings" },
+        },
+      ),
   },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   {

@@ -10,6 +10,7 @@
  * ```
  */
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./errors.js";
+export type { StateFile } from "./files.js";
 export {
   type Columns,
   type Composition,
@@ -35,6 +36,5 @@ export {
   type SequenceStart,
   Snowflake,
   type SnowflakeOptions,
-  type StateFile,
   type Stats,
 } from "./snowflake.js";

@@ -14,6 +14,7 @@ import {
   LeaseError,
   refusal,
 } from "./errors.js";
+import type { withFiles } from "./files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 
@@ -36,20 +37,12 @@ export interface Files {
   file(page: number, handle: number): number;
 }
 
-/** What only the native addon has: the calls, and the tables by which their answers are read. @internal */
-export interface Native extends Files {
-  readonly CODES: { readonly [status: number]: ErrorCode };
-  readonly RETRYABLE: readonly number[];
-  readonly MEANINGS: { readonly [status: number]: string };
-  readonly RULES: { readonly [rule: number]: Rule };
-  readonly SUBJECTS: { readonly [subject: number]: string };
-}
-
 /** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. @internal */
 export interface Binding {
   readonly backend: Backend;
   readonly calls: Calls;
-  readonly native?: Native;
+  /** What the native addon alone can do. */
+  readonly files?: ReturnType<typeof withFiles>;
   readonly page: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   readonly offset: number;
@@ -80,55 +73,30 @@ export class Port {
     return this.#ids;
   }
 
-  get #native(): Native | undefined {
-    return Host.FILES ? this.binding.native : undefined;
-  }
-
-  /** The text that lies where the IDs do. */
-  get text(): string {
-    return new TextDecoder().decode(
-      new Uint8Array(this.ids.buffer, this.ids.byteOffset, this.numbers[Slot.TEXT_BYTES]),
-    );
-  }
-
-  /** Puts texts there, one after the other, and the length of each at its slot; NaN for one that is missing. */
-  write(texts: readonly (readonly [Slot, string | undefined])[]): void {
-    const bytes = new Uint8Array(this.ids.buffer, this.ids.byteOffset, this.ids.byteLength);
-    let at = 0;
-    for (const [slot, text] of texts) {
-      const length = text === undefined ? NaN : new TextEncoder().encodeInto(text, bytes.subarray(at)).written;
-      this.numbers[slot] = length;
-      at += length || 0;
-    }
-  }
-
   /** What the last refusal is about. */
   get subject(): string {
-    const number = this.numbers[Slot.SUBJECT] as number;
-    return (SUBJECTS[number] ?? this.#native?.SUBJECTS[number]) as string;
+    const subject = SUBJECTS[this.numbers[Slot.SUBJECT] as number];
+    return (Host.FILES ? (subject ?? this.binding.files?.subject(this)) : subject) as string;
   }
 
   /** The error of a status, with what the page says about it. `value` is what the caller passed. */
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
-    const native = this.#native;
-    const code = (CODES[status] ?? native?.CODES[status]) as ErrorCode;
-    const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
-    if (native !== undefined && numbers[Slot.TEXT_BYTES]) {
-      const { subject: field, text } = this;
-      return new Class(code, text, { field, value, rule: text, ...details });
+    const code = CODES[status] as ErrorCode;
+    if (Host.FILES) {
+      const error = this.binding.files?.error(this, code, status, value, details);
+      if (error !== undefined) return error;
     }
-    const number = numbers[Slot.RULE] as number;
-    const rule = RULES[number] ?? native?.RULES[number];
+    const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
+    const rule = RULES[numbers[Slot.RULE] as number];
     // A count beyond `maxCount` is met by no later call either.
     if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
     if (rule) {
       return refusal(Class, code, this.subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    const meaning = MEANINGS[status] ?? native?.MEANINGS[status];
-    return new Class(code, meaning + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
-      retryable: RETRYABLE.includes(status) || native?.RETRYABLE.includes(status) === true,
+    return new Class(code, MEANINGS[status] + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
+      retryable: RETRYABLE.includes(status),
       ...(retryAfterMs && { retryAfterMs }),
       ...details,
     });

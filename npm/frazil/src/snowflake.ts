@@ -2,6 +2,7 @@
 import { Host, inWorkerThread, load } from "#binding";
 import { processStartMs, wallClock } from "./clock.js";
 import { ClockError, ConfigError, config, type ErrorDetails, FrazilError, refusal } from "./errors.js";
+import type { StateFile } from "./files.js";
 import { KINDS, Page, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import {
@@ -14,7 +15,7 @@ import {
   type PartsOf,
 } from "./layout.js";
 import { checkOptions, signalOf } from "./options.js";
-import { type Backend, type Native, type Port, portOf } from "./port.js";
+import { type Backend, type Port, portOf } from "./port.js";
 import { block, canBlock, sleep } from "./wait.js";
 
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
@@ -73,21 +74,6 @@ export interface LocalOptions<L extends LayoutInput = "default">
 /** What `Snowflake.localAsync()` is given. */
 export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
 
-/** The state file of a `Snowflake.local()`. */
-export interface StateFile {
-  readonly path: string;
-  /** The kind of file system that holds it. */
-  readonly fileSystem: string;
-  /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
-  readonly ceilingMs: number;
-  /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
-  readonly attached: number | undefined;
-  /** How often this process raised the ceiling, in the background or for a call. */
-  readonly raises: number;
-  /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
-  readonly distrustedMs: number;
-}
-
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";
 
@@ -142,6 +128,13 @@ export interface Health {
   /** The state file, of a `Snowflake.local()`. */
   readonly file?: StateFile;
 }
+
+const noFiles = (causes: readonly unknown[] = []): ConfigError =>
+  new ConfigError(
+    "NATIVE_REQUIRED",
+    "Snowflake.local() keeps its state in a file, which takes Node and the native addon; elsewhere: new Snowflake({ node })",
+    { cause: new AggregateError(causes, "no native addon could be loaded") },
+  );
 
 /** Has the constructor open a state file. */
 const LOCAL = Symbol();
@@ -246,6 +239,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`.
    */
   static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
+    if (!Host.FILES) throw noFiles();
     const ids = Reflect.construct(Snowflake, [options, LOCAL]) as Snowflake<L>;
     if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
     return ids;
@@ -255,6 +249,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static async localAsync<const L extends LayoutInput = "default">(
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
+    if (!Host.FILES) throw noFiles();
     const { signal: given, ...rest } = { ...options };
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
@@ -275,8 +270,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   constructor(options: SnowflakeOptions<L>);
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
-    const local = kind === LOCAL;
-    const known = local ? LOCAL_OPTIONS : OPTIONS;
+    const local = Boolean(Host.FILES) && kind === LOCAL;
+    const known = Host.FILES && local ? LOCAL_OPTIONS : OPTIONS;
     const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, known)) };
     const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
@@ -287,8 +282,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#local = local;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
-    const hasNode = this.layout.fields.some(({ kind }) => kind === "node");
-    this.node = typeof joined === "number" ? joined : local && hasNode ? 0 : undefined;
+    this.node = typeof joined === "number" ? joined : undefined;
+    if (Host.FILES && local && joined === undefined && this.layout.fields.some(({ kind }) => kind === "node"))
+      this.node = 0;
     let port: Port;
     try {
       port = portOf(load);
@@ -299,13 +295,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
     this.#port = port;
     const { backend, calls, page, causes } = port.binding;
-    if (local && !(Host.FILES && port.binding.native)) {
-      throw new ConfigError(
-        "NATIVE_REQUIRED",
-        "Snowflake.local() keeps its state in a file that only the native addon can share: use Node on a platform that has the addon, or new Snowflake({ node })",
-        { cause: new AggregateError(causes, "no native addon could be loaded") },
-      );
-    }
+    const { files } = port.binding;
+    if (Host.FILES && local && files === undefined) throw noFiles(causes);
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
@@ -314,7 +305,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       );
     }
     this.#describe(port.numbers, given, joined);
-    const status = Host.FILES && local ? this.#openLocal(port, given) : calls.open(page);
+    const status = Host.FILES && local && files ? files.open(port, given) : calls.open(page);
     if (status !== 0) throw this.#refused(status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = port;
@@ -322,7 +313,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (local) this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+    if (Host.FILES && local) this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
     if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
   }
 
@@ -442,12 +433,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       remainingMs: numbers[Slot.REMAINING_MS] as number,
       warnings,
     };
-    const file = Host.FILES && this.#local ? this.#file(port) : undefined;
-    if (file?.distrustedMs)
-      warnings.push(
-        `the clock stepped ${file.distrustedMs} ms ahead and is not followed until that has lasted 10 minutes`,
-      );
-    return file === undefined ? stands : { ...stands, file };
+    if (!Host.FILES || !this.#local || port.binding.files === undefined) return stands;
+    const file = port.binding.files.file(port, this.#handle);
+    const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
+    if (file.distrustedMs > 0) warnings.push(ahead);
+    return { ...stands, file };
   };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
@@ -500,40 +490,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
       write(Slot.FIELDS + 2 * at + 1, bits);
     });
-  }
-
-  /** Opens the state file that the options name. */
-  #openLocal(port: Port, given: Record<string, unknown>): number {
-    const texts = (["dir", "scope", "fileSystem"] as const).map((name) => {
-      const text = given[name];
-      if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
-      return text;
-    });
-    const slots = [Slot.DIR_BYTES, Slot.SCOPE_BYTES, Slot.FILE_SYSTEM_BYTES] as const;
-    port.write(slots.map((slot, at) => [slot, texts[at]] as const));
-    port.numbers[Slot.HAS_START_WAIT_MS] = Number(given["startWaitMs"] !== undefined);
-    port.numbers[Slot.START_WAIT_MS] = numeric(given["startWaitMs"]);
-    return (port.binding.native as Native).local(port.binding.page);
-  }
-
-  /** What the core says of the state file. */
-  #file(port: Port): StateFile {
-    const { native, page } = port.binding;
-    const status = (native as Native).file(page, this.#handle);
-    if (status !== 0) throw port.error(status, undefined);
-    const { numbers, text } = port;
-    const bytes = new TextEncoder().encode(text);
-    const decode = (part: Uint8Array) => new TextDecoder().decode(part);
-    const pathBytes = numbers[Slot.PATH_BYTES] as number;
-    const attached = numbers[Slot.ATTACHED] as number;
-    return {
-      path: decode(bytes.subarray(0, pathBytes)),
-      fileSystem: decode(bytes.subarray(pathBytes)),
-      ceilingMs: numbers[Slot.CEILING_MS] as number,
-      attached: Number.isNaN(attached) ? undefined : attached,
-      raises: numbers[Slot.RAISES] as number,
-      distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
-    };
   }
 
   /** The error of an opening that was refused, with the value that the caller gave. */

@@ -10,6 +10,7 @@
  * ```
  */
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./errors.js";
+export type { StateFile } from "./files.js";
 export { type Columns, type Composition, type Decoded, type FieldKind, type IdInput, Layout, type LayoutField, type LayoutInput, type LayoutName, type LayoutSpec, type NodeInput, type PartsOf, type Plan, } from "./layout.js";
 export type { Backend } from "./port.js";
-export { type AsyncOptions, type Health, type LocalAsyncOptions, type LocalOptions, type NodeOption, type SequenceStart, Snowflake, type SnowflakeOptions, type StateFile, type Stats, } from "./snowflake.js";
+export { type AsyncOptions, type Health, type LocalAsyncOptions, type LocalOptions, type NodeOption, type SequenceStart, Snowflake, type SnowflakeOptions, type Stats, } from "./snowflake.js";

@@ -1,4 +1,5 @@
 import { FrazilError } from "./errors.js";
+import type { StateFile } from "./files.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
 import { type Backend } from "./port.js";
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
@@ -48,20 +49,6 @@ export interface LocalOptions<L extends LayoutInput = "default"> extends Omit<Sn
 }
 /** What `Snowflake.localAsync()` is given. */
 export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {
-}
-/** The state file of a `Snowflake.local()`. */
-export interface StateFile {
-    readonly path: string;
-    /** The kind of file system that holds it. */
-    readonly fileSystem: string;
-    /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
-    readonly ceilingMs: number;
-    /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
-    readonly attached: number | undefined;
-    /** How often this process raised the ceiling, in the background or for a call. */
-    readonly raises: number;
-    /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
-    readonly distrustedMs: number;
 }
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";

@@ -1,6 +1,6 @@
 /** The native addon where one loads, WebAssembly otherwise. */
 import { ConfigError } from "../errors.js";
-import * as tables from "../generated/native.js";
+import { withFiles } from "../files.js";
 import { Page } from "../generated/page.js";
 import type { Binding, Calls, Files } from "../port.js";
 import { compileInline } from "./inline.js";
@@ -30,8 +30,8 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
       const memory = { buffer: new ArrayBuffer(Page.BYTES) };
       const page = addon.page(new Uint8Array(memory.buffer));
-      const native = { ...tables, local: addon.local, file: addon.file };
-      return { binding: { backend: "native", calls: addon, native, page, memory, offset: 0, causes }, causes };
+      const files = withFiles(addon);
+      return { binding: { backend: "native", calls: addon, files, page, memory, offset: 0, causes }, causes };
     } catch (error) {
       // Another copy of the addon has states of its own: WebAssembly beside it would repeat them.
       if ((error as { code?: unknown }).code === "STATE_CONFLICT") {

@@ -1,0 +1,101 @@
+/** State files, as the native addon has them. Only bundles for Node carry this. */
+import {
+  ConfigError,
+  config,
+  type ErrorCode,
+  type ErrorDetails,
+  type FrazilError,
+  LeaseError,
+  refusal,
+} from "./errors.js";
+import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "./generated/native.js";
+import { First, Slot } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
+import type { Files, Port } from "./port.js";
+
+/** The state file of a `Snowflake.local()`. */
+export interface StateFile {
+  readonly path: string;
+  /** The kind of file system that holds it. */
+  readonly fileSystem: string;
+  /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
+  readonly ceilingMs: number;
+  /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
+  readonly attached: number | undefined;
+  /** How often this process raised the ceiling, in the background or for a call. */
+  readonly raises: number;
+  /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
+  readonly distrustedMs: number;
+}
+
+/** The options of `Snowflake.local()` that are texts, and where their lengths go. */
+const TEXTS = [
+  ["dir", Slot.DIR_BYTES],
+  ["scope", Slot.SCOPE_BYTES],
+  ["fileSystem", Slot.FILE_SYSTEM_BYTES],
+] as const;
+
+/** The bytes of text, where the IDs of the page are. */
+const room = ({ ids }: Port) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+/** What a port can do besides, with the addon's calls. */
+export const withFiles = (calls: Files) => ({
+  /** Opens the state file that the options name; the layout and the rest stand in the page. Returns the status. */
+  open(port: Port, given: Record<string, unknown>): number {
+    const { binding, numbers } = port;
+    let bytes = room(port);
+    for (const [name, slot] of TEXTS) {
+      const text = given[name];
+      if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      const written = text === undefined ? NaN : new TextEncoder().encodeInto(text, bytes).written;
+      numbers[slot] = written;
+      bytes = bytes.subarray(written || 0);
+    }
+    const { startWaitMs } = given;
+    numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
+    numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
+    return calls.local(binding.page);
+  },
+
+  /** What is known of the state file. */
+  file(port: Port, handle: number): StateFile {
+    const status = calls.file(port.binding.page, handle);
+    if (status !== 0) throw port.error(status, undefined);
+    const { numbers } = port;
+    const [pathBytes, textBytes] = [numbers[Slot.PATH_BYTES] as number, numbers[Slot.TEXT_BYTES] as number];
+    const attached = numbers[Slot.ATTACHED] as number;
+    return {
+      path: decode(room(port).subarray(0, pathBytes)),
+      fileSystem: decode(room(port).subarray(pathBytes, textBytes)),
+      ceilingMs: numbers[Slot.CEILING_MS] as number,
+      attached: Number.isNaN(attached) ? undefined : attached,
+      raises: numbers[Slot.RAISES] as number,
+      distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
+    };
+  },
+
+  /** What the last refusal is about, where every port does not know it. */
+  subject: ({ numbers }: Port): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
+
+  /** The error of a status, where it has a text, or where every port does not know it. */
+  error(port: Port, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
+    const { numbers, subject: field } = port;
+    const bytes = numbers[Slot.TEXT_BYTES] as number;
+    const known = (code ?? CODES[status]) as ErrorCode;
+    if (bytes > 0) {
+      const text = decode(room(port).subarray(0, bytes));
+      return new ConfigError(known, text, { field, value, rule: text, ...details });
+    }
+    const rule = RULES[numbers[Slot.RULE] as number];
+    if (rule) return refusal(ConfigError, known, field, value, rule, undefined, undefined, details);
+    if (code !== undefined) return undefined;
+    const Class: typeof FrazilError = status < First.LeaseError ? ConfigError : LeaseError;
+    const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
+    return new Class(known, `${MEANINGS[status]}${retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""}`, {
+      retryable: RETRYABLE.includes(status),
+      ...(retryAfterMs && { retryAfterMs }),
+      ...details,
+    });
+  },
+});
