@@ -3,9 +3,11 @@ import {
   type Backend,
   type IdInput,
   Layout,
+  type LocalOptions,
   type NodeOption,
   Snowflake,
   type SnowflakeOptions,
+  type StateFile,
   type Stats,
 } from "frazil";
 import { check, type Equal } from "./equal.js";
@@ -161,3 +163,19 @@ function mint(from: Snowflake<"twitter">): bigint {
 mint(new Snowflake(twitter));
 
 export { asNumber, disposable, options };
+
+// A generator of this machine: everything has a default, and the node id is that of the layout.
+const own = Snowflake.local();
+check<Equal<typeof own, Snowflake<"default">>>();
+check<Equal<ReturnType<typeof own.health>["file"], StateFile | undefined>>();
+const shop = { dir: "/var/lib/shop", scope: "shop", maxLeadMs: 0, startWaitMs: 0, fileSystem: "fuse" } as const;
+const twitterOptions: LocalOptions<"twitter"> = { ...shop, layout: "twitter", node: { datacenter: 1, worker: 2 } };
+check<Equal<ReturnType<typeof Snowflake.local<"twitter">>, Snowflake<"twitter">>>();
+Snowflake.local(twitterOptions).decode(1n).parts?.worker;
+Snowflake.localAsync({ layout: "mastodon", signal: AbortSignal.timeout(5) }).then((ids) => ids.next());
+// @ts-expect-error: a state on disk has no clock of a test
+Snowflake.local({ now: Date.now });
+// @ts-expect-error: a misspelt part
+Snowflake.local({ layout: "twitter", node: { datacenter: 1, wroker: 2 } });
+// @ts-expect-error: only the asynchronous one can be aborted
+Snowflake.local({ signal: AbortSignal.timeout(5) });

@@ -39,7 +39,7 @@ const TEXTS = [
 const room = ({ ids }: Port) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** What a port can do besides, with the addon's calls. */
+/** What a port can do besides, with the addon's calls. @internal */
 export const withFiles = (calls: Files) => ({
   /** Opens the state file that the options name; the layout and the rest stand in the page. Returns the status. */
   open(port: Port, given: Record<string, unknown>): number {
