@@ -333,6 +333,7 @@ impl Mints for Copied {
                 Outcome::Recheck => return Answer::Recheck,
                 Outcome::Stalled { cause, .. } => return Answer::Refused(cause.name()),
                 Outcome::Refused(error) => return Answer::Refused(error.code().name()),
+                Outcome::Expired { .. } => unreachable!("the window is open"),
             }
         }
     }
