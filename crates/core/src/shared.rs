@@ -30,6 +30,10 @@
 //! the word away from whoever mints, and only then tells what was used: lowering the end of the window instead would be a
 //! race with a call that has read it.
 //!
+//! A state that begins anew has the word 0 again, so a call that read the word before may swap it after. A reservation from a
+//! kept state therefore counts only if the window is still the one it was judged by, which is looked at once more after the
+//! swap. Where the window begins at the same time, nothing was issued in between, and the reservation is as good.
+//!
 //! Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 //!
 //! `crates/core/tests/loom.rs` checks all this by exploring the interleavings, with broken twins that it must reject.
@@ -141,6 +145,12 @@ pub struct Cells<'a> {
 impl Cells<'_> {
     fn window(&self) -> Window {
         Window { from_ms: self.from_ms.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
+    }
+
+    /// Whether the window is still the one that was read, which may have been extended since.
+    fn still(&self, read: Window) -> bool {
+        let now = self.window();
+        now.from_ms == read.from_ms && now.until_ms >= read.until_ms
     }
 
     fn key(&self) -> Option<Key> {
@@ -862,8 +872,13 @@ impl Generator {
         let machine = self.ready(&cells)?;
         // See the module's introduction. No pause after a lost swap: it tripled the contended cost. The word is read before the
         // window, because a keeper that begins a state anew writes it last.
-        let plain = cells.clocks.is_empty() && self.home.keeper().is_none();
-        let (load, swap) = if plain { (Ordering::Relaxed, Ordering::Relaxed) } else { (Ordering::Acquire, Ordering::Release) };
+        let kept = self.home.keeper().is_some();
+        let (load, swap) = match (kept, cells.clocks.is_empty()) {
+            // `Acquire` too: whoever swaps the word of a state that was begun anew finds its window.
+            (true, _) => (Ordering::Acquire, Ordering::AcqRel),
+            (false, false) => (Ordering::Acquire, Ordering::Release),
+            (false, true) => (Ordering::Relaxed, Ordering::Relaxed),
+        };
         let mut now_ms = now_ms;
         let mut extensions = 0;
         let mut word = cells.word.load(load);
@@ -877,6 +892,8 @@ impl Generator {
                         cell.fetch_max(free_from, Ordering::Relaxed);
                     }
                     match cells.word.compare_exchange_weak(word, next, swap, load) {
+                        // Begun anew since the word was read: these IDs are left out.
+                        Ok(_) if kept && !cells.still(window) => word = cells.word.load(load),
                         Ok(_) => {
                             self.tally.issued(block.len(), lead_ms, switched);
                             return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });

@@ -3,13 +3,15 @@
 //! A [`Model`] is a layout of a few bits and what each thread asks of it. The clock is a number in each call, so nothing
 //! waits for time. It is explored on the generator that is shipped; on a copy of its loop ([`Copied`]), which must come to
 //! the very same set of outcomes; and on that copy with a [`Defect`], where loom must find an ID twice: an exploration that
-//! finds nothing wrong with a broken copy says nothing about the other two.
+//! finds nothing wrong with a broken copy says nothing about the other two. A [`Life`] is the same for a state file: calls, and
+//! closing and beginning anew, on a state that a [`Keeper`] has.
 //!
 //! * **Seen**: every order of the steps of two or three threads in which at most [`PREEMPTIONS`] times a thread is stopped
 //!   that could have gone on, and every older value (of the last seven) that a load may return under its ordering.
 //! * **Not seen**: a compare-and-swap that fails for no reason, which Miri does; one that fails on an older value, which is
 //!   no more than an older load; and loads of values that are stored later (*load buffering*), which takes a store that
-//!   depends on no load before it, and the loop has none.
+//!   depends on no load before it. The loop has none. Beginning anew has, but after the swap that closed the state, which has
+//!   acquired whatever was swapped before: a call that read the new window swaps a later word, or its swap fails.
 //!
 //! `npm test -- loom` runs it; it needs `--cfg frazil_loom`.
 #![cfg(frazil_loom)]
@@ -22,8 +24,8 @@ use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
 use frazil::page::{Desk, KEYLESS, KINDS, Page, STARTS, slot};
 use frazil::{
-    Clock, ClockIds, Field, Generator, GeneratorOptions, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts, Registry,
-    Reservation, SequenceStart, Window,
+    Cells, Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
+    Registry, Reservation, SequenceStart, Window,
 };
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
@@ -149,6 +151,10 @@ impl Model {
         Generator::private(&self.layout(), options).unwrap()
     }
 
+    fn machine(&self) -> Machine {
+        Machine::new(&self.layout(), Node::Id(1), self.max_lead_ms).unwrap().starting(self.start, KEY)
+    }
+
     /// The ID of a tick, clock id and number.
     fn id(&self, tick: u64, clock: u64, sequence: u64) -> u64 {
         let clock = (self.clock_bits > 0).then_some(clock);
@@ -248,39 +254,157 @@ enum Defect {
     /// The word that a lost swap returns is loaded without `Acquire`.
     RelaxedReload,
     StoredInsteadOfSwapped,
+    /// A state file: what was judged by a window is issued, even where the state was begun anew before the swap.
+    NotLookedAtAgain,
+    /// The swap does not show the window that came with the word it swaps.
+    NotAcquiredBySwap,
+    /// The end of the window is raised before the ceiling on the disk.
+    RaisedBeforeTheDisk,
+    /// Closing and beginning anew may come between the two halves of an extension.
+    ExtendedUnlocked,
+    /// Closed by lowering the end of the window, and not by taking the word away.
+    LoweredInsteadOfClosed,
+    /// Closing does not see the clock ids that were left.
+    RelaxedClose,
+    /// The state begins anew with the word, and has the window later.
+    WordFirst,
+    /// The state begins anew with a word that does not show the window that comes with it.
+    RelaxedWord,
 }
 
 /// The loop of `Generator::reserve`, on loom's atomics and the public, pure `Machine`.
 struct Copied {
     machine: Machine,
-    state: Arc<State>,
+    state: StdArc<State>,
+    /// Whether the state is a file.
+    kept: bool,
     switches: Cell<u64>,
     defect: Option<Defect>,
 }
 
+/// A state, and what a state file has besides.
+#[derive(Debug)]
 struct State {
     word: AtomicU64,
-    cells: Vec<AtomicU64>,
+    from_ms: AtomicU64,
+    until_ms: AtomicU64,
+    key: [AtomicU64; 2],
+    clocks: Vec<AtomicU64>,
+    /// What the disk holds: from where a start after a power loss begins.
+    ceiling_ms: AtomicU64,
+    /// Held by whoever extends, closes or begins anew.
+    lock: Mutex<()>,
+    defect: Option<Defect>,
+}
+
+impl State {
+    fn new(model: &Model, window: Window, defect: Option<Defect>) -> Self {
+        let clocks = if model.clock_bits == 0 { 0 } else { 1 << model.clock_bits };
+        Self {
+            word: AtomicU64::new(0),
+            from_ms: AtomicU64::new(window.from_ms),
+            until_ms: AtomicU64::new(window.until_ms),
+            key: [AtomicU64::new(0), AtomicU64::new(0)],
+            clocks: (0..clocks).map(|_| AtomicU64::new(0)).collect(),
+            ceiling_ms: AtomicU64::new(window.until_ms),
+            lock: Mutex::new(()),
+            defect,
+        }
+    }
+
+    fn has(&self, defect: Defect) -> bool {
+        self.defect == Some(defect)
+    }
+
+    fn window(&self) -> Window {
+        Window { from_ms: self.from_ms.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
+    }
+
+    /// The ceiling as a power loss would leave it: a disk shows nothing older than the newest, as a load might.
+    fn ceiling(&self) -> u64 {
+        self.ceiling_ms.fetch_max(0, Ordering::Relaxed)
+    }
+
+    /// Takes the word away, and then lowers the ceiling to the end of what was used.
+    fn close(&self, machine: &Machine) {
+        let _alone = self.lock.lock().unwrap();
+        // A defect has the word in another way, and leaves the rest of closing to a copy.
+        let word = if self.has(Defect::LoweredInsteadOfClosed) {
+            self.until_ms.store(0, Ordering::SeqCst);
+            Some(self.word.load(Ordering::SeqCst))
+        } else if self.has(Defect::RelaxedClose) {
+            Some(self.word.swap(u64::MAX, Ordering::Relaxed))
+        } else {
+            None
+        };
+        let used_ms = match word.map(AtomicU64::new) {
+            Some(word) => Cells { word: &word, ..self.cells() }.close(machine),
+            None => self.cells().close(machine),
+        };
+        let used_ms = used_ms.unwrap().max(self.from_ms.load(Ordering::Relaxed));
+        self.ceiling_ms.swap(used_ms, Ordering::Relaxed);
+    }
+
+    /// Begins anew where the ceiling is, which is raised first.
+    fn begin(&self, until_ms: u64) {
+        let _alone = self.lock.lock().unwrap();
+        let from_ms = self.ceiling();
+        let window = Window { from_ms, until_ms: until_ms.max(from_ms) };
+        self.ceiling_ms.swap(window.until_ms, Ordering::Relaxed);
+        // A defect stores the word itself, and leaves the rest to cells with another.
+        let others = Cells { word: &AtomicU64::new(u64::MAX), ..self.cells() };
+        if self.has(Defect::WordFirst) {
+            self.word.store(0, Ordering::Release);
+            others.open(window);
+        } else if self.has(Defect::RelaxedWord) {
+            others.open(window);
+            self.word.store(0, Ordering::Relaxed);
+        } else {
+            self.cells().open(window);
+        }
+    }
+}
+
+impl Keeper for State {
+    fn cells(&self) -> Cells<'_> {
+        let Self { word, from_ms, until_ms, key, clocks, .. } = self;
+        Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks }
+    }
+
+    fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
+        let _alone = (!self.has(Defect::ExtendedUnlocked)).then(|| self.lock.lock().unwrap());
+        let mut raised = [&self.ceiling_ms, &self.until_ms];
+        if self.has(Defect::RaisedBeforeTheDisk) {
+            raised.reverse();
+        }
+        for end in raised {
+            end.fetch_max(until_ms, Ordering::Relaxed);
+        }
+        Ok(now_ms)
+    }
 }
 
 impl ClockIds for State {
     fn free_from(&self, clock: usize) -> u64 {
-        self.cells.get(clock).map_or(0, |cell| cell.load(Ordering::Relaxed))
+        self.clocks.get(clock).map_or(0, |cell| cell.load(Ordering::Relaxed))
     }
 }
 
 impl Clone for Copied {
     fn clone(&self) -> Self {
-        Self { machine: self.machine, state: Arc::clone(&self.state), switches: Cell::new(0), defect: self.defect }
+        let Self { machine, ref state, kept, switches: _, defect } = *self;
+        Self { machine, state: StdArc::clone(state), kept, switches: Cell::new(0), defect }
     }
 }
 
 impl Copied {
     fn new(model: &Model, defect: Option<Defect>) -> Self {
-        let cells = if model.clock_bits == 0 { 0 } else { 1 << model.clock_bits };
-        let cells = (0..cells).map(|_| AtomicU64::new(0)).collect();
-        let machine = Machine::new(&model.layout(), Node::Id(1), model.max_lead_ms).unwrap().starting(model.start, KEY);
-        Self { machine, state: Arc::new(State { word: AtomicU64::new(0), cells }), switches: Cell::new(0), defect }
+        Self::on(model, StdArc::new(State::new(model, Window::OPEN, defect)), false)
+    }
+
+    fn on(model: &Model, state: StdArc<State>, kept: bool) -> Self {
+        let defect = state.defect;
+        Self { machine: model.machine(), state, kept, switches: Cell::new(0), defect }
     }
 
     fn has(&self, defect: Defect) -> bool {
@@ -290,13 +414,17 @@ impl Copied {
     fn raise(&self, leaves: Option<(usize, u64)>) {
         if let Some((clock, free_from)) = leaves {
             let free_from = free_from - u64::from(self.has(Defect::RaisedTooLittle));
-            self.state.cells[clock].fetch_max(free_from, Ordering::Relaxed);
+            self.state.clocks[clock].fetch_max(free_from, Ordering::Relaxed);
         }
     }
 
     fn swap(&self, word: u64, next: u64) -> Result<u64, u64> {
         let reload = if self.has(Defect::RelaxedReload) { Ordering::Relaxed } else { Ordering::Acquire };
-        let swap = if self.has(Defect::RelaxedSwap) { Ordering::Relaxed } else { Ordering::Release };
+        let swap = match self.defect {
+            Some(Defect::RelaxedSwap) => Ordering::Relaxed,
+            _ if self.kept && !self.has(Defect::NotAcquiredBySwap) => Ordering::AcqRel,
+            _ => Ordering::Release,
+        };
         if self.has(Defect::StoredInsteadOfSwapped) {
             self.state.word.store(next, swap);
             return Ok(word);
@@ -306,11 +434,12 @@ impl Copied {
 }
 
 impl Mints for Copied {
-    fn mint(&self, Call { now_ms, want, confirmed, dies }: Call) -> Answer {
+    fn mint(&self, Call { mut now_ms, want, confirmed, dies }: Call) -> Answer {
         let load = if self.has(Defect::RelaxedLoad) { Ordering::Relaxed } else { Ordering::Acquire };
         let mut word = self.state.word.load(load);
         loop {
-            match self.machine.reserve(word, Window::OPEN, &*self.state, now_ms, want, confirmed) {
+            let window = self.state.window();
+            match self.machine.reserve(word, window, &*self.state, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, switched, .. } => {
                     if !self.has(Defect::RaisedAfterTheSwap) && !self.has(Defect::NotRaised) {
                         self.raise(leaves);
@@ -325,6 +454,13 @@ impl Mints for Copied {
                     if self.has(Defect::RaisedAfterTheSwap) {
                         self.raise(leaves);
                     }
+                    if self.kept && !self.has(Defect::NotLookedAtAgain) {
+                        let now = self.state.window();
+                        if now.from_ms != window.from_ms || now.until_ms < window.until_ms {
+                            word = self.state.word.load(load);
+                            continue;
+                        }
+                    }
                     self.switches.set(self.switches.get() + u64::from(switched));
                     let mut ids = vec![0; block.len()];
                     block.write(&mut ids);
@@ -332,6 +468,12 @@ impl Mints for Copied {
                 }
                 Outcome::Recheck => return Answer::Recheck,
                 Outcome::Stalled { cause, .. } => return Answer::Refused(cause.name()),
+                Outcome::Expired { until_ms } => {
+                    now_ms = self.state.extend(until_ms, now_ms).unwrap();
+                    word = self.state.word.load(load);
+                }
+                // No model of a state file comes to the end of time.
+                Outcome::Refused(_) if self.kept && word == u64::MAX => return Answer::Refused("CLOSED"),
                 Outcome::Refused(error) => return Answer::Refused(error.code().name()),
             }
         }
@@ -654,4 +796,203 @@ fn health_and_stats_may_be_read_at_any_time_and_change_nothing() {
     });
     let full = Some("SEQUENCE_EXHAUSTED");
     assert_eq!(*leads.lock().unwrap(), BTreeSet::from([(3, None), (0, None), (0, full)]));
+}
+
+/// What is done with a state file.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Mint(Call),
+    Close,
+    /// Begins the state anew, with a window from the ceiling to there.
+    Begin(u64),
+}
+use Deed::{Begin, Close, Mint};
+
+/// A state file, as `Snowflake.local()` has it, and what is done with it: before the threads start, by each of them, and once
+/// they have ended.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    rules: Model,
+    /// The end of the first window, which begins at 0.
+    until_ms: u64,
+    before: &'static [Deed],
+    threads: &'static [&'static [Deed]],
+    after: &'static [Deed],
+}
+
+/// What came of a life: the answers before the threads started, to each of them, and after they ended.
+type Lived = Vec<Vec<Answer>>;
+
+/// How the panic starts where an ID could come again after a power loss.
+const ABOVE: &str = "an ID lies above the ceiling:";
+
+impl Life {
+    /// Explores the life with what `make` makes of its state, holds every execution to the promises, and returns all that came
+    /// of it.
+    fn explore<M: Mints>(
+        self,
+        defect: Option<Defect>,
+        make: impl Fn(&Model, StdArc<State>) -> M + Send + Sync + 'static,
+    ) -> BTreeSet<Lived> {
+        let outcomes = StdArc::new(StdMutex::new(BTreeSet::new()));
+        let collected = StdArc::clone(&outcomes);
+        explore(move || {
+            let window = Window { from_ms: 0, until_ms: self.until_ms };
+            let state = StdArc::new(State::new(&self.rules, window, defect));
+            let (lived, above) = self.live(&make(&self.rules, StdArc::clone(&state)), &state);
+            let mut all: Vec<u64> = lived.iter().flat_map(|answers| ids(answers)).collect();
+            all.sort_unstable();
+            let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
+            assert!(twice.is_none(), "{TWICE} {twice:?} in {lived:?}");
+            assert!(above.is_empty(), "{ABOVE} {above:?} in {lived:?}");
+            collected.lock().unwrap().insert(lived);
+        });
+        StdArc::into_inner(outcomes).unwrap().into_inner().unwrap()
+    }
+
+    /// What came of it, and each ID that lay above the ceiling after a deed of a thread that knew of it, with that ceiling.
+    fn live(&self, first: &impl Mints, state: &StdArc<State>) -> (Lived, Vec<(u64, u64)>) {
+        fn live(life: &Life, own: &impl Mints, state: &State, deeds: &[Deed], known: &[u64]) -> (Vec<Answer>, Vec<(u64, u64)>) {
+            let Model { clock_bits, sequence_bits, .. } = life.rules;
+            let (mut answers, mut above) = (Vec::new(), Vec::new());
+            for deed in deeds {
+                match *deed {
+                    Mint(call) => answers.push(own.mint(call)),
+                    Close => state.close(&life.rules.machine()),
+                    Begin(until_ms) => state.begin(until_ms),
+                }
+                let ceiling_ms = state.ceiling();
+                let known = known.iter().copied().chain(ids(&answers));
+                above.extend(known.filter(|id| id >> (clock_bits + 1 + sequence_bits) >= ceiling_ms).map(|id| (id, ceiling_ms)));
+            }
+            (answers, above)
+        }
+        let mut lived = vec![live(self, first, state, self.before, &[])];
+        let known: Vec<u64> = ids(&lived[0].0).collect();
+        let (own, others) = self.threads.split_first().unwrap();
+        let others: Vec<_> = others
+            .iter()
+            .map(|deeds| {
+                let (life, clone, state, known) = (*self, first.clone(), StdArc::clone(state), known.clone());
+                thread::spawn(move || live(&life, &clone, &state, deeds, &known))
+            })
+            .collect();
+        lived.push(live(self, first, state, own, &known));
+        lived.extend(others.into_iter().map(|other| other.join().unwrap()));
+        let known: Vec<u64> = lived.iter().flat_map(|(answers, _)| ids(answers)).collect();
+        lived.push(live(self, first, state, self.after, &known));
+        let (lived, above): (_, Vec<_>) = lived.into_iter().unzip();
+        (lived, above.concat())
+    }
+
+    /// The ID of a tick, clock id and number, as an answer.
+    fn id(&self, tick: u64, clock: u64, sequence: u64) -> Answer {
+        Answer::Ids(vec![self.rules.id(tick, clock, sequence)])
+    }
+}
+
+const FILE: Life = Life { rules: PLAIN, until_ms: 8, before: &[], threads: &[], after: &[] };
+const FILE_OF_CLOCKS: Life = Life { rules: CLOCKS, before: &[Mint(at(5))], ..FILE };
+
+const EXTENDED: Life = Life { until_ms: 0, threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1))]], ..FILE };
+const EXTENDED_BLOCKS: Life = Life {
+    rules: Model { max_lead_ms: 2, ..PLAIN },
+    until_ms: 0,
+    threads: &[&[Mint(block(1, 3))], &[Mint(at(2)), Mint(at(2))]],
+    ..FILE
+};
+const CLOSED: Life =
+    Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Close]], after: &[Begin(8), Mint(at(2)), Mint(at(2)), Mint(at(3))], ..FILE };
+const CLOSED_TO_BOTH: Life =
+    Life { threads: &[&[Mint(at(1))], &[Mint(at(1))], &[Close]], after: &[Begin(8), Mint(at(1)), Mint(at(2))], ..FILE };
+const CLOSED_CLOCKS: Life = Life {
+    threads: &[&[Mint(at(2)), Mint(at(6))], &[Close]],
+    after: &[Begin(8), Mint(at(5)), Mint(at(6)), Mint(at(7))],
+    ..FILE_OF_CLOCKS
+};
+const STRAGGLER: Life = Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1)), Close, Begin(8), Mint(at(2))]], ..FILE };
+const STRAGGLER_BACK: Life = Life { threads: &[&[Mint(at(2))], &[Close, Begin(8), Mint(at(6))]], ..FILE_OF_CLOCKS };
+const STRAGGLER_AHEAD: Life = Life { threads: &[&[Mint(at(6))], &[Close, Begin(4), Mint(at(1))]], ..FILE };
+const STRAGGLER_EXTENDS: Life = Life { until_ms: 0, ..STRAGGLER_AHEAD };
+
+/// What came of a life: the same on the generator and on the copy of its loop.
+fn lives_of(life: Life) -> BTreeSet<Lived> {
+    let lives =
+        life.explore(None, |rules, state| Generator::kept(&rules.layout(), Node::Id(1), Some(rules.max_lead_ms), state).unwrap());
+    assert!(lives == life.explore(None, |rules, state| Copied::on(rules, state, true)), "the copy is none: {life:?}");
+    lives
+}
+
+/// All that a call was answered with, by the stage of the life that it belongs to.
+fn answers(lives: &BTreeSet<Lived>, stage: usize, call: usize) -> BTreeSet<Answer> {
+    lives.iter().map(|life| life[stage][call].clone()).collect()
+}
+
+const BACKWARD: Answer = Answer::Refused("CLOCK_BACKWARD");
+const SHUT: Answer = Answer::Refused("CLOSED");
+
+#[test]
+fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
+    let lives = lives_of(EXTENDED);
+    assert_eq!(answers(&lives, 1, 1), BTreeSet::from([EXTENDED.id(2, 0, 0)]));
+    assert_eq!(answers(&lives, 2, 0), BTreeSet::from([EXTENDED.id(1, 0, 0), EXTENDED.id(1, 0, 1), BACKWARD]));
+
+    let lengths: BTreeSet<usize> = lives_of(EXTENDED_BLOCKS).iter().map(|life| ids(&life[1]).count()).collect();
+    assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block ends with the window, however far it was extended by others");
+}
+
+#[test]
+fn closing_takes_the_word_from_whoever_mints() {
+    let lives = lives_of(CLOSED);
+    assert_eq!(answers(&lives, 1, 0), BTreeSet::from([CLOSED.id(1, 0, 0), SHUT]));
+    assert_eq!(answers(&lives, 1, 1), BTreeSet::from([CLOSED.id(2, 0, 0), SHUT]));
+    assert_eq!(answers(&lives, 3, 0), BTreeSet::from([CLOSED.id(2, 0, 0), BACKWARD]), "the ceiling is as low as it may be");
+    assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED.id(3, 0, 0)]));
+
+    let lives = lives_of(CLOSED_TO_BOTH);
+    assert!([1, 2].iter().all(|thread| answers(&lives, *thread, 0).contains(&SHUT)));
+    assert_eq!(answers(&lives, 4, 0), BTreeSet::from([CLOSED.id(1, 0, 0), BACKWARD]));
+
+    // Not below the tick that was issued before the clock went back.
+    let lives = lives_of(CLOSED_CLOCKS);
+    assert_eq!(answers(&lives, 3, 0), BTreeSet::from([BACKWARD]));
+    assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
+}
+
+#[test]
+fn a_straggler_may_mint_while_the_state_begins_anew() {
+    let lives = lives_of(STRAGGLER);
+    let both = [STRAGGLER.id(1, 0, 0), STRAGGLER.id(1, 0, 1)];
+    assert_eq!(answers(&lives, 1, 0), BTreeSet::from(both).union(&BTreeSet::from([BACKWARD, SHUT])).cloned().collect());
+
+    let lives = lives_of(STRAGGLER_BACK);
+    assert_eq!(answers(&lives, 1, 0), BTreeSet::from([STRAGGLER_BACK.id(2, 1, 0), BACKWARD, SHUT]));
+
+    // The first number is left out where it was judged by the window before, and the straggler asks for more time.
+    for life in [STRAGGLER_AHEAD, STRAGGLER_EXTENDS] {
+        let expected = BTreeSet::from([life.id(6, 0, 0), life.id(6, 0, 1), BACKWARD, SHUT]);
+        assert_eq!(answers(&lives_of(life), 1, 0), expected, "{life:?}");
+    }
+}
+
+#[test]
+fn every_defect_of_a_state_file_repeats_an_id_or_would_after_a_power_loss() {
+    for (defect, life, found) in [
+        (Defect::RaisedBeforeTheDisk, EXTENDED, ABOVE),
+        (Defect::RaisedBeforeTheDisk, EXTENDED_BLOCKS, ABOVE),
+        (Defect::ExtendedUnlocked, STRAGGLER_EXTENDS, ABOVE),
+        (Defect::LoweredInsteadOfClosed, CLOSED, TWICE),
+        (Defect::RelaxedClose, CLOSED_CLOCKS, TWICE),
+        (Defect::RelaxedSwap, CLOSED_CLOCKS, TWICE),
+        (Defect::RaisedAfterTheSwap, CLOSED_CLOCKS, TWICE),
+        (Defect::WordFirst, STRAGGLER, TWICE),
+        (Defect::RelaxedWord, STRAGGLER, TWICE),
+        (Defect::NotLookedAtAgain, STRAGGLER, TWICE),
+        (Defect::NotLookedAtAgain, STRAGGLER_AHEAD, ABOVE),
+        (Defect::NotAcquiredBySwap, STRAGGLER, TWICE),
+        (Defect::NotAcquiredBySwap, STRAGGLER_AHEAD, ABOVE),
+    ] {
+        let panic = panic_of(|| drop(life.explore(Some(defect), |rules, state| Copied::on(rules, state, true))));
+        assert!(panic.starts_with(found), "{defect:?}: {panic}");
+    }
 }
