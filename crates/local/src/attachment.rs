@@ -203,6 +203,10 @@ impl Shared {
     /// or leaves meanwhile.
     fn begin(&self, alone: bool, record: Record, header: &Header) -> Result<u64, Begin> {
         let live = &self.live;
+        // Whoever raises the ceiling of a state that begins anew must see it begun.
+        let Some(_raising) = locks::hold(&self.file, Range::Raise, ATTACH_PATIENCE)? else {
+            return Err(busy(&self.path).into());
+        };
         let [high, low] = host::boot()?;
         let start = self.start as u64;
         let this_boot = live.get(Place::Magic) == MAGIC && live.get(Place::BootHigh) == high && live.get(Place::BootLow) == low;
