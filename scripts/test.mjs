@@ -59,6 +59,18 @@ const oracle = (cases) =>
     env: { ...process.env, PROPTEST_CASES: String(cases) },
   });
 
+/** Runs the tests of the state file, with storms of that many seconds. */
+const stateFile = (seconds, options) => {
+  process.env.FRAZIL_STORM_S = String(seconds);
+  start("local", { limitMs: 300_000, ...options });
+};
+
+/** Why file systems cannot be mounted here, if so. */
+const mounts = {
+  unable: () => (process.platform === "linux" && process.getuid() === 0 ? undefined : "mounting takes Linux, and root"),
+  install() {},
+};
+
 const needsAddon = () =>
   isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
 
@@ -150,6 +162,8 @@ const SUITES = [
   { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
   { name: "api-wasm", run: () => node("api", "wasm") },
   { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
+  { name: "local", unable: needsAddon, needs: [faketime, mounts], run: () => stateFile(20) },
+  { name: "local-storm", long: true, unable: needsAddon, run: () => stateFile(120, { file: "storm.test.mjs" }) },
   { name: "readme", run: () => node("readme", isLinuxX64Gnu ? "native" : "wasm") },
   { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
   { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },
