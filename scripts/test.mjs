@@ -45,9 +45,10 @@ function node(folder, backend) {
 }
 
 /** Runs the tests of a folder, or one of its files, that start what they test themselves. What takes so long hangs. */
-function start(folder, { file = "", under = process.execPath, limitMs = 120_000 } = {}) {
+function start(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false } = {}) {
   const chosen = files(folder).filter((path) => path.endsWith(file));
-  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...chosen]);
+  const apart = serial ? ["--test-concurrency=1"] : [];
+  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...apart, ...chosen]);
 }
 
 /** Runs the tests of crates/wasm in a runtime. They compile first, and the limit is that of a whole file. */
@@ -62,7 +63,8 @@ const oracle = (cases) =>
 /** Runs the tests of the state file, with storms of that many seconds. */
 const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
-  start("local", { limitMs: 300_000, ...options });
+  // One file after the other: a process in mounts of its own holds those of the others too.
+  start("local", { limitMs: 300_000, serial: true, ...options });
 };
 
 /** Why file systems cannot be mounted here, if so. */

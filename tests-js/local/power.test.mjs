@@ -9,7 +9,7 @@ import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tools } from "../../scripts/tools.mjs";
 import { count } from "./collector.mjs";
@@ -69,64 +69,65 @@ function machine(t) {
       copyFileSync(image, `${image}.left`);
       for (const process of fleet) await process.kill();
       unmount();
+      // A mount that somebody else still has would keep the memory of the kernel alive, and nothing would be lost.
+      assert.equal(execFileSync("losetup", ["-j", image], { encoding: "utf8" }), "");
       copyFileSync(`${image}.left`, image);
       mount();
     },
   };
 }
 
-// They mostly sleep, so they can run at once.
-describe("power loss", { concurrency: 4 }, () => {
-  for (const [name, offsetS] of [
-    ["the clock as it is", 0],
-    ["the clock set back by 6 s", -6],
-  ]) {
-    test(`after power loss, with ${name}, no ID is repeated`, async (t) => {
-      const { start, minted, losePower, newBoot, out } = machine(t);
-      const random = numbers(20261121 + offsetS);
-      for (let round = 0; round < (offsetS === 0 ? 4 : 2); round++) {
-        const fleet = start(round * offsetS);
-        assert.equal(await minted(fleet), "minted");
-        await sleep(500 + 2000 * random());
-        await losePower(fleet);
-        newBoot();
-      }
-      const fleet = start();
-      assert.equal(await minted(fleet), "minted");
-      await sleep(300);
-      for (const process of fleet) await process.kill();
-      const { issued, repeats } = count(out);
-      t.diagnostic(`${issued} IDs`);
-      assert.equal(repeats, 0);
-      assert.ok(issued > 50_000, `${issued} IDs`);
-    });
-  }
-
-  test("after power loss, with the clock set back by 10 minutes, it is refused and goes on when the clock is right", async (t) => {
+for (const [name, offsetS] of [
+  ["the clock as it is", 0],
+  ["the clock set back by 6 s", -6],
+]) {
+  test(`after power loss, with ${name}, no ID is repeated`, async (t) => {
     const { start, minted, losePower, newBoot, out } = machine(t);
-    const first = start();
-    assert.equal(await minted(first), "minted");
-    await losePower(first);
-    newBoot();
-    assert.equal(await minted(start(-600)), "STATE_FILE_AHEAD");
-    const last = start();
-    assert.equal(await minted(last), "minted");
+    const random = numbers(20261121 + offsetS);
+    for (let round = 0; round < (offsetS === 0 ? 3 : 2); round++) {
+      const fleet = start(round * offsetS);
+      assert.equal(await minted(fleet), "minted");
+      await sleep(500 + 2000 * random());
+      await losePower(fleet);
+      newBoot();
+    }
+    const fleet = start();
+    assert.equal(await minted(fleet), "minted");
     await sleep(300);
-    for (const process of last) await process.kill();
-    assert.equal(count(out).repeats, 0);
+    for (const process of fleet) await process.kill();
+    const { issued, repeats } = count(out);
+    t.diagnostic(`${issued} IDs`);
+    assert.equal(repeats, 0);
+    assert.ok(issued > 50_000, `${issued} IDs`);
   });
+}
 
-  test("believing what the disk has of the mapped part is caught", async (t) => {
-    const { start, minted, losePower, out } = machine(t);
-    const first = start();
-    assert.equal(await minted(first), "minted");
-    await sleep(2500);
-    await losePower(first);
-    // The same boot id, and the clock where it was a while ago.
-    const second = start(-6);
-    assert.equal(await minted(second), "minted");
-    await sleep(3000);
-    for (const process of second) await process.kill();
-    assert.ok(count(out).repeats > 0);
-  });
+test("after power loss, with the clock set back by 10 minutes, it is refused and goes on when the clock is right", async (t) => {
+  const { start, minted, losePower, newBoot, out } = machine(t);
+  const first = start();
+  assert.equal(await minted(first), "minted");
+  await losePower(first);
+  newBoot();
+  assert.equal(await minted(start(-600)), "STATE_FILE_AHEAD");
+  const last = start();
+  assert.equal(await minted(last), "minted");
+  await sleep(300);
+  for (const process of last) await process.kill();
+  assert.equal(count(out).repeats, 0);
+});
+
+test("believing what the disk has of the mapped part is caught", async (t) => {
+  const { start, minted, losePower, out } = machine(t);
+  const first = start();
+  assert.equal(await minted(first), "minted");
+  await sleep(2500);
+  await losePower(first);
+  // The same boot id, and the clock where it was a while ago.
+  const second = start(-6);
+  assert.equal(await minted(second), "minted");
+  await sleep(3000);
+  for (const process of second) await process.kill();
+  const { issued, repeats } = count(out);
+  t.diagnostic(`${issued} IDs, ${repeats} repeats`);
+  assert.ok(repeats > 0);
 });
