@@ -1,19 +1,25 @@
 // `npm run bench`: interleaves what is compared, round by round, prints ratios with their spread, and writes a dated record.
 // Absolute times on a shared machine mean little; the ratio to `Date.now()` of the same round means something.
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { cpus } from "node:os";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
 import { Layout, Snowflake } from "frazil";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
 import { wide } from "../wide.mjs";
+import { round as roundOfProcesses } from "./processes.mjs";
 
 const ROUNDS = 15;
 /** Nanoseconds of processor time that each measurement takes at least. */
 const MIN_CPU_TIME = 60e6;
+const ROUNDS_OF_PROCESSES = 9;
 const ids = new Snowflake({ node: 1, layout: wide });
 const scattered = new Snowflake({ node: 0, layout: wide, sequenceStart: "random" });
+const dir = mkdtempSync(join(tmpdir(), "frazil-bench-"));
+/** The addon has state files. */
+const own = ids.backend === "native" ? Snowflake.local({ dir, scope: "bench", layout: wide }) : undefined;
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
@@ -23,8 +29,10 @@ const subjects = {
   "Date.now()": [() => Date.now(), 1],
   "next()": [() => ids.next(), 1],
   "next(), random start": [() => scattered.next(), 1],
+  ...(own && { "next(), local()": [() => own.next(), 1] }),
   "nextString()": [() => ids.nextString(), 1],
   "fill(4096), per id": [() => ids.fill(page), 4096],
+  ...(own && { "fill(4096), local(), per id": [() => own.fill(page), 4096] }),
   "decode(id)": [() => twitter.decode(tweet), 1],
   "base62.encode(id)": [() => base62.encode(tweet), 1],
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
@@ -48,6 +56,37 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 process.stderr.write("\n");
 
+/** The middle of what so many rounds of processes gave, and of its ratio to the first of them in the same round. */
+async function processTables() {
+  const rounds = [];
+  for (let round = 0; round < ROUNDS_OF_PROCESSES; round++) {
+    rounds.push(await roundOfProcesses(dir));
+    process.stderr.write(`\rround ${round + 1} of ${ROUNDS_OF_PROCESSES} of processes`);
+  }
+  process.stderr.write("\n");
+  const lines = (kind, show) => {
+    const names = Object.keys(rounds[0][kind]);
+    return names.map((name) => {
+      const value = spread(rounds.map((round) => round[kind][name])).median;
+      const { median, low, high } = spread(rounds.map((round) => round[kind][name] / round[kind][names[0]]));
+      return `| ${name} | ${show(value)} | ${median.toFixed(2)} | ${low.toFixed(2)} to ${high.toFixed(2)} |`;
+    });
+  };
+  return `
+Processes with \`fill(4096)\`, together:
+
+| | million IDs a second | times the first | middle half |
+|---|---|---|---|
+${lines("rates", (rate) => (rate / 1e6).toFixed(1)).join("\n")}
+
+From the start of a process to its first ID:
+
+| | ms | times the first | middle half |
+|---|---|---|---|
+${lines("starts", (ms) => ms.toFixed(1)).join("\n")}
+`;
+}
+
 const rows = Object.keys(subjects).map((name) => {
   const ns = spread(rounds.map((times) => times[name]));
   const ratio = spread(rounds.map((times) => times[name] / times["Date.now()"]));
@@ -62,6 +101,11 @@ const table = [
       `| ${name} | ${digits(ratio.median)} | ${digits(ratio.low)} to ${digits(ratio.high)} | ${digits(ns.median)} |`,
   ),
 ].join("\n");
+/** How a call on a state file compares to the same call on a state of the process, round by round. */
+const beside = (name, other) => {
+  const { median, low, high } = spread(rounds.map((times) => times[name] / times[other]));
+  return `\`${name}\` takes ${median.toFixed(2)} times what \`${other}\` takes (middle half ${low.toFixed(2)} to ${high.toFixed(2)}).`;
+};
 const day = new Date().toISOString().slice(0, 10);
 const { version } = createRequire(import.meta.url)("frazil/package.json");
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores, ${process.platform} ${process.arch}`;
@@ -72,6 +116,8 @@ ${made}; ${machine}; ${ROUNDS} interleaved rounds, command \`npm run bench\`.
 Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the way.
 
 ${table}
-`;
+${own ? `\n${beside("next(), local()", "next()")}\n` : ""}${own ? await processTables() : ""}`;
+own?.close();
+rmSync(dir, { recursive: true });
 writeFileSync(`${root}docs/benchmarks/${day}-${ids.backend}.md`, record);
 process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-${ids.backend}.md\n`);

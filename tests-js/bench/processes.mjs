@@ -1,0 +1,36 @@
+// What several processes make of one state file, and how soon a process has its first ID: measured from outside, interleaved.
+import { fork, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** IDs a second that so many processes make together, for some time at once; on a state file where there is a directory. */
+async function rate(processes, dir, ms = 400) {
+  const children = Array.from({ length: processes }, () => fork(path("fill.mjs"), [JSON.stringify({ dir, ms })]));
+  const said = () => Promise.all(children.map(async (child) => (await once(child, "message"))[0]));
+  await said();
+  const counts = said();
+  for (const child of children) child.send("go");
+  return ((await counts).reduce((sum, count) => sum + count, 0) * 1000) / ms;
+}
+
+/** Milliseconds from the start of a process to its first ID. */
+function firstId(...args) {
+  const { stdout, signal, stderr } = spawnSync(process.execPath, [path("start.mjs"), ...args], { encoding: "utf8" });
+  if (signal !== "SIGKILL") throw new Error(`no first ID: ${stderr}`);
+  return Number(stdout);
+}
+
+/** One round of each. */
+export async function round(dir) {
+  return {
+    rates: {
+      "one process, its own state": await rate(1),
+      "1 process, state file": await rate(1, dir),
+      "2 processes, one state file": await rate(2, dir),
+      "4 processes, one state file": await rate(4, dir),
+    },
+    starts: { "static node id": firstId(), "`local()`, after a crash": firstId(dir) },
+  };
+}
