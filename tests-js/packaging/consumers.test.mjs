@@ -1,7 +1,7 @@
 // The packed tarballs, installed into tiny projects of the kinds that people have. One alone: `node --test
 // --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -225,17 +225,29 @@ test("no-addon: neither package runs anything when it is installed", () => {
 test("cli: next, decode and plan from the installed tarball, for people and for programs", () => {
   const folder = consumer("cli");
   const npx = (...args) => run(folder, "npx", ["--offline", "frazil", ...args]).stdout;
-  const frazil = (...args) => run(folder, join(folder, "node_modules/.bin/frazil"), args).stdout;
+  const program = join(folder, "node_modules/.bin/frazil");
+  const frazil = (...args) => run(folder, program, args).stdout;
   const lines = (text) => text.trimEnd().split("\n");
 
   const help = npx("--help");
-  for (const said of ["next", "decode", "plan", "--node", "--layout", "--json"]) assert.ok(help.includes(said), said);
+  for (const said of ["next", "decode", "plan", "--node", "--dir", "--layout", "--json"])
+    assert.ok(help.includes(said), said);
   assert.equal(frazil(), help);
   assert.equal(frazil("--version"), `${pack()[0].report.version}\n`);
 
   assert.match(npx("next", "--node", "7"), /^\d{18,19}\n$/);
   const ids = lines(frazil("next", "--node", "7", "--count", "3", "--json")).map((line) => JSON.parse(line));
   assert.ok(ids.length === 3 && ids.every((id) => typeof id === "string") && BigInt(ids[0]) < BigInt(ids[2]), `${ids}`);
+
+  if (hasAddon) {
+    // Without a node id, on the state file of this user; then on one in a folder.
+    const home = { env: { XDG_STATE_HOME: join(folder, "state") } };
+    const minted = ["1", "2"].flatMap((count) => lines(run(folder, program, ["next", "--count", count], home).stdout));
+    assert.ok(minted.length === 3 && BigInt(minted[0]) < BigInt(minted[1]), `${minted}`);
+    assert.equal(readdirSync(join(folder, "state/frazil")).length, 1);
+    assert.match(frazil("next", "--dir", "here"), /^\d{18,19}\n$/);
+    assert.equal(readdirSync(join(folder, "here")).length, 1);
+  }
 
   const read = ["decode", "1541815603606036480", "--layout", "twitter"];
   const shown = frazil(...read);
@@ -253,13 +265,15 @@ test("cli: next, decode and plan from the installed tarball, for people and for 
 
 test("cli: a refusal is exit code 1, a mistake in the call 2, on standard error with what to do", () => {
   const folder = consumer("cli");
+  const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", XDG_STATE_HOME: join(folder, "state") };
   const refused = (status, ...args) => {
-    const { stdout, stderr } = run(folder, join(folder, "node_modules/.bin/frazil"), args, { status });
+    const { stdout, stderr } = run(folder, join(folder, "node_modules/.bin/frazil"), args, { status, env });
     assert.equal(stdout, "");
     assert.match(stderr, /^frazil: .*\nnpx frazil --help/);
     return stderr;
   };
-  assert.match(refused(1, "next"), /NODE_REQUIRED/);
+  assert.match(refused(1, "next"), hasAddon ? /NODE_REQUIRED: .*Kubernetes/ : /NATIVE_REQUIRED/);
+  assert.match(refused(2, "next", "--node", "7", "--dir", "here"), /--node and --dir/);
   assert.match(refused(1, "next", "--node", "1024"), /INVALID_NODE: node is 1024: .*0 to 1023/);
   assert.match(refused(1, "decode", "12x"), /INVALID_ID/);
   assert.match(refused(1, "plan", "--layout", "tweeter"), /INVALID_LAYOUT: layout is "tweeter": .*twitter/);

@@ -13,7 +13,7 @@ const programsOf = (document) =>
   [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
     ([, program, output], at) => ({ name: `${document}, program ${at + 1}`, program, output }),
   );
-const programs = ["README.md", "docs/text.md"].map(programsOf);
+const programs = ["README.md", "docs/text.md", "docs/local.md"].map(programsOf);
 
 test("there are programs to run", () => assert.ok(programs.every(({ length }) => length >= 1)));
 
@@ -23,7 +23,9 @@ for (const { name, program, output } of programs.flat()) {
     const folder = mkdtempSync(join(root, "tests-js/readme/run-"));
     try {
       writeFileSync(join(folder, "program.mjs"), program);
-      const printed = execFileSync(process.execPath, [join(folder, "program.mjs")], { encoding: "utf8" });
+      // Where state files go by default.
+      const env = { ...process.env, XDG_STATE_HOME: join(folder, "state") };
+      const printed = execFileSync(process.execPath, [join(folder, "program.mjs")], { encoding: "utf8", env });
       // IDs and times minted now are new each time: their shape is compared, everything else to the letter.
       const shape = (text) =>
         text

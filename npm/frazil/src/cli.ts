@@ -6,15 +6,16 @@ import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
 
 const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines
 
-  npx frazil next --node 7                       mint an ID
-  npx frazil next --node 7 --count 3 --json      three, as JSON
+  npx frazil next                                mint an ID on this machine, after all others of this user
+  npx frazil next --node 7 --count 3 --json      three, as JSON, with a node id that is yours to keep apart
   npx frazil decode 175928847299117063 --layout discord
                                                  what an ID says: time, node, sequence, bits
   npx frazil plan --layout twitter               what a layout holds, and when it ends
 
 Options
-  --node N         which of your machines this is; there is no default, because two machines on one node id
-                   repeat each other's IDs. "none" for a layout without a node field
+  --node N         which of your machines this is, in place of the state file of this machine: two processes on one
+                   node id can repeat each other's IDs. "none" for a layout without a node field
+  --dir PATH       where the state file of this machine lies (default: ~/.local/state/frazil)
   --layout NAME    ${Layout.names.slice(0, 8).join(", ")},
                    ${Layout.names.slice(8).join(", ")} (default: default)
   --epoch MS       another epoch for the layout, in Unix milliseconds
@@ -30,6 +31,7 @@ class UsageError extends Error {}
 
 interface Flags {
   node?: string | undefined;
+  dir?: string | undefined;
   layout?: string | undefined;
   epoch?: string | undefined;
   count?: string | undefined;
@@ -67,11 +69,18 @@ function bitsOf(id: bigint, layout: Layout): string {
 }
 
 function next(flags: Flags): void {
-  const { node, count = "1" } = flags;
+  const { node, dir, count = "1" } = flags;
+  if (node !== undefined && dir !== undefined)
+    throw new UsageError("--node and --dir exclude each other: a static node id has no state file");
+  const layout = layoutOf(flags);
+  const wanted = wholeNumber("count", count);
   const id = node === undefined || node === "none" ? node : wholeNumber("node", node);
-  const ids = new Snowflake({ layout: layoutOf(flags), node: id as number, maxWaitMs: 5000 });
-  const minted = ids.nextManyStrings(wholeNumber("count", count));
-  for (const text of minted) line(flags.json ? JSON.stringify(text) : text);
+  const waiting = { layout, maxWaitMs: 5000 };
+  using ids =
+    id === undefined
+      ? Snowflake.local({ ...waiting, ...(dir === undefined ? {} : { dir }) })
+      : new Snowflake({ ...waiting, node: id as number });
+  for (const text of ids.nextManyStrings(wanted)) line(flags.json ? JSON.stringify(text) : text);
 }
 
 function decode(flags: Flags, ids: readonly string[]): void {
@@ -127,6 +136,7 @@ function main(args: string[]): void {
     allowPositionals: true,
     options: {
       node: { type: "string" },
+      dir: { type: "string" },
       layout: { type: "string" },
       epoch: { type: "string" },
       count: { type: "string" },
