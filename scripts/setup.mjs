@@ -34,6 +34,15 @@ async function linker() {
   await step("installing gcc, which Rust links with", () => installDebian("gcc", "libc6-dev"));
 }
 
+/** The systems that the state file is compiled for besides the one that it runs on here. */
+export const OTHER_SYSTEMS = ["aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
+
+/** Adds Rust's library for a target. */
+export async function rustTarget(target) {
+  if (existsSync(`${ask("rustc", ["--print", "sysroot"])}/lib/rustlib/${target}`)) return;
+  await step(`adding the Rust target ${target}`, () => run("rustup", ["target", "add", target]));
+}
+
 /** The parts of Rust that the tests run and a minimal toolchain lacks. */
 export async function rustTools() {
   for (const [tool, component] of [
@@ -60,8 +69,5 @@ export async function setUp() {
   }
   await linker();
   await installPackages(root, "installing npm packages");
-  const target = "wasm32-unknown-unknown";
-  if (!existsSync(`${ask("rustc", ["--print", "sysroot"])}/lib/rustlib/${target}`)) {
-    await step(`adding the Rust target ${target}`, () => run("rustup", ["target", "add", target]));
-  }
+  await rustTarget("wasm32-unknown-unknown");
 }

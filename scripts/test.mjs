@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
-import { rustTools, setUp } from "./setup.mjs";
+import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 import { browser, faketime, miri, runtimes, tools } from "./tools.mjs";
 
@@ -91,7 +91,7 @@ const SUITES = [
   },
   {
     name: "lint-rust",
-    run: () => {
+    run: async () => {
       const strict = ["--", "-D", "warnings"];
       cargo(
         "clippy",
@@ -107,6 +107,10 @@ const SUITES = [
         "--all-features",
         ...strict,
       );
+      for (const target of OTHER_SYSTEMS) {
+        await rustTarget(target);
+        cargo("clippy", "--locked", "--quiet", "-p", "frazil-local", "--target", target, ...strict);
+      }
       cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "-p", "frazil-no-panic", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);

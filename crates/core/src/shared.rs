@@ -208,6 +208,26 @@ impl Cells<'_> {
     }
 }
 
+impl Cells<'_> {
+    /// Opens a state that was closed as it was, with the word that [`Cells::close`] returned, and not 0. The window begins where
+    /// it did, and ends at `until_ms`. Only while nobody else does the same.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use frazil::{Cells, SequenceStart};
+    /// let [word, from_ms, until_ms] = [u64::MAX, 5000, 8000].map(AtomicU64::new);
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// cells.resume(5 << 12, 6000);
+    /// assert_eq!((word.load(Relaxed), from_ms.load(Relaxed), until_ms.load(Relaxed)), (5 << 12, 5000, 6000));
+    /// ```
+    pub fn resume(&self, word: u64, until_ms: u64) {
+        self.until_ms.store(until_ms, Ordering::Relaxed);
+        // Last, and `Release`, as in `open`.
+        self.word.store(word, Ordering::Release);
+    }
+}
+
 /// Who keeps a state: provides its memory, and extends its window.
 ///
 /// ```

@@ -7,22 +7,21 @@
 //! * **The last one out** takes the word away, and only then lowers the ceiling to the end of what was used.
 //! * **A failed flush ends it for good**: the kernel may have dropped the pages and call the next flush a success.
 
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use frazil::{Cells, Code, Error, Keeper, KeptFile, Machine, SequenceStart, Subject, Window};
-use nix::fcntl::Flock;
 
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
 use crate::host;
 use crate::live::{Live, MAGIC, Place};
 use crate::locks::{self, DIRECTORIES, Mode, Range};
+use crate::os::{self, DirectoryLock, Identity};
 use crate::raiser::Raiser;
 use crate::target::Target;
 
@@ -51,11 +50,10 @@ pub(crate) struct Attachment {
 pub(crate) struct Shared {
     path: PathBuf,
     file: File,
-    device: u64,
-    inode: u64,
+    identity: Identity,
     file_system: String,
     /// Held for as long as the file is in use, so that whoever makes another one knows.
-    _directories: Vec<Flock<File>>,
+    _directories: Vec<DirectoryLock>,
     live: Live,
     start: SequenceStart,
     machine: Machine,
@@ -72,12 +70,6 @@ pub(crate) struct Shared {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What the mutexes guard is whole at every moment.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// When an inode was made, in nanoseconds; 0 where the file system does not say.
-pub(crate) fn created_ns(metadata: &Metadata) -> u64 {
-    let since = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
 impl Attachment {
@@ -97,7 +89,8 @@ impl Attachment {
         }
         let header = Header::read(&file).map_err(failed("read"))?;
         let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
-        target.check(&header, &metadata)?;
+        let identity = os::identity(&file).map_err(failed("read"))?;
+        target.check(&header, identity)?;
         let record = Record::read(&file).map_err(failed("read"))?;
         let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
         let live = Live::map(&file, machine.clock_ids()).map_err(failed("mapped"))?;
@@ -107,8 +100,7 @@ impl Attachment {
         }
         let shared = Shared {
             path: path.to_owned(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
+            identity,
             file,
             file_system,
             _directories: directories,
@@ -172,16 +164,16 @@ fn busy(path: &Path) -> Fault {
 }
 
 /// Holds the directory of a file and those above it, as far as they can be opened.
-fn hold_directories(path: &Path) -> Result<Vec<Flock<File>>, Fault> {
+fn hold_directories(path: &Path) -> Result<Vec<DirectoryLock>, Fault> {
     let mut held = Vec::new();
     for directory in path.ancestors().skip(1).take(DIRECTORIES) {
         let mut lock = None;
         let taken = locks::patiently(ATTACH_PATIENCE, || {
-            lock = locks::directory(directory, Mode::Shared)?;
-            Ok(lock.is_some())
+            lock = os::lock_directory(directory, Mode::Shared)?;
+            Ok(lock.is_some() || !os::LOCKS_DIRECTORIES)
         });
         match (taken, lock) {
-            (Ok(true), Some(lock)) => held.push(lock),
+            (Ok(true), lock) => held.extend(lock),
             // Whoever may not open it cannot make a new file by way of it either.
             (Err(cause), _) if cause.kind() == io::ErrorKind::PermissionDenied => {}
             (Err(cause), _) => return Err(Fault::failed(directory, "locked", &cause)),
@@ -207,9 +199,12 @@ impl Shared {
         let Some(_raising) = locks::hold(&self.file, Range::Raise, ATTACH_PATIENCE)? else {
             return Err(busy(&self.path).into());
         };
-        let [high, low] = host::boot()?;
+        let boot = os::boot()?;
         let start = self.start as u64;
-        let this_boot = live.get(Place::Magic) == MAGIC && live.get(Place::BootHigh) == high && live.get(Place::BootLow) == low;
+        let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));
+        // Where boots are not told apart, only somebody else who is attached shows that this is still the same.
+        let this_boot = live.get(Place::Magic) == MAGIC && boot.map_or(!alone, |boot| boot == of_boot);
+        let [high, low] = boot.unwrap_or_default();
         if !this_boot {
             if !alone {
                 return Err(Fault::corrupt(&self.path, "is in use by processes of another kernel").into());
@@ -217,10 +212,10 @@ impl Shared {
             self.refuse_ahead(record.ceiling_ms, host::wall_ms())?;
             // Whoever dies before the end leaves the old boot in place, and the next one does it all again.
             live.set(Place::Magic, 0);
-            live.set(Place::Offset, host::wall_ms().wrapping_sub(host::since_boot_ms()?));
+            live.set(Place::Offset, host::wall_ms().wrapping_sub(os::since_boot_ms()?));
             live.set(Place::Disbelieved, 0);
             live.set(Place::Failed, 0);
-            live.set(Place::Device, self.device);
+            live.set(Place::Device, self.identity.device);
             live.set(Place::Number, record.number);
             live.set(Place::Start, start);
             live.set(Place::LastWord, 0);
@@ -233,7 +228,7 @@ impl Shared {
             live.set(Place::BootLow, low);
             live.set(Place::Magic, MAGIC);
         }
-        if live.get(Place::Device) != self.device {
+        if live.get(Place::Device) != self.identity.device {
             return Err(Fault::corrupt(&self.path, "is a copy of one on another device").into());
         }
         if live.get(Place::Failed) != 0 {
@@ -262,15 +257,15 @@ impl Shared {
         if cells.word.load(Ordering::Acquire) != u64::MAX {
             return;
         }
+        let until_ms = live.get(Place::Until);
         match live.get(Place::LastWord) {
             0 => {
-                let until_ms = live.get(Place::Until);
                 cells.open(Window { from_ms: until_ms, until_ms });
             }
             word => {
                 // First: a word that stays behind might be taken for the last of another closing.
                 live.set(Place::LastWord, 0);
-                cells.word.store(word, Ordering::Release);
+                cells.resume(word, until_ms);
             }
         }
     }
@@ -330,7 +325,7 @@ impl Shared {
     /// nobody sets. Only while the ceiling is held, because it learns.
     fn believe_ms(&self, now_ms: u64) -> io::Result<u64> {
         let live = &self.live;
-        let (wall_ms, since_boot_ms) = (host::wall_ms(), host::since_boot_ms()?);
+        let (wall_ms, since_boot_ms) = (host::wall_ms(), os::since_boot_ms()?);
         let believed_ms = live.get(Place::Offset).wrapping_add(since_boot_ms);
         let disbelieved = live.get(Place::Disbelieved);
         let long_since = disbelieved != 0 && since_boot_ms.saturating_sub(disbelieved) >= DISBELIEF_MS;
@@ -345,17 +340,13 @@ impl Shared {
 
     /// The same, learning nothing.
     fn believed_ms(&self, now_ms: u64) -> io::Result<u64> {
-        let believed_ms = self.live.get(Place::Offset).wrapping_add(host::since_boot_ms()?);
+        let believed_ms = self.live.get(Place::Offset).wrapping_add(os::since_boot_ms()?);
         Ok(if now_ms <= believed_ms.saturating_add(STEP_MS) { now_ms } else { believed_ms })
     }
 
     /// Whether the path still leads to the file.
     fn in_place(&self) -> io::Result<bool> {
-        match fs::metadata(&self.path) {
-            Ok(metadata) => Ok((metadata.dev(), metadata.ino()) == (self.device, self.inode)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(os::identity_at(&self.path)? == Some(self.identity))
     }
 
     /// Raises the ceiling so that the window reaches `until_ms`, and returns the time to go on with.
@@ -507,11 +498,11 @@ impl Keeper for Attachment {
     }
 
     fn file(&self) -> Option<KeptFile> {
-        let Shared { path, file_system, live, device, inode, raises, .. } = &*self.shared;
+        let Shared { path, file_system, live, identity, raises, .. } = &*self.shared;
         let wall_ms = host::wall_ms();
         let mut file = KeptFile::new(path.display().to_string(), file_system.clone());
         file.ceiling_ms = live.get(Place::Until);
-        file.attached = host::attached(*device, *inode);
+        file.attached = os::holders(*identity, Range::Attached.byte());
         file.raises = raises.load(Ordering::Relaxed);
         file.distrusted_ms = self.shared.believed_ms(wall_ms).map_or(0, |believed_ms| wall_ms - believed_ms);
         Some(file)

@@ -17,9 +17,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use siphasher::sip::SipHasher24;
+
+use crate::os;
 
 const BLOCK: usize = 512;
 const HEADER_AT: u64 = 0;
@@ -76,8 +77,8 @@ impl Block {
     }
 
     fn write(&self, file: &File, at: u64) -> io::Result<()> {
-        file.write_all_at(&self.0, at)?;
-        file.write_all_at(&self.0, at + COPY)
+        os::write_at(file, &self.0, at)?;
+        os::write_at(file, &self.0, at + COPY)
     }
 
     /// The numbers of both copies, of each if its checksum and magic are right.
@@ -85,7 +86,7 @@ impl Block {
         let mut copies = [None; 2];
         for (copy, at) in copies.iter_mut().zip([at, at + COPY]) {
             let mut block = Self([0; BLOCK]);
-            file.read_exact_at(&mut block.0, at)?;
+            os::read_at(file, &mut block.0, at)?;
             let mut numbers = [0; Self::WORDS];
             for (number, place) in numbers.iter_mut().zip(block.0.chunks_exact(8)) {
                 *number = u64::from_le_bytes(place.try_into().unwrap_or_default());

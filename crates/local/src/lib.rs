@@ -12,11 +12,10 @@
 //! * **Refused**: file systems that forget, or whose memory is not shared; files that are damaged, copied, replaced or of
 //!   another layout; and, for good, a file whose flush has failed.
 //!
+//! Run and tested on Linux. For macOS and Windows the code is there, and has only been compiled.
+//!
 //! Not covered: several machines. IDs of two machines repeat each other unless their node ids differ. Nor a machine that is
 //! cloned, or a disk that is set back to an earlier state: the copy has the same node id and the same ceiling.
-
-#[cfg(not(target_os = "linux"))]
-compile_error!("frazil-local runs on Linux: it needs locks of open file descriptions and the kernel's boot id");
 
 mod attachment;
 mod disk;
@@ -25,6 +24,7 @@ mod host;
 mod live;
 mod local;
 mod locks;
+mod os;
 mod raiser;
 mod target;
 

@@ -1,24 +1,22 @@
-//! Who is attached to a state file, and who may change it: locks of open file descriptions.
+//! Who is attached to a state file, and who may change it: locks of open files.
 //!
 //! They belong to the open file and not to the process, so closing another descriptor of the same file does not drop them
-//! (as it does POSIX locks), they need no process ids, and the kernel frees them however a process ends. They lie beyond the
+//! (as it does POSIX locks), they need no process ids, and the system frees them however a process ends. They lie beyond the
 //! end of the file, where no byte is.
 //!
-//! Directories have no byte ranges; there it is `flock`. Who is attached holds it shared on the directory of the file and on
-//! those above it, so that whoever makes a new file can tell whether an older one may still be in use.
+//! Whoever is attached also holds the directory of the file and those above it, shared, so that whoever makes a new file can
+//! tell whether an older one may still be in use.
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, Flock, FlockArg, fcntl};
-use nix::libc;
+use crate::os;
+pub(crate) use crate::os::Mode;
 
 /// Beyond the end of every state file.
-pub(crate) const FIRST_BYTE: i64 = 1 << 40;
+const FIRST_BYTE: u64 = 1 << 40;
 /// How many directories are held: that of the file, and those above it.
 pub(crate) const DIRECTORIES: usize = 4;
 
@@ -33,29 +31,16 @@ pub(crate) enum Range {
     Attached = 2,
 }
 
-/// How to hold it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Mode {
-    Shared = libc::F_RDLCK as isize,
-    Exclusive = libc::F_WRLCK as isize,
-    Free = libc::F_UNLCK as isize,
+impl Range {
+    /// The byte that it locks.
+    pub(crate) const fn byte(self) -> u64 {
+        FIRST_BYTE + self as u64
+    }
 }
 
 /// Takes, changes or frees a lock, unless another open file is in the way: then `false`.
 pub(crate) fn set(file: &File, range: Range, mode: Mode) -> io::Result<bool> {
-    #[expect(clippy::cast_possible_truncation, reason = "constants of the kernel that are below 5")]
-    let flock = libc::flock {
-        l_type: mode as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: FIRST_BYTE + range as i64,
-        l_len: 1,
-        l_pid: 0,
-    };
-    match fcntl(file, FcntlArg::F_OFD_SETLK(&flock)) {
-        Ok(_) => Ok(true),
-        Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
-        Err(errno) => Err(errno.into()),
-    }
+    os::lock(file, range.byte(), mode)
 }
 
 /// A lock that is freed when this is dropped.
@@ -88,18 +73,5 @@ pub(crate) fn patiently(patience: Duration, mut attempt: impl FnMut() -> io::Res
         }
         sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(5));
-    }
-}
-
-/// A lock on a directory, unless another is in the way.
-pub(crate) fn directory(path: &Path, mode: Mode) -> io::Result<Option<Flock<File>>> {
-    let how = match mode {
-        Mode::Exclusive => FlockArg::LockExclusiveNonblock,
-        _ => FlockArg::LockSharedNonblock,
-    };
-    match Flock::lock(File::open(path)?, how) {
-        Ok(lock) => Ok(Some(lock)),
-        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
-        Err((_, errno)) => Err(errno.into()),
     }
 }

@@ -1,26 +1,26 @@
 //! Which state file: where it lies, whose it is, and how it is made where there is none.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
 use frazil::{Code, Key, Machine, SequenceStart, Subject};
-use nix::fcntl::posix_fallocate;
-use nix::libc;
 
-use crate::attachment::{WINDOW_MS, created_ns};
+use crate::attachment::WINDOW_MS;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::host::{self, Verdict};
+use crate::host;
 use crate::live::Live;
 use crate::locks::{self, Mode};
+use crate::os::{self, Identity, Verdict};
 
 /// How often to look whether somebody else, who is faster, makes the file: for 200 ms.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(10);
+/// The most that any generator of a file may run ahead of the clock.
+const MAX_LEAD_MS: u64 = 1000;
 
 /// A state file, by name.
 #[derive(Debug)]
@@ -57,9 +57,7 @@ impl Target {
     pub(crate) fn open(&self) -> Result<(File, String), Fault> {
         // A file that is deleted again and again in between is not one to rely on.
         for _ in 0..8 {
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).custom_flags(libc::O_NOFOLLOW);
-            match options.open(&self.path) {
+            match os::open(&self.path, false) {
                 Ok(file) => {
                     if !file.metadata().map_err(self.failed("read"))?.is_file() {
                         return Err(Fault::corrupt(&self.path, "is no plain file"));
@@ -75,7 +73,7 @@ impl Target {
     }
 
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
-        let (name, verdict) = host::file_system(file).map_err(self.failed("asked for its file system"))?;
+        let (name, verdict) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
         let text = match verdict {
             Verdict::Sound => return Ok(name),
@@ -95,15 +93,15 @@ impl Target {
     }
 
     /// Whether a file is the one that this target means, and no copy of it.
-    pub(crate) fn check(&self, header: &Header, metadata: &Metadata) -> Result<(), Fault> {
-        let Header { fingerprint, node, scope, inode, created_ns: created, .. } = header;
+    pub(crate) fn check(&self, header: &Header, identity: Identity) -> Result<(), Fault> {
+        let Header { fingerprint, node, scope, inode, created_ns, .. } = header;
         let what = if *fingerprint != self.machine.fingerprint() {
             "belongs to another layout"
         } else if *node != self.machine.node() {
             "belongs to another node id"
         } else if *scope != self.scope {
             "belongs to another scope"
-        } else if *inode != metadata.ino() || ![0, created_ns(metadata)].contains(created) {
+        } else if *inode != identity.inode || ![0, identity.created_ns].contains(created_ns) {
             "is a copy, and the file that it was copied from may have gone on"
         } else {
             return Ok(());
@@ -119,8 +117,8 @@ impl Target {
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         let mut lock = None;
         for _ in 0..LOOKS {
-            lock = locks::directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
-            if lock.is_some() || self.path.exists() {
+            lock = os::lock_directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
+            if lock.is_some() || self.path.exists() || !os::LOCKS_DIRECTORIES {
                 break;
             }
             sleep(LOOK);
@@ -128,15 +126,15 @@ impl Target {
         if self.path.exists() {
             return Ok(());
         }
-        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(self.failed("made"))?;
+        os::make_directories(dir).map_err(self.failed("made"))?;
         // Whoever uses an older file holds its directory and the three above it. Where nobody does, there is no such file in
         // use, or never was one; else whatever it has reserved must be over first.
         let unused = lock.is_some() && missing < locks::DIRECTORIES;
-        let reserved_ms = if unused { 0 } else { WINDOW_MS.max(self.machine.max_lead_ms() + self.machine.tick_ms()) };
+        let reserved_ms = if unused { 0 } else { WINDOW_MS.max(MAX_LEAD_MS + self.machine.tick_ms()) };
         self.write_new(dir, host::wall_ms().saturating_add(reserved_ms)).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
         for made in dir.ancestors().take(missing + 1) {
-            File::open(made).and_then(|directory| directory.sync_all()).map_err(self.failed("made"))?;
+            os::flush_directory(made).map_err(self.failed("made"))?;
         }
         Ok(())
     }
@@ -144,7 +142,9 @@ impl Target {
     /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+        // Not by the process id: processes in two containers can have the same.
+        let [unique, _] = Key::random().halves();
+        let temporary = dir.join(format!(".{name}.{unique:016x}"));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
             // Somebody was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -158,23 +158,20 @@ impl Target {
     }
 
     fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create_new(true).custom_flags(libc::O_NOFOLLOW).open(temporary)?;
-        // Whoever may make files in the directory may use this one.
-        let mode = fs::metadata(dir)?.permissions().mode() & 0o666;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        let file = os::open(temporary, true)?;
+        os::share(&file, dir)?;
         let length = Live::file_len(self.machine.clock_ids());
-        posix_fallocate(&file, 0, i64::try_from(length).unwrap_or(i64::MAX))?;
+        os::allocate(&file, length)?;
         // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;
-        let metadata = file.metadata()?;
+        let Identity { inode, created_ns, .. } = os::identity(&file)?;
         let Self { machine, scope, .. } = self;
         let header = Header {
             fingerprint: machine.fingerprint(),
             node: machine.node(),
             scope: scope.clone(),
-            inode: metadata.ino(),
-            created_ns: created_ns(&metadata),
+            inode,
+            created_ns,
             key: Key::random().halves(),
         };
         header.write(&file)?;

@@ -1,0 +1,83 @@
+//! macOS.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::statfs::fstatfs;
+use nix::time::ClockId;
+
+use super::unix::clock_ms;
+use super::{GONE, HOSTS, INODES, Identity, Verdict, bits_of};
+use crate::host::home;
+
+/// The boot of the kernel, as 128 bits that no other boot has.
+pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
+    let mut text = [0_u8; 64];
+    let mut length = text.len();
+    // SAFETY: the name ends with a zero, `length` says how long `text` is, and nothing is set.
+    let status = unsafe {
+        libc::sysctlbyname(
+            c"kern.bootsessionuuid".as_ptr(),
+            text.as_mut_ptr().cast::<c_void>(),
+            &raw mut length,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    bits_of(&String::from_utf8_lossy(&text)).map(Some)
+}
+
+/// Milliseconds since the boot, those of sleep included: `CLOCK_MONOTONIC` is that on macOS. Nobody sets this clock.
+pub(crate) fn since_boot_ms() -> io::Result<u64> {
+    clock_ms(ClockId::CLOCK_MONOTONIC)
+}
+
+/// A lock of the open file description, as on Linux.
+pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Errno> {
+    // SAFETY: the descriptor is open, and the record outlives the call.
+    Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, record) }).map(|_| ())
+}
+
+/// Nothing: what is allocated is allocated by writing it.
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+pub(crate) fn allocate(_file: &File, _length: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Kinds of file systems by their names.
+const KINDS: &[(&str, Verdict)] = &[
+    ("apfs", Verdict::Sound),
+    ("hfs", Verdict::Sound),
+    ("tmpfs", Verdict::Never(GONE)),
+    ("nfs", Verdict::Never(HOSTS)),
+    ("smbfs", Verdict::Never(HOSTS)),
+    ("afpfs", Verdict::Never(HOSTS)),
+    ("webdav", Verdict::Never(HOSTS)),
+    ("msdos", Verdict::Never(INODES)),
+    ("exfat", Verdict::Never(INODES)),
+];
+
+/// The name and the verdict of the file system that holds a file or directory.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+    let stat = fstatfs(file)?;
+    let name = stat.filesystem_type_name();
+    let known = KINDS.iter().find(|(known, _)| *known == name);
+    Ok((name.to_owned(), known.map_or(Verdict::Vouched, |(_, verdict)| *verdict)))
+}
+
+pub(crate) fn state_home() -> Option<PathBuf> {
+    Some(home("HOME")?.join("Library/Application Support"))
+}
+
+/// The kernel lists no locks.
+pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
+    None
+}

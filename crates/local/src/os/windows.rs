@@ -1,0 +1,195 @@
+//! Windows.
+//!
+//! It has no id of its boot, so the mapped part is believed only while somebody else is attached: after the last process
+//! crashed, the next one begins at the ceiling. Locks of a directory are missing too, so a new file always waits. And after
+//! a crash locks are freed when the system finds the time.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::io::AsRawHandle;
+use std::path::{Path, PathBuf};
+
+use windows_sys::Win32::Foundation::{ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED, HANDLE};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_REMOTE_PROTOCOL_INFO,
+    FileRemoteProtocolInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetVolumeInformationByHandleW,
+    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
+};
+use windows_sys::Win32::System::IO::OVERLAPPED;
+use windows_sys::Win32::System::SystemInformation::GetTickCount64;
+
+use super::{HOSTS, INODES, Identity, Mode, Verdict};
+use crate::host::home;
+
+/// Whether directories can be locked.
+pub(crate) const LOCKS_DIRECTORIES: bool = false;
+/// There is no lock on a directory.
+#[derive(Debug)]
+pub(crate) enum DirectoryLock {}
+
+/// Not known.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn boot() -> io::Result<Option<[u64; 2]>> {
+    Ok(None)
+}
+
+/// Milliseconds since the boot, those of sleep included. Nobody sets this clock.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) fn since_boot_ms() -> io::Result<u64> {
+    // SAFETY: it takes nothing and cannot fail.
+    Ok(unsafe { GetTickCount64() })
+}
+
+fn handle(file: &File) -> HANDLE {
+    file.as_raw_handle().cast()
+}
+
+/// Opens a file, but nothing that a link leads to.
+pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(new).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
+}
+
+/// Makes a directory and those above it, with the permissions of where they are.
+pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+/// Nothing: a directory cannot be flushed, and NTFS keeps a journal of its own.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn flush_directory(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Nothing: a file has the permissions of its directory.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn share(_file: &File, _directory: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Nothing: what is allocated is allocated by writing it.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn allocate(_file: &File, _length: u64) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = file.seek_read(bytes, at)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes = &mut bytes[count..];
+        at += count as u64;
+    }
+    Ok(())
+}
+
+pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = file.seek_write(bytes, at)?;
+        bytes = &bytes[count..];
+        at += count as u64;
+    }
+    Ok(())
+}
+
+pub(crate) fn identity(file: &File) -> io::Result<Identity> {
+    let mut information = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the handle is open, and the record is as large as the call writes.
+    if unsafe { GetFileInformationByHandle(handle(file), &raw mut information) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let wide = |high: u32, low: u32| (u64::from(high) << 32) | u64::from(low);
+    let created = information.ftCreationTime;
+    Ok(Identity {
+        device: u64::from(information.dwVolumeSerialNumber),
+        inode: wide(information.nFileIndexHigh, information.nFileIndexLow),
+        // In steps of 100 ns, since 1601: as good a mark as any.
+        created_ns: wide(created.dwHighDateTime, created.dwLowDateTime),
+    })
+}
+
+/// Of the file that a path leads to; `None` where there is none.
+pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
+    match OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path) {
+        Ok(file) => identity(&file).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// None: the path is only looked at.
+pub(crate) fn lock_directory(path: &Path, _mode: Mode) -> io::Result<Option<DirectoryLock>> {
+    OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;
+    Ok(None)
+}
+
+/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`, and nothing is held.
+/// Changing is two steps, so it is done only where nobody else attaches or leaves.
+pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
+    let mut place = OVERLAPPED::default();
+    #[expect(clippy::cast_possible_truncation, reason = "its two halves")]
+    {
+        place.Anonymous.Anonymous.Offset = byte as u32;
+        place.Anonymous.Anonymous.OffsetHigh = (byte >> 32) as u32;
+    }
+    // SAFETY: the handle is open, and the record outlives the call, which does not wait.
+    if unsafe { UnlockFileEx(handle(file), 0, 1, 0, &raw mut place) } == 0 {
+        let error = io::Error::last_os_error();
+        if !is(&error, ERROR_NOT_LOCKED) {
+            return Err(error);
+        }
+    }
+    let flags = match mode {
+        Mode::Free => return Ok(true),
+        Mode::Shared => LOCKFILE_FAIL_IMMEDIATELY,
+        Mode::Exclusive => LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK,
+    };
+    // SAFETY: as above.
+    if unsafe { LockFileEx(handle(file), flags, 0, 1, 0, &raw mut place) } != 0 {
+        return Ok(true);
+    }
+    let error = io::Error::last_os_error();
+    if is(&error, ERROR_LOCK_VIOLATION) || is(&error, ERROR_IO_PENDING) { Ok(false) } else { Err(error) }
+}
+
+fn is(error: &io::Error, code: u32) -> bool {
+    error.raw_os_error().and_then(|raw| u32::try_from(raw).ok()) == Some(code)
+}
+
+/// The name and the verdict of the file system that holds a file.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+    let mut name = [0_u16; 64];
+    let null = std::ptr::null_mut();
+    // SAFETY: the handle is open, the length is that of `name`, and what is null is not written.
+    let status = unsafe {
+        GetVolumeInformationByHandleW(handle(file), null, 0, null.cast(), null.cast(), null.cast(), name.as_mut_ptr(), 64)
+    };
+    if status == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let length = name.iter().position(|unit| *unit == 0).unwrap_or(name.len());
+    let name = String::from_utf16_lossy(&name[..length]).to_lowercase();
+    let mut remote = FILE_REMOTE_PROTOCOL_INFO::default();
+    let size = u32::try_from(size_of::<FILE_REMOTE_PROTOCOL_INFO>()).unwrap_or(0);
+    // SAFETY: the handle is open, and the record has the size that is given.
+    let is_remote =
+        unsafe { GetFileInformationByHandleEx(handle(file), FileRemoteProtocolInfo, (&raw mut remote).cast(), size) } != 0;
+    let verdict = match name.as_str() {
+        _ if is_remote => Verdict::Never(HOSTS),
+        "ntfs" | "refs" => Verdict::Sound,
+        "fat" | "fat32" | "exfat" => Verdict::Never(INODES),
+        _ => Verdict::Vouched,
+    };
+    Ok((name, verdict))
+}
+
+pub(crate) fn state_home() -> Option<PathBuf> {
+    home("LOCALAPPDATA")
+}
+
+/// The system lists no locks.
+pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
+    None
+}
