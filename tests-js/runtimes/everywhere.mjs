@@ -86,11 +86,26 @@ function checkUnique(name, { issued, repeats, increasing }) {
 /** A time for clocks that stand still: 2026-05-28. */
 const STILL = 1_780_000_000_000;
 
+/** What `Snowflake.local()` comes to: `"minted"`, or the code that it is refused with. */
+function localOf(dir) {
+  try {
+    // A scope of its own: the vectors have generators with a static node id 0.
+    const ids = Snowflake.local({ dir, scope: "runtimes" });
+    checkUnique("from a state file", summaryOf(ids.nextMany(10_000)));
+    ids.close();
+    return "minted";
+  } catch (error) {
+    must(FrazilError.is(error), `not an error of ours: ${error?.stack}`);
+    return error.code;
+  }
+}
+
 /**
  * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
- * calls of `next` under the wall clock, and `waitedMs` what they waited where the host can block.
+ * calls of `next` under the wall clock, and `waitedMs` what they waited where the host can block. With the addon a state file is
+ * made in `dir`; without, none can be.
  */
-export async function checkMinting(node) {
+export async function checkMinting(node, dir) {
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
   // The first one by waiting: nothing is issued within the lead after the start of a page or process.
@@ -129,5 +144,7 @@ export async function checkMinting(node) {
     ).report.repeats > 0,
     "the checker must catch the broken twin",
   );
+  const local = localOf(dir);
+  must(local === (ids.backend === "native" ? "minted" : "NATIVE_REQUIRED"), `Snowflake.local(): ${local}`);
   return { backend: ids.backend, refusals: Object.keys(looped.refusals), waitedMs: ids.stats().waitedMs };
 }

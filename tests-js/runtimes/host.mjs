@@ -41,7 +41,7 @@ const processes = { platform: "node", external: ["frazil", "frazil/decode", "fra
 export async function inProcess(program, { before = [], after = [], env = {} } = {}) {
   const folder = await bundle(["process.mjs"], processes);
   const { FRAZIL_BACKEND: _, ...inherited } = process.env;
-  const args = [...before, `${folder}/process.mjs`, ...after];
+  const args = [...before, `${folder}/process.mjs`, `${folder}/state`, ...after];
   const { stdout, stderr, status, error } = spawnSync(program, args, {
     encoding: "utf8",
     env: { ...inherited, ...env },

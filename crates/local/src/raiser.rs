@@ -55,7 +55,7 @@ impl Raiser {
         match *duty {
             Duty::None => {
                 let (shared, bell) = (Arc::clone(&self.shared), Arc::clone(&self.bell));
-                let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(64 * 1024);
+                let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(256 * 1024);
                 // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
                 if thread.spawn(move || look(&shared, &bell)).is_ok() {
                     *duty = Duty::Looking;
