@@ -1,0 +1,456 @@
+//! States that somebody else keeps: what the generator asks of a keeper, and the desk's calls for them.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+#![allow(clippy::float_cmp, reason = "small whole numbers that one side put there and the other reads")]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use frazil::page::{Desk, KINDS, LocalRequest, LocalState, Page, slot};
+use frazil::{
+    Cells, Code, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Layout, LayoutSpec, Machine,
+    ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, Subject, Window,
+};
+
+const T: u64 = 1_720_000_000_000;
+
+/// A state in memory, and what was asked of its keeper.
+#[derive(Debug)]
+struct Memory {
+    word: AtomicU64,
+    from_ms: AtomicU64,
+    until_ms: AtomicU64,
+    key: [AtomicU64; 2],
+    clocks: Vec<AtomicU64>,
+    start: SequenceStart,
+    asked: Mutex<Vec<(u64, u64)>>,
+    /// How far beyond what is asked for it extends.
+    more_ms: u64,
+    /// How far the clock is ahead of what it believes.
+    ahead_ms: u64,
+    failed: AtomicBool,
+}
+
+impl Memory {
+    fn new(from_ms: u64) -> Self {
+        Self {
+            word: AtomicU64::new(0),
+            from_ms: AtomicU64::new(from_ms),
+            until_ms: AtomicU64::new(from_ms),
+            key: [AtomicU64::new(0), AtomicU64::new(0)],
+            clocks: Vec::new(),
+            start: SequenceStart::Zero,
+            asked: Mutex::new(Vec::new()),
+            more_ms: 0,
+            ahead_ms: 0,
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    fn asked(&self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+impl Keeper for Memory {
+    fn cells(&self) -> Cells<'_> {
+        let Self { word, from_ms, until_ms, key, clocks, start, .. } = self;
+        Cells { word, from_ms, until_ms, key, start: *start, clocks }
+    }
+
+    fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
+        self.asked.lock().unwrap().push((until_ms, now_ms));
+        if let Some(fault) = self.fault() {
+            return Err(fault);
+        }
+        if self.more_ms > 0 {
+            self.until_ms.store((until_ms + self.more_ms).min(now_ms - self.ahead_ms + 1000), Relaxed);
+        }
+        Ok(now_ms - self.ahead_ms)
+    }
+
+    fn fault(&self) -> Option<Error> {
+        self.failed.load(Relaxed).then_some(Error::refusal(Code::StateFileFailed, Subject::Dir))
+    }
+
+    fn explain(&self) -> Option<String> {
+        Some("größer als der Platz".to_owned())
+    }
+
+    fn file(&self) -> Option<KeptFile> {
+        let mut file = KeptFile::new("/ä/file", "ext4");
+        (file.ceiling_ms, file.attached, file.raises, file.distrusted_ms) = (5000, Some(3), 4, 6);
+        Some(file)
+    }
+}
+
+fn generator(memory: &Arc<Memory>, max_lead_ms: u64) -> Generator {
+    let keeper: Arc<dyn Keeper> = Arc::<Memory>::clone(memory);
+    Generator::kept(&Layout::named("default").unwrap(), Node::Id(7), Some(max_lead_ms), keeper).unwrap()
+}
+
+#[test]
+fn a_window_that_is_over_is_extended_by_the_call_that_finds_it() {
+    let memory = Arc::new(Memory { more_ms: 4, ..Memory::new(T) });
+    let ids = generator(&memory, 0);
+    let clock = ManualClock::new(T);
+    ids.next(&clock).unwrap();
+    assert_eq!(memory.asked(), [(T + 1, T)]);
+    for _ in 0..5 {
+        ids.next(&clock).unwrap();
+        clock.set_ms(T + 4);
+    }
+    assert_eq!(memory.asked(), []);
+    clock.set_ms(T + 5);
+    ids.next(&clock).unwrap();
+    assert_eq!(memory.asked(), [(T + 6, T + 5)]);
+    assert_eq!((ids.stats().extensions, ids.stats().issued), (2, 7));
+    // Before the window it is the clock's fault.
+    let error = ids.reserve(T - 10, 1, true).unwrap_err();
+    assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 15));
+    assert_eq!(memory.asked(), []);
+}
+
+#[test]
+fn a_block_ends_with_the_window_and_the_lead_stays_inside_it() {
+    let memory = Arc::new(Memory::new(T));
+    memory.until_ms.store(T + 3, Relaxed);
+    let ids = generator(&memory, 1000);
+    let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 1 << 20, false) else { unreachable!() };
+    assert_eq!(block.len(), 3 * 4096);
+    let error = ids.reserve(T, 1, false).unwrap_err();
+    assert_eq!((error.code(), error.retry_after_ms()), (Code::LeaseExpired, 1), "nobody extended it, and no call asks for ever");
+    assert_eq!(memory.asked(), vec![(T + 4, T); 8]);
+    assert_eq!((ids.stats().extensions, ids.stats().stalls), (8, 1));
+}
+
+#[test]
+fn the_time_that_the_keeper_believes_is_the_time_of_the_ids() {
+    let memory = Arc::new(Memory { more_ms: 1, ahead_ms: 3_600_000, ..Memory::new(T) });
+    let ids = generator(&memory, 0);
+    let Ok(Reservation::Issued { block, wall_tick_ms }) = ids.reserve(T + 3_600_005, 1, false) else { unreachable!() };
+    let decoded = Layout::named("default").unwrap().decode(block.first()).unwrap();
+    assert_eq!((decoded.timestamp_ms, wall_tick_ms), (T + 5, (T + 5, T + 6)));
+}
+
+#[test]
+fn a_fault_of_the_keeper_is_the_answer_and_shows_in_health() {
+    let memory = Arc::new(Memory::new(T));
+    let ids = generator(&memory, 0);
+    assert_eq!(ids.health(T).refusal, None, "a call would extend it");
+    memory.failed.store(true, Relaxed);
+    assert_eq!(ids.reserve(T, 1, false).unwrap_err().code(), Code::StateFileFailed);
+    assert_eq!(ids.health(T).refusal.unwrap().code(), Code::StateFileFailed);
+    assert_eq!(ids.keeper().unwrap().explain().as_deref(), Some("größer als der Platz"));
+}
+
+#[test]
+fn a_state_that_was_closed_is_closed_for_all_and_goes_on_when_it_is_opened() {
+    let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
+    let (ids, other) = (generator(&memory, 0), generator(&memory, 10));
+    let first = ids.reserve(T, 3, false).unwrap();
+    let Reservation::Issued { block, .. } = first else { unreachable!() };
+    let (word, used_ms) = memory.cells().close(ids.machine()).unwrap();
+    assert_eq!(used_ms, T + 1);
+    for ids in [&ids, &other] {
+        assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err().code(), Code::Closed);
+        assert_eq!(ids.health(T + 5).refusal.unwrap().code(), Code::Closed);
+    }
+    // At the end of the time field a state that is used up looks the same, and is.
+    let end_ms = ids.health(T).end_ms;
+    assert_eq!(ids.reserve(end_ms, 1, true).unwrap_err().code(), Code::TimeExhausted);
+    assert_eq!(other.reserve(end_ms - 10, 1, true).unwrap_err().code(), Code::TimeExhausted);
+    assert_eq!(other.reserve(end_ms - 11, 1, true).unwrap_err().code(), Code::Closed);
+    memory.cells().resume(word, used_ms);
+    let Ok(Reservation::Issued { block: next, .. }) = ids.reserve(T, 1, true) else { unreachable!() };
+    assert_eq!(next.first(), block.first() + 3);
+
+    let _: Option<(u64, u64)> = memory.cells().close(ids.machine());
+    memory.cells().open(Window { from_ms: T + 20, until_ms: T + 20 });
+    assert_eq!(ids.reserve(T + 19, 1, true).unwrap_err().retry_after_ms(), 1);
+    assert!(ids.reserve(T + 20, 1, true).is_ok());
+}
+
+#[test]
+fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
+    let layout = Layout::named("multi-clock").unwrap();
+    let machine = Machine::new(&layout, Node::Id(7), 0).unwrap();
+    let memory = Memory { clocks: (0..16).map(|_| AtomicU64::new(0)).collect(), ..Memory::new(0) };
+    memory.until_ms.store(u64::MAX, Relaxed);
+    let memory = Arc::new(memory);
+    let keeper: Arc<dyn Keeper> = Arc::<Memory>::clone(&memory);
+    let ids = Generator::kept(&layout, Node::Id(7), Some(0), keeper).unwrap();
+    for now_ms in [T + 90, T] {
+        assert!(matches!(ids.reserve(now_ms, 1, true), Ok(Reservation::Issued { .. })));
+    }
+    let (word, used_ms) = memory.cells().close(&machine).unwrap();
+    assert_eq!(used_ms, T + 91, "clock id 0 was left at T + 90");
+    memory.cells().resume(word, T + 91);
+    assert_eq!(ids.stats().switches, 1);
+    // Its cells are there still: clock id 1 goes on at T.
+    let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 1, true) else { unreachable!() };
+    assert_eq!(layout.decode(block.first()).unwrap().clock, Some(1));
+    let _: Option<(u64, u64)> = memory.cells().close(&machine);
+    memory.cells().open(Window { from_ms: T + 91, until_ms: u64::MAX });
+    assert!(memory.clocks.iter().all(|cell| cell.load(Relaxed) == 0), "nothing was used from there on");
+}
+
+#[test]
+fn the_key_is_the_keepers() {
+    let memory = Arc::new(Memory {
+        start: SequenceStart::Random,
+        key: [AtomicU64::new(1), AtomicU64::new(2)],
+        more_ms: 10,
+        ..Memory::new(0)
+    });
+    let ids = generator(&memory, 0);
+    let now_ms = 1_704_067_200_001;
+    let Ok(Reservation::Issued { block, .. }) = ids.reserve(now_ms, 1, false) else { unreachable!() };
+    assert_eq!(block.first() & 0xfff, 740);
+    memory.key[1].store(0, Relaxed);
+    assert_eq!(ids.reserve(now_ms, 1, false).unwrap_err().rule(), Rule::StartKey);
+}
+
+#[test]
+fn a_fingerprint_tells_layouts_apart_and_not_their_names_or_nodes() {
+    let print = |spec: LayoutSpec| Machine::new(&Layout::new(spec).unwrap(), Node::Id(1), 5).unwrap().fingerprint();
+    let plain = || LayoutSpec {
+        epoch_ms: 5,
+        tick_ms: 1,
+        unsigned: false,
+        fields: vec![Field::time(40), Field::node(8), Field::sequence(10)],
+    };
+    let mut prints = vec![print(plain())];
+    for other in [
+        LayoutSpec { epoch_ms: 6, ..plain() },
+        LayoutSpec { tick_ms: 2, ..plain() },
+        LayoutSpec { fields: vec![Field::time(41), Field::node(8), Field::sequence(10)], ..plain() },
+        LayoutSpec { fields: vec![Field::time(40), Field::node(9), Field::sequence(9)], ..plain() },
+        LayoutSpec { fields: vec![Field::time(40), Field::sequence(10), Field::node(8)], ..plain() },
+        LayoutSpec { fields: vec![Field::time(40), Field::node(8), Field::clock(2), Field::sequence(8)], ..plain() },
+    ] {
+        prints.push(print(other));
+    }
+    prints.sort_unstable();
+    prints.dedup();
+    assert_eq!(prints.len(), 7);
+    let named =
+        LayoutSpec { fields: vec![Field::time(40), Field::part("a", 4), Field::part("b", 4), Field::sequence(10)], ..plain() };
+    assert_eq!(print(named), print(plain()));
+    let rules = |node, lead_ms| Machine::new(&Layout::named("twitter").unwrap(), Node::Id(node), lead_ms).unwrap();
+    assert_eq!(rules(1, 0).fingerprint(), rules(2, 10).fingerprint());
+    assert_eq!((rules(113, 0).node(), rules(0, 0).tick_ms(), rules(0, 0).clock_ids()), (113, 1, 0));
+}
+
+#[test]
+fn a_window_bounds_the_first_tick_and_the_last() {
+    let machine = Machine::new(&Layout::named("sonyflake").unwrap(), Node::Id(7), 25).unwrap();
+    let epoch_ms = 1_409_529_600_000;
+    let window = Window { from_ms: epoch_ms + 11, until_ms: epoch_ms + 59 };
+    let reserve = |now_ms| machine.reserve(0, window, &[], epoch_ms + now_ms, 1 << 20, true);
+    for now_ms in [0, 11, 19] {
+        assert_eq!(reserve(now_ms), Outcome::Stalled { retry_at_ms: epoch_ms + 20, cause: Code::ClockBackward });
+    }
+    let Outcome::Issued { block, .. } = reserve(20) else { unreachable!() };
+    assert_eq!(block.len(), 3 * 256, "ticks 2 and, by the lead, 3 and 4, which ends at 50");
+    assert_eq!(reserve(50), Outcome::Expired { until_ms: epoch_ms + 60 });
+    assert_eq!((machine.tick_from(0), machine.tick_from(epoch_ms)), (epoch_ms, epoch_ms));
+    let none = Window { from_ms: 0, until_ms: 0 };
+    assert_eq!(machine.reserve(0, none, &[], epoch_ms, 1, true), Outcome::Expired { until_ms: epoch_ms + 10 });
+}
+
+/// A page that asks for a generator of the layout `default`, with these texts.
+fn asking(dir: Option<&str>, scope: Option<&str>, file_system: Option<&str>) -> Box<Page> {
+    let mut page = Box::new(Page::new());
+    let layout = Layout::named("default").unwrap().spec();
+    let numbers = &mut page.numbers;
+    numbers[slot::EPOCH_MS] = 1_704_067_200_000.0;
+    numbers[slot::TICK_MS] = 1.0;
+    numbers[slot::FIELD_COUNT] = 3.0;
+    for (at, field) in layout.fields.iter().enumerate() {
+        let kind = KINDS.iter().position(|row| row.1 == field.kind).unwrap();
+        numbers[slot::FIELDS + 2 * at] = f64::from(u8::try_from(kind).unwrap());
+        numbers[slot::FIELDS + 2 * at + 1] = f64::from(field.bits);
+    }
+    let mut bytes = Vec::new();
+    for (at, text) in [(slot::DIR_BYTES, dir), (slot::SCOPE_BYTES, scope), (slot::FILE_SYSTEM_BYTES, file_system)] {
+        numbers[at] = text.map_or(f64::NAN, |text| f64::from(u16::try_from(text.len()).unwrap()));
+        bytes.extend_from_slice(text.unwrap_or("").as_bytes());
+    }
+    put(&mut page, &bytes);
+    page
+}
+
+fn put(page: &mut Page, bytes: &[u8]) {
+    for (id, chunk) in page.ids.iter_mut().zip(bytes.chunks(8)) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        *id = u64::from_ne_bytes(word);
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
+fn text(page: &Page) -> String {
+    let bytes: Vec<u8> = page.ids.iter().flat_map(|id| id.to_ne_bytes()).take(page.numbers[slot::TEXT_BYTES] as usize).collect();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What the desk asks for when the page asks it.
+fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, Subject)> {
+    let mut found = None;
+    let refuse = |request| {
+        found = Some(request);
+        Err((Error::refusal(Code::Closed, Subject::Dir), String::new()))
+    };
+    let status = Desk::new().local(page, &mut Registry::new(), refuse);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
+    let number = |at: usize| page.numbers[at] as usize;
+    found.ok_or((status, Rule::ALL[number(slot::RULE)], Subject::ALL[number(slot::SUBJECT)]))
+}
+
+#[test]
+fn the_desk_reads_what_is_asked_for() {
+    let request = requested(&mut asking(Some("/tmp/ü/x"), None, Some("fuse"))).unwrap();
+    assert_eq!((request.dir.as_deref(), request.scope.as_deref()), (Some("/tmp/ü/x"), None));
+    assert_eq!((request.file_system.as_deref(), request.start_wait_ms), (Some("fuse"), None));
+    assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (0, 1000, true));
+    assert_eq!(request.sequence_start, SequenceStart::Zero);
+
+    let mut page = asking(Some(""), Some("shop"), None);
+    for (at, value) in [
+        (slot::HAS_NODE, 1.0),
+        (slot::NODE, 9.0),
+        (slot::HAS_MAX_LEAD_MS, 1.0),
+        (slot::MAX_LEAD_MS, 5.0),
+        (slot::HAS_START_WAIT_MS, 1.0),
+        (slot::START_WAIT_MS, 0.0),
+        (slot::SEQUENCE_START, 2.0),
+    ] {
+        page.numbers[at] = value;
+    }
+    let request = requested(&mut page).unwrap();
+    assert_eq!((request.dir.as_deref(), request.scope.as_deref(), request.file_system), (Some(""), Some("shop"), None));
+    assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (9, 5, false));
+    assert_eq!((request.start_wait_ms, request.sequence_start), (Some(0), SequenceStart::Wrap));
+
+    // A layout without a node field has none to miss.
+    let mut page = asking(None, None, None);
+    page.numbers[slot::FIELD_COUNT] = 2.0;
+    let sequence = KINDS.iter().position(|row| row.1 == FieldKind::Sequence).unwrap();
+    page.numbers[slot::FIELDS + 2] = f64::from(u8::try_from(sequence).unwrap());
+    for none in [0.0, 1.0] {
+        page.numbers[slot::NODE_NONE] = none;
+        assert!(!requested(&mut page).unwrap().node_missing);
+    }
+    page.numbers[slot::NODE_NONE] = 0.0;
+    page.numbers[slot::HAS_NODE] = 1.0;
+    assert_eq!(requested(&mut page).unwrap_err().1, Rule::NodeNone);
+}
+
+#[test]
+fn the_desk_refuses_what_is_wrong_before_anything_is_attached() {
+    let refused = |change: &dyn Fn(&mut Page)| {
+        let mut page = asking(Some("/tmp"), None, None);
+        change(&mut page);
+        requested(&mut page).unwrap_err()
+    };
+    let option = Code::InvalidOption as u32;
+    let whole = |at: usize, has: usize, value: f64, subject| {
+        let found = refused(&|page| {
+            page.numbers[has] = 1.0;
+            page.numbers[at] = value;
+        });
+        assert_eq!(found, (option, Rule::WholeNumber, subject));
+    };
+    whole(slot::MAX_LEAD_MS, slot::HAS_MAX_LEAD_MS, 1001.0, Subject::MaxLeadMs);
+    whole(slot::START_WAIT_MS, slot::HAS_START_WAIT_MS, 1.5, Subject::StartWaitMs);
+    whole(slot::MAX_WAIT_MS, slot::HAS_MAX_WAIT_MS, -1.0, Subject::MaxWaitMs);
+    whole(slot::MAX_ASYNC_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS, 1e10, Subject::MaxAsyncWaitMs);
+    let start = refused(&|page| page.numbers[slot::SEQUENCE_START] = 3.0);
+    assert_eq!(start, (option, Rule::KnownStart, Subject::SequenceStart));
+    assert_eq!(refused(&|page| page.numbers[slot::DIR_BYTES] = 40_000.0), (option, Rule::WholeNumber, Subject::Dir));
+    assert_eq!(refused(&|page| put(page, b"/\xff\xff\xff")), (option, Rule::APath, Subject::Dir));
+}
+
+#[test]
+fn the_desk_seats_a_kept_generator_alone_and_says_what_its_keeper_does() {
+    let (mut registry, mut desk) = (Registry::new(), Desk::new());
+    let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
+    let mut page = asking(Some("/tmp"), None, None);
+    let mut handles = Vec::new();
+    for _ in 0..2 {
+        let keeper: Arc<dyn Keeper> = Arc::<Memory>::clone(&memory);
+        assert_eq!(desk.local(&mut page, &mut registry, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
+        assert_eq!((page.numbers[slot::WAIT_MS], page.numbers[slot::MAX_BLOCK]), (12.0, 1024.0));
+        assert_eq!((page.numbers[slot::MAX_LEAD_MS], page.numbers[slot::MAX_WAIT_MS]), (1000.0, 10.0));
+        assert_eq!(page.numbers[slot::MAX_ASYNC_WAIT_MS], 5000.0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handle")]
+        handles.push(page.numbers[slot::HANDLE] as u32);
+        for at in [slot::DIR_BYTES, slot::SCOPE_BYTES, slot::FILE_SYSTEM_BYTES] {
+            page.numbers[at] = f64::NAN;
+        }
+    }
+    assert_ne!(handles[0], handles[1]);
+    let now_ms = 1_720_000_000_000.0;
+    assert_eq!(desk.reserve(&mut page, handles[0], now_ms, 1, false), 0);
+    assert_eq!(desk.health(&mut page, handles[0], now_ms), 0);
+    assert_eq!(page.numbers[slot::EXTENSIONS], 1.0);
+
+    assert_eq!(desk.file(&mut page, handles[1]), 0);
+    assert_eq!(text(&page), "/ä/fileext4");
+    let shown = [slot::PATH_BYTES, slot::CEILING_MS, slot::ATTACHED, slot::RAISES, slot::DISTRUSTED_MS];
+    assert_eq!(shown.map(|at| page.numbers[at]), [8.0, 5000.0, 3.0, 4.0, 6.0]);
+
+    memory.failed.store(true, Relaxed);
+    let status = desk.reserve(&mut page, handles[0], now_ms + 500.0, 1, false);
+    assert_eq!((status, text(&page).as_str()), (Code::StateFileFailed as u32, "größer als der Platz"));
+    assert_eq!(desk.health(&mut page, handles[1], now_ms), Code::StateFileFailed as u32);
+    assert_eq!(text(&page), "größer als der Platz");
+    // Another refusal has no text.
+    assert_eq!(desk.reserve(&mut page, handles[0], f64::NAN, 1, false), Code::InvalidClock as u32);
+    assert_eq!(page.numbers[slot::TEXT_BYTES], 0.0);
+
+    desk.release(handles[0]);
+    assert_eq!(desk.file(&mut page, handles[0]), Code::Closed as u32);
+    assert_eq!(Arc::strong_count(&memory), 2, "the desk let go of one");
+}
+
+#[test]
+fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
+    let (mut registry, mut desk) = (Registry::new(), Desk::new());
+    let error = Error::refusal(Code::StateFileCorrupt, Subject::Dir);
+    let mut page = asking(None, None, None);
+    let status = desk.local(&mut page, &mut registry, |_| Err((error, "über".to_owned())));
+    assert_eq!((status, text(&page).as_str()), (Code::StateFileCorrupt as u32, "über"));
+    let mut page = asking(None, None, None);
+    let long = format!("x{}", "ü".repeat(20_000));
+    let status = desk.local(&mut page, &mut registry, |_| Err((error, long.clone())));
+    assert_eq!(status, Code::StateFileCorrupt as u32);
+    assert_eq!(text(&page), long[..32_767], "whole characters");
+}
+
+#[test]
+fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
+    let layout = Layout::named("default").unwrap();
+    let attach = |_| Ok(LocalState { keeper: Arc::new(Memory::new(T)), wait_ms: 0 });
+    let conflict = |page: &Page| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rule")]
+        let rule = page.numbers[slot::RULE] as usize;
+        assert_eq!(Rule::ALL[rule], Rule::OneKind);
+    };
+
+    let (mut registry, mut desk) = (Registry::new(), Desk::new());
+    registry.open(&layout, GeneratorOptions::new(Node::Id(0))).unwrap();
+    let mut page = asking(None, None, None);
+    assert_eq!(desk.local(&mut page, &mut registry, attach), Code::StateConflict as u32);
+    conflict(&page);
+    let mut page = asking(None, Some("default"), None);
+    assert_eq!(desk.local(&mut page, &mut registry, attach), Code::StateConflict as u32);
+    // IDs of another scope, or node id, are not meant to meet.
+    assert_eq!(desk.local(&mut asking(None, Some("shop"), None), &mut registry, attach), 0);
+    let mut page = asking(None, None, None);
+    (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 5.0);
+    assert_eq!(desk.local(&mut page, &mut registry, attach), 0);
+    let error = registry.open(&layout, GeneratorOptions::new(Node::Id(5))).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (Code::StateConflict, Rule::OneKind));
+    registry.open(&layout, GeneratorOptions::new(Node::Id(6))).unwrap();
+}
