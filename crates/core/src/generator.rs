@@ -400,7 +400,7 @@ impl Machine {
         if g.tick_start_ms(wall) < window.from_ms {
             let from_ms = self.tick_from(window.from_ms);
             // The wait ends when the same call succeeds at that time or later; or never.
-            return match self.judge(word, Window { from_ms: 0, ..window }, clocks, from_ms, want) {
+            return match self.judge(word, window, clocks, from_ms, want) {
                 Outcome::Issued { .. } | Outcome::Expired { .. } => {
                     Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
                 }
@@ -435,11 +435,11 @@ impl Machine {
         if due_ms > window.until_ms {
             return Outcome::Expired { until_ms: due_ms };
         }
-        let reach = if self.tick_end_ms(reach) > window.until_ms {
+        let reach = if self.tick_end_ms(reach) <= window.until_ms {
+            reach
+        } else {
             // At least one tick ends within the window: the one that is due.
             (window.until_ms - g.epoch_ms) / g.tick_ms - 1
-        } else {
-            reach
         };
         // One past the last position there is. A layout of 64 count bits ends at all ones, which is never issued, and so
         // gives up its very last ID.

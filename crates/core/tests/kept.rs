@@ -143,6 +143,29 @@ fn a_fault_of_the_keeper_is_the_answer_and_shows_in_health() {
     assert_eq!(ids.keeper().unwrap().explain().as_deref(), Some("größer als der Platz"));
 }
 
+/// A keeper with nothing but memory.
+#[derive(Debug)]
+struct Silent(Memory);
+
+impl Keeper for Silent {
+    fn cells(&self) -> Cells<'_> {
+        self.0.cells()
+    }
+
+    fn extend(&self, _until_ms: u64, _now_ms: u64) -> Result<u64> {
+        Err(Error::retry_after(Code::LeaseExpired, 7))
+    }
+}
+
+#[test]
+fn a_keeper_need_say_nothing() {
+    let ids = Generator::kept(&Layout::named("default").unwrap(), Node::Id(7), None, Arc::new(Silent(Memory::new(T)))).unwrap();
+    assert_eq!(ids.reserve(T, 1, false).unwrap_err().retry_after_ms(), 7);
+    let keeper = ids.keeper().unwrap();
+    assert_eq!((keeper.fault(), keeper.explain(), keeper.file()), (None, None, None));
+    assert_eq!((ids.health(T).refusal, ids.max_lead_ms()), (None, 1000));
+}
+
 #[test]
 fn a_state_that_was_closed_is_closed_for_all_and_goes_on_when_it_is_opened() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
@@ -239,6 +262,8 @@ fn a_fingerprint_tells_layouts_apart_and_not_their_names_or_nodes() {
     let rules = |node, lead_ms| Machine::new(&Layout::named("twitter").unwrap(), Node::Id(node), lead_ms).unwrap();
     assert_eq!(rules(1, 0).fingerprint(), rules(2, 10).fingerprint());
     assert_eq!((rules(113, 0).node(), rules(0, 0).tick_ms(), rules(0, 0).clock_ids()), (113, 1, 0));
+    let of = |name| Machine::new(&Layout::named(name).unwrap(), Node::Id(0), 0).unwrap();
+    assert_eq!((of("sonyflake").tick_ms(), of("multi-clock").clock_ids()), (10, 16));
 }
 
 #[test]
