@@ -218,6 +218,18 @@ describe("a file that is taken away from a process that mints", { concurrency },
     },
     "is deleted with its directory": (path) => rmSync(dirname(path), { recursive: true }),
     "is deleted with three directories": (path) => rmSync(join(path, "../../.."), { recursive: true }),
+    "is deleted with its directory, which is made anew": (path) => {
+      rmSync(dirname(path), { recursive: true });
+      mkdirSync(dirname(path));
+    },
+    "is moved away with its directory, which is made anew": (path) => {
+      renameSync(dirname(path), `${dirname(path)}.old`);
+      mkdirSync(dirname(path));
+    },
+    "is deleted with three directories, which are made anew": (path) => {
+      rmSync(join(path, "../../.."), { recursive: true });
+      mkdirSync(dirname(path), { recursive: true });
+    },
   };
   for (const [name, take] of Object.entries(away)) {
     test(`that ${name} ends its minting for good, and repeats nothing`, async (t) => {

@@ -117,10 +117,13 @@ impl Target {
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         self.check_file_system(&File::open(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
-        let mut lock = None;
+        let (mut lock, mut unused) = (None, false);
         for _ in 0..LOOKS {
+            // Freed first, because a lock is in the way of any other, this process's own too.
+            drop(lock.take());
             lock = locks::directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
-            if lock.is_some() || self.path.exists() {
+            unused = lock.is_some() && missing < locks::DIRECTORIES && self.unused_above(missing + 1);
+            if unused || self.path.exists() {
                 break;
             }
             sleep(LOOK);
@@ -131,7 +134,6 @@ impl Target {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(self.failed("made"))?;
         // Whoever uses an older file holds its directory and the three above it. Where nobody does, there is no such file in
         // use, or never was one; else whatever it has reserved must be over first.
-        let unused = lock.is_some() && missing < locks::DIRECTORIES;
         let reserved_ms = if unused { 0 } else { WINDOW_MS.max(self.machine.max_lead_ms() + self.machine.tick_ms()) };
         self.write_new(dir, host::wall_ms().saturating_add(reserved_ms)).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
@@ -139,6 +141,14 @@ impl Target {
             File::open(made).and_then(|directory| directory.sync_all()).map_err(self.failed("made"))?;
         }
         Ok(())
+    }
+
+    /// Whether nobody uses a file below the directories of this one, without so many of the nearest. The nearest one may itself
+    /// be new, in the place of one that is still in use and was moved or deleted: only those above it show that.
+    fn unused_above(&self, nearest: usize) -> bool {
+        let mut above = self.path.ancestors().skip(1).take(locks::DIRECTORIES).skip(nearest);
+        // Where one may not be opened, others may use a file below it.
+        above.all(|directory| matches!(locks::directory(directory, Mode::Exclusive), Ok(Some(_))))
     }
 
     /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
