@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
 } from "node:fs";
@@ -141,7 +142,10 @@ describe("a damaged file", () => {
 
 describe("a file that is another one", () => {
   const inPlace = {
+    "a directory": (path) => mkdirSync(path),
     "a FIFO": (path) => execFileSync("mkfifo", [path]),
+    "a link to a state file": (path) => symlinkSync(made().path, path),
+    "a link to nothing": (path) => symlinkSync("nowhere", path),
   };
   for (const [name, make] of Object.entries(inPlace)) {
     test(`${name} in its place is refused`, async () => {

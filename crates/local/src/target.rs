@@ -68,6 +68,10 @@ impl Target {
                     return Ok((file, file_system));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.make()?,
+                // What a directory or a link is answered with, where only a plain file is opened.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EISDIR | libc::ELOOP)) => {
+                    return Err(Fault::corrupt(&self.path, "is no plain file"));
+                }
                 Err(error) => return Err(Fault::failed(&self.path, "opened", &error)),
             }
         }
