@@ -15,6 +15,7 @@ import {
   symlinkSync,
   truncateSync,
   unlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
@@ -155,6 +156,18 @@ describe("a file that is another one", () => {
       await corrupt(path, /is no plain file/);
     });
   }
+
+  test("one that a crash left half made is in nobody's way, not even in a container, where process ids come again", {
+    ...withMounts,
+  }, async (t) => {
+    const dir = place();
+    const name = basename(made().path);
+    for (const id of [1, 2]) writeFileSync(join(dir, `.${name}.${id}`), "");
+    const minter = await start(t, { first: true });
+    const { path } = await minter.call("open", { dir });
+    assert.equal(basename(path), name);
+    await minter.call("next", 1);
+  });
 
   for (const [what, one, other] of [
     ["layout", {}, { layout: "twitter" }],

@@ -73,11 +73,13 @@ export function boot() {
  * Starts a process that takes commands, and ends it with the test.
  *
  * @param mounts commands of the shell that run first, in the namespace of the process.
+ * @param first whether its process id is 1, as in a container.
  */
-export async function start(t, { boot, clocks, disk, mounts = [], env = {}, under = [], ...options } = {}) {
+export async function start(t, { boot, clocks, disk, mounts = [], first = false, env = {}, ...options } = {}) {
   const prelude = [...(boot ? [`mount --bind ${boot} /proc/sys/kernel/random/boot_id`] : []), ...mounts];
-  const inNamespace = [...unshare, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
-  const [file, ...args] = [...(prelude.length > 0 ? inNamespace : []), ...under, process.execPath, program];
+  const processes = first ? ["--pid", "--fork", "--kill-child"] : [];
+  const inNamespace = [...unshare, ...processes, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
+  const [file, ...args] = [...(first || prelude.length > 0 ? inNamespace : []), process.execPath, program];
   const faults = {
     ...((clocks || disk) && { LD_PRELOAD: system() }),
     ...(clocks && { CLOCKS: clocks.file }),

@@ -158,7 +158,8 @@ impl Target {
     /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+        // By chance: process ids come again, after a crash, and in every container that has the directory.
+        let temporary = dir.join(format!(".{name}.{:016x}", Key::random().halves()[0]));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
             // Somebody was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
