@@ -382,6 +382,17 @@ describe("a state has one kind of generator in a process, and one start of the s
     new Snowflake({ node: 20, now: Date.now }).next();
   });
 
+  test("a static generator is free to stand in for one of local() that was refused", () => {
+    for (const [code, options] of [
+      ["UNSUPPORTED_FILE_SYSTEM", { node: 23, dir: "/dev/shm" }],
+      ["INVALID_OPTION", { node: 24, dir: "" }],
+      ["INVALID_OPTION", { node: 25, dir: place(), startWaitMs: -1 }],
+    ]) {
+      assert.throws(() => Snowflake.local(options), { code });
+      new Snowflake({ node: options.node }).next();
+    }
+  });
+
   test("a static generator is refused also once that of local() is closed: what it has issued is not known here", () => {
     Snowflake.local({ dir: place(), node: 22 }).close();
     assert.throws(() => new Snowflake({ node: 22 }), { code: "STATE_CONFLICT" });
