@@ -332,6 +332,28 @@ describe("bad options", () => {
     });
   }
 
+  for (const options of [null, 5, "dir", true, 7n, () => 1]) {
+    test(`${typeof options} ${options} in the place of options is INVALID_OPTION`, async (t) => {
+      const dir = place();
+      t.after(() => delete process.env.XDG_STATE_HOME);
+      process.env.XDG_STATE_HOME = dir;
+      for (const call of [Snowflake.local, Snowflake.localAsync]) {
+        const error = await errorOf(() => call(options));
+        assert.deepEqual([error?.code, error?.field, error?.value], ["INVALID_OPTION", "options", options]);
+        assert.equal(error.rule, rules.AN_OBJECT);
+      }
+      assert.deepEqual(readdirSync(dir), []);
+    });
+  }
+
+  test("a misspelt signal is INVALID_OPTION, with the name that was meant", async () => {
+    const error = await errorOf(() => Snowflake.localAsync({ dir: place(), singal: none }));
+    assert.deepEqual(
+      [error?.code, error?.field, error?.rule],
+      ["INVALID_OPTION", "singal", hint("did you mean signal?")],
+    );
+  });
+
   test("a scope of 32 characters, a start that waits for nothing and no lead are options", (t) => {
     opened(t, { dir: place(), scope: `S-_${"9".repeat(29)}`, startWaitMs: 0, maxLeadMs: 0 }).next();
   });
