@@ -344,20 +344,34 @@ describe("a disk that fails", { concurrency }, () => {
     assert.equal(repeats(ids), 0);
   });
 
-  for (const [what, name] of [["a file", ""]]) {
-    test(`while ${what} is made leaves nothing behind, and the next attempt succeeds`, async (t) => {
-      const [dir, failing] = [place(), disk()];
-      const minter = await start(t, { disk: failing });
-      failing.failOnce(name);
+  test("while a file is made leaves nothing behind, and the next attempt succeeds", async (t) => {
+    const [dir, failing] = [place(), disk()];
+    const minter = await start(t, { disk: failing });
+    failing.failOnce();
+    const error = await errorOf(() => minter.call("open", { dir }));
+    assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
+    assert.match(error.message, /cannot be made: Input\/output error.*Check the disk/);
+    assert.ok(error.message.includes(dir));
+    assert.deepEqual(readdirSync(dir), []);
+    await minter.call("open", { dir });
+    await minter.call("next", 1);
+  });
+
+  test("when the name of a new file is flushed ends that start and each one after it, until the name is flushed", async (t) => {
+    const [dir, failing] = [place(), disk()];
+    const minter = await start(t, { disk: failing });
+    for (const doing of ["made", "found again after a crash", "found again after a crash"]) {
+      failing.failOnce(".directory");
       const error = await errorOf(() => minter.call("open", { dir }));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
-      assert.match(error.message, /cannot be made: Input\/output error.*Check the disk/);
-      assert.ok(error.message.includes(dir));
-      assert.deepEqual(readdirSync(dir), []);
-      await minter.call("open", { dir });
-      await minter.call("next", 1);
-    });
-  }
+      assert.ok(error.message.includes(`cannot be ${doing}: Input/output error`), error.message);
+    }
+    await minter.call("open", { dir });
+    failing.failOnce(".directory");
+    await minter.call("close");
+    // Once in a boot is enough.
+    await minter.call("open", { dir });
+  });
 
   test("in the last close ends the file until the machine starts again", withMounts, async (t) => {
     const [dir, failing] = [place(), disk()];

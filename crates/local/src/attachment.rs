@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     inode: u64,
     file_system: String,
     /// Held for as long as the file is in use, so that whoever makes another one knows.
-    _directories: Vec<Flock<File>>,
+    directories: Vec<Flock<File>>,
     live: Live,
     start: SequenceStart,
     machine: Machine,
@@ -111,7 +111,7 @@ impl Attachment {
             inode: metadata.ino(),
             file,
             file_system,
-            _directories: directories,
+            directories,
             live,
             start: target.sequence_start,
             machine,
@@ -215,6 +215,7 @@ impl Shared {
                 return Err(Fault::corrupt(&self.path, "is in use by processes of another kernel").into());
             }
             self.refuse_ahead(record.ceiling_ms, host::wall_ms())?;
+            self.flush_names()?;
             // Whoever dies before the end leaves the old boot in place, and the next one does it all again.
             live.set(Place::Magic, 0);
             live.set(Place::Offset, host::wall_ms().wrapping_sub(host::since_boot_ms()?));
@@ -254,6 +255,18 @@ impl Shared {
         }
         self.reopen();
         Ok(self.wait_ms(self.believed_ms(host::wall_ms())?)?)
+    }
+
+    /// Makes the names on the way to the file durable: whoever made them may have ended, or failed, before they were.
+    fn flush_names(&self) -> Result<(), Fault> {
+        for directory in &self.directories {
+            let flushed = directory.metadata().and_then(|metadata| {
+                // On another file system the name of the mounted one was there before.
+                if metadata.dev() == self.device { directory.sync_all() } else { Ok(()) }
+            });
+            flushed.map_err(|cause| Fault::failed(&self.path, "found again after a crash", &cause))?;
+        }
+        Ok(())
     }
 
     /// Opens a state that was closed: with the word it had, where that is known, and from the end of the window otherwise.
