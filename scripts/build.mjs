@@ -165,7 +165,8 @@ async function buildPackage() {
 export async function build() {
   const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", "scripts/build.mjs"];
   if (isLinuxX64Gnu) {
-    await cached("building the native addon", [...rust, "crates/napi"], ["npm/linux-x64-gnu/frazil.node"], buildAddon);
+    const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
+    await cached("building the native addon", addon, ["npm/linux-x64-gnu/frazil.node"], buildAddon);
   } else {
     process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
   }

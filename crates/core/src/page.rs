@@ -482,17 +482,24 @@ impl Desk {
         registry: &mut Registry,
         attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
     ) -> u32 {
-        let request = Self::local_request(page).and_then(|(request, scope)| {
+        let request = Self::local_request(page).and_then(|(request, scoped)| {
             // IDs of different scopes are not meant to meet.
-            if scope { Ok(request) } else { registry.admit_kept(&request.machine).map(|()| request) }
+            if !scoped {
+                registry.admit_kept(&request.machine)?;
+            }
+            Ok((request, scoped))
         });
-        let request = match request {
+        let (request, scoped) = match request {
             Ok(request) => request,
             Err(error) => return page.refuse(error),
         };
         let machine = request.machine;
         match attach(request) {
             Ok(LocalState { keeper, wait_ms }) => {
+                // Only now: where nothing is kept, nothing is in the way of a static generator.
+                if !scoped {
+                    registry.note_kept(&machine);
+                }
                 page.describe(&machine, wait_ms);
                 page.numbers[slot::HANDLE] = f64::from(self.seat(Generator::kept_by(machine, keeper), true));
                 0

@@ -521,16 +521,21 @@ impl Registry {
 
 #[cfg(all(feature = "page", feature = "std"))]
 impl Registry {
-    /// Notes that a state of these rules is kept elsewhere, so that none of this registry is made beside it.
-    pub(crate) fn admit_kept(&mut self, machine: &Machine) -> Result<()> {
+    /// Refuses a state of these rules that is to be kept elsewhere where there is one of this registry.
+    pub(crate) fn admit_kept(&self, machine: &Machine) -> Result<()> {
         let key = machine.key();
         if self.states.binary_search_by(|entry| entry.0.cmp(&key)).is_ok() {
             return Err(Error::about(Code::StateConflict, Subject::Node, Rule::OneKind));
         }
+        Ok(())
+    }
+
+    /// Notes that a state of these rules is kept elsewhere, so that none of this registry is made beside it.
+    pub(crate) fn note_kept(&mut self, machine: &Machine) {
+        let key = machine.key();
         if !self.kept.contains(&key) {
             self.kept.push(key);
         }
-        Ok(())
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     identity: Identity,
     file_system: String,
     /// Held for as long as the file is in use, so that whoever makes another one knows.
-    _directories: Vec<DirectoryLock>,
+    directories: Vec<DirectoryLock>,
     live: Live,
     start: SequenceStart,
     machine: Machine,
@@ -103,7 +103,7 @@ impl Attachment {
             identity,
             file,
             file_system,
-            _directories: directories,
+            directories,
             live,
             start: target.sequence_start,
             machine,
@@ -210,6 +210,7 @@ impl Shared {
                 return Err(Fault::corrupt(&self.path, "is in use by processes of another kernel").into());
             }
             self.refuse_ahead(record.ceiling_ms, host::wall_ms())?;
+            self.flush_names()?;
             // Whoever dies before the end leaves the old boot in place, and the next one does it all again.
             live.set(Place::Magic, 0);
             live.set(Place::Offset, host::wall_ms().wrapping_sub(os::since_boot_ms()?));
@@ -249,6 +250,16 @@ impl Shared {
         }
         self.reopen();
         Ok(self.wait_ms(self.believed_ms(host::wall_ms())?)?)
+    }
+
+    /// Makes the names on the way to the file durable: whoever made them may have ended, or failed, before they were.
+    fn flush_names(&self) -> Result<(), Fault> {
+        for directory in &self.directories {
+            // On another file system the name of the mounted one was there before.
+            os::flush_on(directory, self.identity.device)
+                .map_err(|cause| Fault::failed(&self.path, "found again after a crash", &cause))?;
+        }
+        Ok(())
     }
 
     /// Opens a state that was closed: with the word it had, where that is known, and from the end of the window otherwise.

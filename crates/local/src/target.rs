@@ -66,6 +66,10 @@ impl Target {
                     return Ok((file, file_system));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.make()?,
+                // A directory, or a link, which is not followed.
+                Err(_) if self.path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
+                    return Err(Fault::corrupt(&self.path, "is no plain file"));
+                }
                 Err(error) => return Err(Fault::failed(&self.path, "opened", &error)),
             }
         }
@@ -115,10 +119,13 @@ impl Target {
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         self.check_file_system(&File::open(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
-        let mut lock = None;
+        let (mut lock, mut unused) = (None, false);
         for _ in 0..LOOKS {
+            // Freed first, because a lock is in the way of any other, this process's own too.
+            drop(lock.take());
             lock = os::lock_directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
-            if lock.is_some() || self.path.exists() || !os::LOCKS_DIRECTORIES {
+            unused = lock.is_some() && missing < locks::DIRECTORIES && self.unused_above(missing + 1);
+            if unused || self.path.exists() || !os::LOCKS_DIRECTORIES {
                 break;
             }
             sleep(LOOK);
@@ -129,7 +136,6 @@ impl Target {
         os::make_directories(dir).map_err(self.failed("made"))?;
         // Whoever uses an older file holds its directory and the three above it. Where nobody does, there is no such file in
         // use, or never was one; else whatever it has reserved must be over first.
-        let unused = lock.is_some() && missing < locks::DIRECTORIES;
         let reserved_ms = if unused { 0 } else { WINDOW_MS.max(MAX_LEAD_MS + self.machine.tick_ms()) };
         self.write_new(dir, host::wall_ms().saturating_add(reserved_ms)).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
@@ -139,12 +145,19 @@ impl Target {
         Ok(())
     }
 
+    /// Whether nobody uses a file below the directories of this one, without so many of the nearest. The nearest one may itself
+    /// be new, in the place of one that is still in use and was moved or deleted: only those above it show that.
+    fn unused_above(&self, nearest: usize) -> bool {
+        let mut above = self.path.ancestors().skip(1).take(locks::DIRECTORIES).skip(nearest);
+        // Where one may not be opened, others may use a file below it.
+        above.all(|directory| matches!(os::lock_directory(directory, Mode::Exclusive), Ok(Some(_))))
+    }
+
     /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // Not by the process id: processes in two containers can have the same.
-        let [unique, _] = Key::random().halves();
-        let temporary = dir.join(format!(".{name}.{unique:016x}"));
+        // By chance: process ids come again, after a crash, and in every container that has the directory.
+        let temporary = dir.join(format!(".{name}.{:016x}", Key::random().halves()[0]));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
             // Somebody was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

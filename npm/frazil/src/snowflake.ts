@@ -250,7 +250,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
     if (!Host.FILES) throw noFiles();
-    const { signal: given, ...rest } = { ...options };
+    const { signal: given, ...rest } = { ...checkOptions(options, `${LOCAL_OPTIONS}, signal`) };
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
     const ids = Reflect.construct(Snowflake, [rest, LOCAL]) as Snowflake<L>;

@@ -34,6 +34,11 @@ pub(crate) fn flush_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// Makes what was made in a directory last, where it is on a device.
+pub(crate) fn flush_on(directory: &DirectoryLock, device: u64) -> io::Result<()> {
+    if directory.metadata()?.dev() == device { directory.sync_all() } else { Ok(()) }
+}
+
 /// Lets those use a file who may make files in its directory.
 pub(crate) fn share(file: &File, directory: &Path) -> io::Result<()> {
     let mode = std::fs::metadata(directory)?.permissions().mode() & 0o666;

@@ -61,6 +61,11 @@ pub(crate) const fn flush_directory(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// As above.
+pub(crate) fn flush_on(directory: &DirectoryLock, _device: u64) -> io::Result<()> {
+    match *directory {}
+}
+
 /// Nothing: a file has the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn share(_file: &File, _directory: &Path) -> io::Result<()> {

@@ -1,0 +1,18 @@
+// Where a test keeps its state files: a directory of its own, on the disk that holds the temporary directory.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const top = mkdtempSync(join(tmpdir(), "frazil-local-"));
+process.once("exit", () => rmSync(top, { recursive: true, force: true }));
+let places = 0;
+
+/**
+ * A directory. It lies three directories deep in what belongs to the test: whoever makes a state file there wants to be
+ * alone in all of them, and would wait if other tests had one of these.
+ */
+export function place() {
+  const dir = join(top, `${++places}`, "a", "b", "c");
+  mkdirSync(dir, { recursive: true });
+  return dir;
+}

@@ -1,0 +1,64 @@
+/* What a machine does to a process, for LD_PRELOAD: disks that fail to flush, and clocks that are wrong.
+ *
+ * FLUSH names a file. While it is there, the next flush of a file fails once, and removes it; flushes of directories do so
+ * while FLUSH with `.directory` behind it is there.
+ * CLOCKS names a file of two numbers: how many nanoseconds the wall clock, and the clock since the boot, are ahead.
+ *
+ * System calls are made as such, so nothing has to be looked up behind these functions.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static const volatile long long *ahead;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *path = getenv("CLOCKS");
+  int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  void *numbers = mmap(NULL, 16, PROT_READ, MAP_SHARED, fd, 0);
+  if (numbers != MAP_FAILED) ahead = numbers;
+  close(fd);
+}
+
+static int flush_fails(int fd) {
+  const char *path = getenv("FLUSH");
+  struct stat what;
+  char name[4096];
+  if (path == NULL || fstat(fd, &what) != 0) return 0;
+  snprintf(name, sizeof name, "%s%s", path, S_ISDIR(what.st_mode) ? ".directory" : "");
+  if (unlink(name) != 0) return 0;
+  errno = EIO;
+  return 1;
+}
+
+int fdatasync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
+int fsync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fsync, fd); }
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int status = (int)syscall(SYS_clock_gettime, clock, now);
+  int which = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? 0 : clock == CLOCK_BOOTTIME ? 1 : 2;
+  if (status == 0 && ahead != NULL && which < 2) {
+    long long nanos = now->tv_sec * 1000000000LL + now->tv_nsec + ahead[which];
+    now->tv_sec = nanos / 1000000000;
+    now->tv_nsec = nanos % 1000000000;
+  }
+  return status;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  struct timespec exact;
+  (void)zone;
+  if (clock_gettime(CLOCK_REALTIME, &exact) != 0) return -1;
+  now->tv_sec = exact.tv_sec;
+  now->tv_usec = exact.tv_nsec / 1000;
+  return 0;
+}
