@@ -122,7 +122,7 @@ impl Target {
         let (mut lock, mut unused) = (None, false);
         for _ in 0..LOOKS {
             // Freed first, because a lock is in the way of any other, this process's own too.
-            drop(lock.take());
+            let _: Option<os::DirectoryLock> = lock.take();
             lock = os::lock_directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
             unused = lock.is_some() && missing < locks::DIRECTORIES && self.unused_above(missing + 1);
             if unused || self.path.exists() || !os::LOCKS_DIRECTORIES {
