@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use frazil::page::{Desk, KINDS, LocalRequest, LocalState, Page, slot};
 use frazil::{
-    Cells, Code, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Layout, LayoutSpec, Machine,
+    Cells, Code, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Key, Layout, LayoutSpec, Machine,
     ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, Subject, Window,
 };
 
@@ -227,6 +227,7 @@ fn the_key_is_the_keepers() {
     });
     let ids = generator(&memory, 0);
     let now_ms = 1_704_067_200_001;
+    assert_eq!(Key::new(3, 4).halves(), [3, 4]);
     let Ok(Reservation::Issued { block, .. }) = ids.reserve(now_ms, 1, false) else { unreachable!() };
     assert_eq!(block.first() & 0xfff, 740);
     memory.key[1].store(0, Relaxed);
