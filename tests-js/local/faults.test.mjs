@@ -1,7 +1,7 @@
 // State files that are damaged, replaced, on the wrong disk or under a wrong clock: a coded error that names the file, and in
 // no case an ID twice.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { ConfigError, Layout, Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
@@ -602,6 +603,30 @@ describe("a clock that is wrong", { concurrency }, () => {
     assert.equal(repeats(all), 0);
     assert.ok(increasing(all));
     assert.deepEqual((await minter.call("minted")).codes, {});
+  });
+
+  const ownTime = spawnSync("unshare", ["--time", "--fork", "--boottime", "86400", "true"]).status === 0;
+  const skip = !ownTime && "needs unshare --time";
+  test("a container that counts from another boot believes the same clock as the others", { skip }, async (t) => {
+    const dir = place();
+    const ids = Snowflake.local({ dir });
+    t.after(ids.close);
+    const before = ids.nextMany(1000);
+    // Until the next ID raises the ceiling, by which the clock is learned.
+    await until(() => ids.health().file.ceilingMs < Date.now());
+    const script = `
+      const { Snowflake } = require("frazil");
+      const ids = Snowflake.local({ dir: ${JSON.stringify(dir)} });
+      const issued = ids.nextManyStrings(1000);
+      console.log(JSON.stringify({ issued, distrustedMs: ids.health().file.distrustedMs }));
+    `;
+    const options = { encoding: "utf8", env: process.env, cwd: fileURLToPath(new URL(".", import.meta.url)) };
+    const inside = ["--time", "--fork", "--boottime", "86400", process.execPath, "-e", script];
+    const { stdout, stderr } = spawnSync("unshare", inside, options);
+    assert.equal(stderr, "");
+    const { issued, distrustedMs } = JSON.parse(stdout);
+    assert.deepEqual([distrustedMs, ids.health().file.distrustedMs], [0, 0]);
+    assert.equal(repeats([...before, ...issued.map(BigInt), ...ids.nextMany(1000)]), 0);
   });
 
   for (const [name, ahead] of [

@@ -1,8 +1,9 @@
 //! Linux.
 
-use std::fs::File;
+use std::fs::{File, read_to_string};
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl, posix_fallocate};
@@ -16,12 +17,26 @@ use crate::host::{given, home};
 
 /// The boot of the kernel, as 128 bits that no other boot has.
 pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
-    bits_of(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?).map(Some)
+    let path = "/proc/sys/kernel/random/boot_id";
+    let text = read_to_string(path).map_err(|cause| io::Error::other(format!("the kernel's boot id, {path}: {cause}")))?;
+    bits_of(&text).map(Some)
 }
 
 /// Milliseconds since the boot, those of suspension included. Nobody sets this clock.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    clock_ms(ClockId::CLOCK_BOOTTIME)
+    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-namespace_ms()))
+}
+
+/// How far that clock is set ahead for this process, by a time namespace (as a container can have): what is shared with
+/// processes outside is counted without it. 0 where the kernel has none.
+fn namespace_ms() -> i64 {
+    static OFFSET_MS: OnceLock<i64> = OnceLock::new();
+    *OFFSET_MS.get_or_init(|| {
+        let offsets = read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+        let mut numbers = offsets.lines().find_map(|line| line.strip_prefix("boottime")).unwrap_or("").split_whitespace();
+        let mut number = || numbers.next().and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+        number() * 1000 + number() / 1_000_000
+    })
 }
 
 /// A lock of the open file description: it needs no process ids, goes with the last descriptor of the open file, and not with
@@ -85,7 +100,7 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 
 /// How many open files hold the lock on a byte of a file, as the kernel lists its locks. `None` where it does not.
 pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let locks = read_to_string("/proc/locks").ok()?;
     let Identity { device, inode, .. } = identity;
     let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
     let byte = byte.to_string();
