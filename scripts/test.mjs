@@ -150,6 +150,7 @@ const SUITES = [
   { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
   { name: "api-wasm", run: () => node("api", "wasm") },
   { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
+  { name: "local", unable: needsAddon, run: () => start("local") },
   { name: "readme", run: () => node("readme", isLinuxX64Gnu ? "native" : "wasm") },
   { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
   { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },
