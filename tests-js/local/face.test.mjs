@@ -205,6 +205,20 @@ describe("the file", () => {
     }
   });
 
+  test("is one for containers that have its directory as a volume, whatever they call it", withMounts, async (t) => {
+    const dir = place();
+    const ids = opened(t, { dir });
+    const issued = ids.nextMany(1000);
+    for (const attached of [2, 3]) {
+      const volume = place();
+      const container = await start(t, { first: true, mounts: [`mount --bind ${dir} ${volume}`] });
+      assert.equal((await container.call("open", { dir: volume })).attached, attached);
+      issued.push(...(await container.call("next", 1000)), ...ids.nextMany(1000));
+    }
+    assert.equal(repeats(issued), 0);
+    assert.ok(increasing(issued));
+  });
+
   test("is made with its directories, which are for its user alone", () => {
     const dir = join(place(), "some", "where");
     fileOf({ dir });

@@ -663,6 +663,21 @@ describe("a clock that is wrong", { concurrency }, () => {
     assert.ok(increasing(ids));
   });
 
+  test("before the epoch is refused, makes no file, and is forgotten once it is right", async (t) => {
+    const [dir, hands] = [place(), clocks({ wallMs: -Date.now() })];
+    const minter = await start(t, { clocks: hands });
+    const error = await errorOf(() => minter.call("open", { dir }));
+    assert.deepEqual([error?.code, error?.name], ["CLOCK_BEFORE_EPOCH", "ClockError"]);
+    assert.deepEqual(readdirSync(dir), []);
+    hands.set({ wallMs: 0 });
+    const before = Date.now();
+    assert.equal((await minter.call("open", { dir })).distrustedMs, 0);
+    const [id] = await minter.call("next", 1);
+    assert.ok(timestampOf(id) >= before);
+    const later = await errorOf(() => Snowflake.local({ dir, epochMs: Date.now() + hour }));
+    assert.equal(later?.code, "CLOCK_BEFORE_EPOCH", "an epoch that is still to come is no matter of the file");
+  });
+
   /** Mints on a machine whose clock is ahead, and dies. */
   async function future(t, wallMs) {
     const dir = place();

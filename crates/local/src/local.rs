@@ -80,7 +80,7 @@ impl Local {
     ///
     /// # Errors
     /// * `NODE_REQUIRED` without a node id where the environment shows an orchestrator; `INVALID_NODE`; `INVALID_OPTION`.
-    /// * `CLOCK_BACKWARD` with the milliseconds to wait where that is more than `start_wait_ms`.
+    /// * `CLOCK_BACKWARD` with the milliseconds to wait where that is more than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
     /// * `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`: the [`Fault`] says which file
     ///   and what to do. `STATE_CONFLICT` where the file is in use with another `sequence_start`.
     ///
@@ -176,7 +176,12 @@ impl Order {
             return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
         }
         let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
+        let epoch_ms = self.machine.tick_from(0);
         let target = self.target()?;
+        // No state can begin there, and none may learn from such a clock what time it is.
+        if host::wall_ms() < epoch_ms {
+            return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
+        }
         let (attachment, wait_ms) = shared(&target)?;
         if wait_ms > start_wait_ms {
             return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());

@@ -1,0 +1,267 @@
+//! A child that is forked has its parent's generator, in memory that the two share: it may mint from what its parent has
+//! reserved, repeats nothing, and is `CLOSED` when that is over. It is not attached itself.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{Error, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, ManualClock, Node, Result, SystemClock};
+use frazil_local::{Local, LocalOptions};
+use nix::libc;
+
+const COUNT: usize = 5000;
+
+/// One test at a time: what another thread has locked stays locked in a child for ever.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn layout() -> Layout {
+    Layout::named("default").unwrap()
+}
+
+/// A directory that is removed in the end. It lies three directories deep in what belongs to the test: whoever makes a state
+/// file there wants to be alone in all of them, and would wait otherwise.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let top = std::env::temp_dir().join(format!("frazil-fork-{name}-{}", std::process::id()));
+        fs::create_dir_all(top.join("a/b/c")).unwrap();
+        Self(top)
+    }
+
+    fn open(&self) -> Local {
+        let options = LocalOptions { dir: Some(self.0.join("a/b/c")), ..LocalOptions::default() };
+        Local::open(&layout(), options).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _: std::io::Result<()> = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn pipe() -> (File, File) {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for the two integers that it writes.
+    assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }, 0);
+    // SAFETY: the pipe is new, so its ends are nobody else's.
+    ends.map(|end| File::from(unsafe { OwnedFd::from_raw_fd(end) })).into()
+}
+
+/// The child's side: it waits for its parent, and says what it got.
+struct Parent {
+    go: File,
+    told: File,
+}
+
+impl Parent {
+    fn wait(&mut self) {
+        self.go.read_exact(&mut [0]).unwrap();
+    }
+
+    fn tell(&mut self, result: Result<u64>) {
+        // No ID is as small as the number of a code.
+        let number = result.unwrap_or_else(|error| error.code() as u64);
+        self.told.write_all(&number.to_le_bytes()).unwrap();
+    }
+
+    /// Mints on a clock that stands still, so that without a shared state IDs must repeat.
+    fn tell_many(&mut self, ids: &Generator, clock: &impl Clock) {
+        for _ in 0..COUNT {
+            self.tell(ids.next(clock));
+        }
+    }
+}
+
+/// A process, and what it says. It is ended with this.
+struct Child {
+    process: libc::pid_t,
+    go: File,
+    told: File,
+}
+
+impl Child {
+    fn fork(work: impl FnOnce(&mut Parent)) -> Self {
+        let ((waits, go), (told, tells)) = (pipe(), pipe());
+        // SAFETY: one thread is left in the child, which mints, writes to a pipe and ends. glibc's `fork` leaves it a heap that
+        // can be used, whatever the threads of the parent were doing with theirs.
+        match unsafe { libc::fork() } {
+            0 => {
+                // Where these stay open, the end of the parent does not show.
+                drop((go, told));
+                work(&mut Parent { go: waits, told: tells });
+                // SAFETY: nothing that the parent has to do at its end is done here.
+                unsafe { libc::_exit(0) }
+            }
+            process => {
+                assert!(process > 0, "{}", Error::last_os_error());
+                Self { process, go, told }
+            }
+        }
+    }
+
+    fn go(&mut self) {
+        self.go.write_all(&[1]).unwrap();
+    }
+
+    fn next(&mut self) -> Told {
+        let mut bytes = [0; 8];
+        self.told.read_exact(&mut bytes).unwrap();
+        Told::of(bytes)
+    }
+
+    /// What it says until it ends, and all that have its end of the pipe.
+    fn rest(mut self) -> Vec<Told> {
+        let mut bytes = Vec::new();
+        self.told.read_to_end(&mut bytes).unwrap();
+        bytes.chunks_exact(8).map(|number| Told::of(number.try_into().unwrap())).collect()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // SAFETY: it is our own child, which only this waits for, so no other process can have its number.
+        unsafe {
+            libc::kill(self.process, libc::SIGKILL);
+            libc::waitpid(self.process, ptr::null_mut(), 0);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Id(u64),
+    Code(Code),
+}
+
+impl Told {
+    fn of(bytes: [u8; 8]) -> Self {
+        let number = u64::from_le_bytes(bytes);
+        Code::ALL.iter().find(|code| **code as u64 == number).map_or(Self::Id(number), |code| Self::Code(*code))
+    }
+}
+
+fn ids_of(told: &[Told]) -> Vec<u64> {
+    told.iter().filter_map(|told| if let Told::Id(id) = told { Some(*id) } else { None }).collect()
+}
+
+fn codes_of(told: &[Told]) -> HashSet<Code> {
+    told.iter().filter_map(|told| if let Told::Code(code) = told { Some(*code) } else { None }).collect()
+}
+
+fn repeats(ids: &[u64]) -> usize {
+    ids.len() - ids.iter().collect::<HashSet<_>>().len()
+}
+
+/// IDs of a parent and a child that mint from one generator at one millisecond.
+fn of_both(ids: &Generator, clock: &ManualClock) -> Vec<u64> {
+    let mut all = vec![ids.next(clock).unwrap()];
+    let mut child = Child::fork(|parent| {
+        parent.wait();
+        parent.tell_many(ids, clock);
+    });
+    child.go();
+    all.extend((0..COUNT).map(|_| ids.next(clock).unwrap()));
+    all.extend(ids_of(&child.rest()));
+    all
+}
+
+#[test]
+fn parent_and_child_repeat_nothing() {
+    let _alone = alone();
+    let place = Place::new("both");
+    let ids = place.open();
+    let all = of_both(&ids, &ManualClock::new(SystemClock.now_ms().unwrap() + 500));
+    assert!(all.len() > 1 + COUNT, "the child mints too, while the window lasts");
+    assert_eq!(repeats(&all), 0);
+}
+
+#[test]
+fn the_checker_catches_a_state_that_is_not_shared() {
+    let _alone = alone();
+    let ids = Generator::private(&layout(), GeneratorOptions::new(Node::Id(0))).unwrap();
+    assert_eq!(repeats(&of_both(&ids, &ManualClock::new(1_720_000_000_000))), COUNT);
+}
+
+#[test]
+fn a_child_whose_parent_has_reserved_nothing_is_closed() {
+    let _alone = alone();
+    let place = Place::new("nothing");
+    let ids = place.open();
+    let told = Child::fork(|parent| parent.tell(ids.next(&SystemClock))).rest();
+    assert_eq!(told, [Told::Code(Code::Closed)]);
+    ids.next(&SystemClock).unwrap();
+}
+
+#[test]
+fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
+    let _alone = alone();
+    let place = Place::new("window");
+    let ids = place.open();
+    // Not before the start of the file, which is in the millisecond of now.
+    let now_ms = SystemClock.now_ms().unwrap() + 500;
+    let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
+    let mut all = vec![ids.next(&now).unwrap()];
+    let mut child = Child::fork(|parent| {
+        parent.tell(ids.next(&now));
+        for _ in 0..3 {
+            parent.tell(ids.next(&later));
+        }
+        parent.wait();
+        parent.tell(ids.next(&later));
+    });
+    let told: Vec<Told> = (0..4).map(|_| child.next()).collect();
+    assert_eq!(codes_of(&told[..1]), HashSet::new(), "within the window it mints");
+    assert_eq!(told[1..], [Told::Code(Code::Closed); 3]);
+    all.extend(ids_of(&told));
+    all.push(ids.next(&later).unwrap());
+    // What its parent has reserved since is in the memory that the two share.
+    child.go();
+    all.extend(ids_of(&child.rest()));
+    assert_eq!(all.len(), 4);
+    assert_eq!(repeats(&all), 0);
+}
+
+#[test]
+fn a_parent_that_closes_closes_its_child_too() {
+    let _alone = alone();
+    let place = Place::new("close");
+    let ids = place.open();
+    let mut all = vec![ids.next(&SystemClock).unwrap()];
+    let mut child = Child::fork(|parent| {
+        for _ in 0..3 {
+            parent.wait();
+            parent.tell(ids.next(&SystemClock));
+        }
+        parent.wait();
+        // What the child leaves is not its own to leave.
+        drop(ids.clone());
+        parent.tell_many(&ids, &SystemClock);
+    });
+    child.go();
+    all.extend(ids_of(&[child.next()]));
+    drop(ids);
+    child.go();
+    assert_eq!(child.next(), Told::Code(Code::Closed));
+    // Whoever opens it next, the word in the memory that the child shares is in use again.
+    let ids = place.open();
+    all.push(ids.next(&SystemClock).unwrap());
+    child.go();
+    all.extend(ids_of(&[child.next()]));
+    child.go();
+    all.extend((0..COUNT).map(|_| ids.next(&SystemClock).unwrap()));
+    all.extend(ids_of(&child.rest()));
+    assert_eq!(repeats(&all), 0);
+    assert_eq!(ids.file().attached, Some(1), "a child that is gone has taken nothing with it");
+}
