@@ -590,6 +590,8 @@ describe("a clock that is wrong", { concurrency }, () => {
     const { minter, file, hands, believed, disbelieved, more } = await minting(t);
     hands.set({ wallMs: 2 * hour });
     await disbelieved();
+    // The ten minutes begin when the first ID meets the step.
+    await more(1);
     const late = 10 * 60_000;
     hands.set({ wallMs: 2 * hour + late - 30_000, bootMs: late - 30_000 });
     await more();
