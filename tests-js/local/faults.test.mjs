@@ -593,7 +593,7 @@ describe("a clock that is wrong", { concurrency }, () => {
     // The ten minutes begin when the first ID meets the step.
     await more(1);
     const late = 10 * 60_000;
-    hands.set({ wallMs: 2 * hour + late - 30_000, bootMs: late - 30_000 });
+    hands.set({ wallMs: 2 * hour + late / 2, bootMs: late / 2 });
     await more();
     await disbelieved();
     hands.set({ wallMs: 2 * hour + late, bootMs: late });
