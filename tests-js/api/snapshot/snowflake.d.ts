@@ -132,7 +132,8 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      * @throws {ConfigError} as the constructor, and `NODE_REQUIRED` where an orchestrator shows; `UNSUPPORTED_FILE_SYSTEM`,
      * `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`, each with the path and the cure; `STATE_CONFLICT` with a static
      * generator, or for another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
-     * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`.
+     * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`;
+     * `CLOCK_BEFORE_EPOCH`.
      */
     static local<const L extends LayoutInput = "default">(options?: LocalOptions<L>): Snowflake<L>;
     /** The same, waiting without holding the event loop. Rejects as `local` throws, and with the signal's reason. */
