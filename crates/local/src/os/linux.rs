@@ -98,9 +98,11 @@ pub(crate) fn state_home() -> Option<PathBuf> {
     given("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(home("HOME")?.join(".local/state")))
 }
 
+/// How often to read the kernel's list of locks until two readings say the same.
+const READINGS: usize = 8;
+
 /// How many open files hold the lock on a byte of a file, as the kernel lists its locks. `None` where it does not.
 pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
-    let locks = read_to_string("/proc/locks").ok()?;
     let Identity { device, inode, .. } = identity;
     let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
     let byte = byte.to_string();
@@ -108,5 +110,14 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some("OFDLCK") && words.any(|word| word == file) && words.next() == Some(byte.as_str())
     };
-    Some(locks.lines().filter(lists).count() as u64)
+    // The kernel gives a page of it at a time, by the numbers of the lines: where locks come or go in between, a line comes
+    // twice or not at all.
+    let mut before = None;
+    for _ in 0..READINGS {
+        let count = read_to_string("/proc/locks").ok()?.lines().filter(lists).count() as u64;
+        if before.replace(count) == Some(count) {
+            break;
+        }
+    }
+    before
 }
