@@ -151,6 +151,16 @@ describe("the node id", () => {
     }
   });
 
+  test("is the word none where an orchestrator shows and the layout has no node field", async (t) => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1" };
+    const { call } = await start(t, { env });
+    const options = { dir: place(), layout: "mastodon" };
+    const error = await errorOf(() => call("open", options));
+    assert.deepEqual([error?.code, error?.field], ["NODE_REQUIRED", "node"]);
+    await call("open", { ...options, node: "none" });
+    assert.equal((await call("next", 3)).length, 3);
+  });
+
   for (const [variable, who] of Object.entries({
     KUBERNETES_SERVICE_HOST: "Kubernetes",
     ECS_CONTAINER_METADATA_URI_V4: "Amazon ECS",

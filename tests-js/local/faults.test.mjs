@@ -512,6 +512,8 @@ describe("a file system that cannot keep the promise", () => {
           assert.match(error.message, pattern("overlay"));
         }
       }
+      // A file that is only opened for writing is copied into the layer of the container, where it would stay.
+      assert.deepEqual(readdirSync(upper), []);
     }
   });
 

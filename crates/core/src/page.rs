@@ -390,7 +390,7 @@ pub const DEFAULT_SCOPE: &str = "default";
 pub struct LocalRequest {
     /// The layout, the node id (0 where none was given) and the lead.
     pub machine: Machine,
-    /// Whether the layout has a node id and none was given.
+    /// Whether no node id was given, nor the word that the layout has none.
     pub node_missing: bool,
     /// Where the sequence starts.
     pub sequence_start: SequenceStart,
@@ -512,9 +512,8 @@ impl Desk {
     #[cfg(feature = "std")]
     fn local_request(page: &mut Page) -> Result<(LocalRequest, bool)> {
         let geometry = page.geometry()?;
-        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE) && geometry.max_node() > 0;
-        let unnamed = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
-        let node = if unnamed { 0 } else { page.node(&geometry)? };
+        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
+        let node = if node_missing { 0 } else { page.node(&geometry)? };
         let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
         let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
         page.waits()?;

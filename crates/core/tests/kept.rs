@@ -358,14 +358,14 @@ fn the_desk_reads_what_is_asked_for() {
     assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (9, 5, false));
     assert_eq!((request.start_wait_ms, request.sequence_start), (Some(0), SequenceStart::Wrap));
 
-    // A layout without a node field has none to miss.
+    // A layout without a node field has none, but one can say so.
     let mut page = asking(None, None, None);
     page.numbers[slot::FIELD_COUNT] = 2.0;
     let sequence = KINDS.iter().position(|row| row.1 == FieldKind::Sequence).unwrap();
     page.numbers[slot::FIELDS + 2] = f64::from(u8::try_from(sequence).unwrap());
     for none in [0.0, 1.0] {
         page.numbers[slot::NODE_NONE] = none;
-        assert!(!requested(&mut page).unwrap().node_missing);
+        assert_eq!(requested(&mut page).unwrap().node_missing, none == 0.0);
     }
     page.numbers[slot::NODE_NONE] = 0.0;
     page.numbers[slot::HAS_NODE] = 1.0;

@@ -96,8 +96,7 @@ impl Local {
         let has_node = layout.join_node(Node::None).is_err();
         let default = if has_node { Node::Id(0) } else { Node::None };
         let machine = Machine::leading(layout, node.unwrap_or(default), max_lead_ms)?;
-        let order =
-            Order { machine, node_missing: has_node && node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
+        let order = Order { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
         let (attachment, wait_ms) = order.attach()?;
         sleep(Duration::from_millis(wait_ms));
         let keeper: Arc<dyn Keeper> = Arc::<Attachment>::clone(&attachment);
@@ -171,7 +170,8 @@ impl Order {
         {
             let text = format!(
                 "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
-                 container without a node would mint the same IDs. Number them and pass node, or use a lease"
+                 container without a node would mint the same IDs. Number them and pass node (for a layout without a node field \
+                 \"none\", your word that there is one machine), or use a lease"
             );
             return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
         }

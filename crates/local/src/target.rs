@@ -55,6 +55,10 @@ impl Target {
 
     /// Opens the file, and makes it where there is none. Returns it with the name of its file system.
     pub(crate) fn open(&self) -> Result<(File, String), Fault> {
+        // Before the file is: a layer of a container has a file copied that is only opened.
+        if let Ok(directory) = os::open_directory(self.path.parent().unwrap_or(Path::new("/"))) {
+            self.check_file_system(&directory)?;
+        }
         // A file that is deleted again and again in between is not one to rely on.
         for _ in 0..8 {
             match os::open(&self.path, false) {
@@ -117,7 +121,7 @@ impl Target {
     fn make(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
-        self.check_file_system(&File::open(base).map_err(self.failed("made"))?)?;
+        self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         let (mut lock, mut unused) = (None, false);
         for _ in 0..LOOKS {

@@ -24,6 +24,11 @@ pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
+/// Opens a directory.
+pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Makes a directory for its user alone, and those above it.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)

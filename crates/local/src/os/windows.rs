@@ -50,6 +50,11 @@ pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
 }
 
+/// Opens a directory.
+pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
+}
+
 /// Makes a directory and those above it, with the permissions of where they are.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
@@ -126,8 +131,7 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
 
 /// None: the path is only looked at.
 pub(crate) fn lock_directory(path: &Path, _mode: Mode) -> io::Result<Option<DirectoryLock>> {
-    OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;
-    Ok(None)
+    open_directory(path).map(|_| None)
 }
 
 /// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`, and nothing is held.
