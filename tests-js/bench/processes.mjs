@@ -22,6 +22,12 @@ function firstId(...args) {
   return Number(stdout);
 }
 
+/** Milliseconds that Node itself takes until a program runs, by the same clock. */
+function nodeAlone() {
+  const script = "process.stdout.write(String(performance.now()))";
+  return Number(spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).stdout);
+}
+
 /** One round of each. */
 export async function round(dir) {
   return {
@@ -31,6 +37,6 @@ export async function round(dir) {
       "2 processes, one state file": await rate(2, dir),
       "4 processes, one state file": await rate(4, dir),
     },
-    starts: { "static node id": firstId(), "`local()`, after a crash": firstId(dir) },
+    starts: { "Node alone": nodeAlone(), "static node id": firstId(), "`local()`, after a crash": firstId(dir) },
   };
 }
