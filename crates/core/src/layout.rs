@@ -483,6 +483,13 @@ const fn refuse(subject: Subject, rule: Rule) -> Error {
 }
 
 /// The rules for the names of fields.
+/// Whether a text is a name as [`Rule::NameSyntax`] wants it.
+pub(crate) fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    starts && text.len() <= 32 && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
 fn check_names(fields: &[Field]) -> Result<()> {
     for (index, field) in fields.iter().enumerate() {
         if field.kind != FieldKind::Node {
@@ -492,9 +499,7 @@ fn check_names(fields: &[Field]) -> Result<()> {
             continue;
         }
         let name = field.part_name();
-        let mut bytes = name.bytes();
-        let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic());
-        if !starts || name.len() > 32 || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+        if !is_name(name) {
             return Err(refuse(Subject::FieldName, Rule::NameSyntax));
         }
         if fields[..index].iter().any(|other| other.kind == FieldKind::Node && other.part_name() == name) {

@@ -43,7 +43,8 @@ pub use generator::{Block, ClockIds, Machine, Outcome, Window};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
 pub use shared::{
-    Cells, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, KeptFile, MAX_COUNT, Registry, Reservation, Stats,
+    Cells, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, KeptFile, MAX_COUNT, MAX_LEAD_MS, Registry, Reservation,
+    Stats,
 };
 pub use start::{Key, SequenceStart};
 pub use text::{ShortForm, TextForm};

@@ -134,7 +134,7 @@ slots! {
     UNSIGNED = 18;
     /// In: 1 where a node id was given, as the number in `NODE`.
     HAS_NODE = 19;
-    /// In: the node id.
+    /// In: the node id. Out of `local`: the one in force.
     NODE = 20;
     /// In: when the process started, in Unix milliseconds; NaN where unknown.
     START_MS = 21;
@@ -383,6 +383,17 @@ impl Page {
 #[cfg(feature = "std")]
 pub const DEFAULT_SCOPE: &str = "default";
 
+/// Whether a text can be the name of a scope: as the name of a part of the node id.
+///
+/// ```
+/// assert!(frazil::page::is_scope("shop-1") && !frazil::page::is_scope("1"));
+/// ```
+#[cfg(feature = "std")]
+#[must_use]
+pub fn is_scope(text: &str) -> bool {
+    crate::layout::is_name(text)
+}
+
 /// What `Snowflake.local()` was asked for, of which the core knows the meaning but has no hands to do it.
 #[cfg(feature = "std")]
 #[derive(Debug)]
@@ -501,6 +512,8 @@ impl Desk {
                     registry.note_kept(&machine);
                 }
                 page.describe(&machine, wait_ms);
+                // A node id has at most 32 bits.
+                page.numbers[slot::NODE] = f64::from(u32::try_from(machine.node()).unwrap_or(u32::MAX));
                 page.numbers[slot::HANDLE] = f64::from(self.seat(Generator::kept_by(machine, keeper), true));
                 0
             }

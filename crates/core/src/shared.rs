@@ -62,8 +62,14 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 /// # Ok::<(), frazil::Error>(())
 /// ```
 pub const MAX_COUNT: usize = 1 << 20;
-/// The most that a generator may run ahead of the clock.
-pub(crate) const MAX_LEAD_MS: u64 = 1000;
+/// The most that a generator may run ahead of the clock, in milliseconds.
+///
+/// ```
+/// # use frazil::{Layout, MAX_LEAD_MS, Machine, Node};
+/// assert_eq!(Machine::leading(&Layout::named("default")?, Node::Id(7), None)?.max_lead_ms(), MAX_LEAD_MS);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+pub const MAX_LEAD_MS: u64 = 1000;
 /// `maxLeadMs` of a static node id.
 const DEFAULT_STATIC_LEAD_MS: u64 = 10;
 /// How often one call asks for more of a window that others use up.

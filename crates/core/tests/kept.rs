@@ -408,7 +408,8 @@ fn the_desk_seats_a_kept_generator_alone_and_says_what_its_keeper_does() {
         assert_eq!(desk.local(&mut page, &mut registry, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
         assert_eq!((page.numbers[slot::WAIT_MS], page.numbers[slot::MAX_BLOCK]), (12.0, 1024.0));
         assert_eq!((page.numbers[slot::MAX_LEAD_MS], page.numbers[slot::MAX_WAIT_MS]), (1000.0, 10.0));
-        assert_eq!(page.numbers[slot::MAX_ASYNC_WAIT_MS], 5000.0);
+        assert_eq!((page.numbers[slot::MAX_ASYNC_WAIT_MS], page.numbers[slot::NODE]), (5000.0, 0.0));
+        page.numbers[slot::NODE] = f64::NAN;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handle")]
         handles.push(page.numbers[slot::HANDLE] as u32);
         for at in [slot::DIR_BYTES, slot::SCOPE_BYTES, slot::FILE_SYSTEM_BYTES] {

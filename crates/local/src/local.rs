@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::page::{DEFAULT_SCOPE, LocalRequest, LocalState};
+use frazil::page::{DEFAULT_SCOPE, LocalRequest, LocalState, is_scope};
 use frazil::{Code, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject};
 
 use crate::attachment::Attachment;
-use crate::disk::MAX_SCOPE;
 use crate::fault::Fault;
 use crate::host;
 use crate::target::Target;
@@ -192,10 +191,7 @@ impl Order {
     fn target(self) -> Result<Target, Fault> {
         let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
         let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
-        let (first, rest) = (scope.as_bytes().first(), scope.bytes().skip(1));
-        let named = first.is_some_and(u8::is_ascii_alphabetic)
-            && rest.clone().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        if !named || scope.len() > MAX_SCOPE {
+        if !is_scope(&scope) {
             return Err(invalid(Subject::Scope, Rule::NameSyntax).into());
         }
         let dir = match self.dir {

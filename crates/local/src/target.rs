@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::{Code, Key, Machine, SequenceStart, Subject};
+use frazil::{Code, Key, MAX_LEAD_MS, Machine, SequenceStart, Subject};
 
 use crate::attachment::WINDOW_MS;
 use crate::disk::{Header, Record};
@@ -19,8 +19,6 @@ use crate::os::{self, Identity, Verdict};
 /// How often to look whether somebody else, who is faster, makes the file: for 200 ms.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(10);
-/// The most that any generator of a file may run ahead of the clock.
-const MAX_LEAD_MS: u64 = 1000;
 
 /// A state file, by name.
 #[derive(Debug)]

@@ -284,8 +284,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
     this.node = typeof joined === "number" ? joined : undefined;
-    if (Host.FILES && local && joined === undefined && this.layout.fields.some(({ kind }) => kind === "node"))
-      this.node = 0;
     let port: Port;
     try {
       port = portOf(load);
@@ -314,7 +312,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (Host.FILES && local) this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+    if (Host.FILES && local) {
+      this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+      // Its default is the core's.
+      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = numbers[Slot.NODE] as number;
+    }
     if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
   }
 
