@@ -1,5 +1,5 @@
 // A process that does what its parent says: opens, mints, closes. `started.mjs` is the other side.
-import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { Snowflake } from "frazil";
 
 let ids;
@@ -58,6 +58,8 @@ const commands = {
     return { refusal: refusal?.toJSON(), ...stands };
   },
   stats: () => ids.stats(),
+  /** What the kernel says of the process. */
+  status: () => readFileSync("/proc/self/status", "utf8"),
   close: () => ids.close(),
   /** Stops the clock that JavaScript reads. */
   freeze(ms) {

@@ -1,6 +1,6 @@
 // Snowflake.local(): what it is given, what it gives, and what is in its file.
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -554,14 +554,20 @@ describe("localAsync()", () => {
     });
   }
 
-  // A file that is made while another of its directory is in use has to be waited for.
+  /** A directory with a state file that has to be waited for: another of its name is in use, in another place by now. */
+  function contested(t, options) {
+    const dir = place();
+    const { path } = opened(t, { dir, ...options }).health().file;
+    renameSync(path, `${path}.old`);
+    return { dir, ...options };
+  }
+
   describe("waits", { concurrency: true }, () => {
     test("without holding the event loop", async (t) => {
-      const dir = place();
-      opened(t, { dir });
+      const options = contested(t);
       let turns = 0;
       const timer = setInterval(() => turns++, 10);
-      const ids = await Snowflake.localAsync({ dir, scope: "orders" });
+      const ids = await Snowflake.localAsync(options);
       clearInterval(timer);
       t.after(ids.close);
       assert.ok(turns > 0);
@@ -569,8 +575,7 @@ describe("localAsync()", () => {
     });
 
     test("until its signal is aborted, and then leaves the file", async (t) => {
-      const dir = place();
-      opened(t, { dir });
+      const { dir } = contested(t, { scope: "orders" });
       const aborter = new AbortController();
       const waiting = Snowflake.localAsync({ dir, scope: "orders", signal: aborter.signal });
       setTimeout(() => aborter.abort(reason), 20);
@@ -582,8 +587,7 @@ describe("localAsync()", () => {
     });
 
     test("no longer than startWaitMs", async (t) => {
-      const dir = place();
-      opened(t, { dir });
+      const { dir } = contested(t, { scope: "orders" });
       const options = { dir, scope: "orders", startWaitMs: 0 };
       for (const attempt of [() => Snowflake.local(options), () => Snowflake.localAsync(options)]) {
         const error = await errorOf(attempt);

@@ -62,6 +62,12 @@ export function disk() {
   return { file, failOnce: (what = "") => writeFileSync(file + what, "") };
 }
 
+/** A place in the opening of a state file at which a process can be made to stop itself: `opened` or `read`. */
+export function pause() {
+  const file = newFile("pause");
+  return { file, once: (what) => writeFileSync(`${file}.${what}`, "") };
+}
+
 /** Another boot of the machine, which processes are started in. */
 export function boot() {
   const file = newFile("boot");
@@ -75,15 +81,16 @@ export function boot() {
  * @param mounts commands of the shell that run first, in the namespace of the process.
  * @param first whether its process id is 1, as in a container.
  */
-export async function start(t, { boot, clocks, disk, mounts = [], first = false, env = {}, ...options } = {}) {
+export async function start(t, { boot, clocks, disk, pause, mounts = [], first = false, env = {}, ...options } = {}) {
   const prelude = [...(boot ? [`mount --bind ${boot} /proc/sys/kernel/random/boot_id`] : []), ...mounts];
   const processes = first ? ["--pid", "--fork", "--kill-child"] : [];
   const inNamespace = [...unshare, ...processes, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
   const [file, ...args] = [...(first || prelude.length > 0 ? inNamespace : []), process.execPath, program];
   const faults = {
-    ...((clocks || disk) && { LD_PRELOAD: system() }),
+    ...((clocks || disk || pause) && { LD_PRELOAD: system() }),
     ...(clocks && { CLOCKS: clocks.file }),
     ...(disk && { FLUSH: disk.file }),
+    ...(pause && { PAUSE: pause.file }),
   };
   const child = spawn(file, args, {
     env: { ...process.env, ...faults, ...env },
@@ -124,6 +131,9 @@ export async function start(t, { boot, clocks, disk, mounts = [], first = false,
       child.kill(signal);
       return exited;
     },
+    /** Waits until it has stopped. */
+    stopped: () => until(() => /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, "utf8"))),
+    go: () => child.kill("SIGCONT"),
     /** Has it mint into a file of the test's until it is told to stop. */
     async mint(task) {
       await call("mint", task);

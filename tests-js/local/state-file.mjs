@@ -74,7 +74,19 @@ export const records = (path) =>
 export const ceilingOf = (path) => records(path)[0].ceilingMs;
 
 /** The halves of the key under which sequences start. */
-export const keyOf = (path) => numbers(path, HEADER).slice(5, 7);
+export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
+
+/** Where numbers of the mapped part lie (the table in crates/local/src/live.rs). */
+export const PLACES = { number: LIVE + 40, superblock: LIVE + 48 };
+
+/** Writes a number of 64 bits. */
+export function overwrite(path, at, number) {
+  const file = openSync(path, "r+");
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(number));
+  writeSync(file, bytes, 0, 8, at);
+  closeSync(file);
+}
 
 /** Damages a byte. */
 export function flip(path, at) {

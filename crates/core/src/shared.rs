@@ -81,8 +81,8 @@ const MAX_EXTENSIONS: u32 = 8;
 #[repr(align(128))]
 struct State {
     word: AtomicU64,
-    /// Nothing is issued while the clock is before this; it only grows.
-    from_ms: AtomicU64,
+    /// As in [`Cells`]; it only grows.
+    origin: AtomicU64,
     /// The end of the window; none so far.
     until_ms: AtomicU64,
     /// The halves of the key; 0 until drawn, and then never changed.
@@ -97,7 +97,7 @@ impl State {
         let cells = if geometry.clock.bits == 0 { 0 } else { 1 << geometry.clock.bits };
         Self {
             word: AtomicU64::new(0),
-            from_ms: AtomicU64::new(0),
+            origin: AtomicU64::new(origin(0, start)),
             until_ms: AtomicU64::new(u64::MAX),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             start,
@@ -106,8 +106,13 @@ impl State {
     }
 
     fn cells(&self) -> Cells<'_> {
-        let Self { word, from_ms, until_ms, key, start, cells } = self;
-        Cells { word, from_ms, until_ms, key, start: *start, clocks: cells }
+        let Self { word, origin, until_ms, key, start, cells } = self;
+        Cells { word, origin, until_ms, key, start: *start, clocks: cells }
+    }
+
+    /// Nothing is issued before the first tick that a predecessor cannot have reached.
+    fn begin_after(&self, machine: &Machine, start_ms: u64) {
+        self.origin.fetch_max(origin(machine.first_ms_after(start_ms), self.start), Ordering::Relaxed);
     }
 
     /// Sets each half that is not set yet. Whoever comes second finds both set: one of the two keys, or a half of each, and
@@ -119,16 +124,26 @@ impl State {
     }
 }
 
+/// Two bits above every time say where the sequence starts: see [`Cells::origin`].
+const START_SHIFT: u32 = 62;
+const FROM_MASK: u64 = (1 << START_SHIFT) - 1;
+
+/// The start of a window and the start of the sequence as one number.
+fn origin(from_ms: u64, start: SequenceStart) -> u64 {
+    // No layout has a tick from 2^53 ms on, so a later time means "never" whatever it is.
+    from_ms.min(FROM_MASK) | (start as u64) << START_SHIFT
+}
+
 /// The atomics of a state, wherever they lie.
 ///
 /// ```
 /// use std::sync::atomic::AtomicU64;
 /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
-/// let [word, from_ms, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
+/// let [word, origin, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
 /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-/// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+/// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// assert_eq!(cells.close(&machine), Some((0, 0))); // nothing was issued
+/// assert_eq!(cells.close(&machine), Some(0)); // nothing was issued
 /// assert_eq!(cells.close(&machine), None); // it is closed already
 /// # Ok::<(), frazil::Error>(())
 /// ```
@@ -136,8 +151,10 @@ impl State {
 pub struct Cells<'a> {
     /// The next ID to issue, as [`Machine`] counts. All ones where it is closed.
     pub word: &'a AtomicU64,
-    /// The start of the window, which changes only where the word starts anew.
-    pub from_ms: &'a AtomicU64,
+    /// The start of the window in Unix milliseconds, and above it, in the two highest bits, the number of the sequence
+    /// start: 0 zero, 1 random, 2 wrap. Both change only where the word starts anew. They are one number so that a caller
+    /// whose sequence starts elsewhere (a forked child, after its parent chose another start) is refused without another read.
+    pub origin: &'a AtomicU64,
     /// The end of the window, which only grows until the word is closed.
     pub until_ms: &'a AtomicU64,
     /// The halves of the key under which the sequence starts; 0 where there is none.
@@ -149,14 +166,40 @@ pub struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    fn window(&self) -> Window {
-        Window { from_ms: self.from_ms.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
+    /// The window; `None` where the state has another start of the sequence than these cells.
+    fn window(&self) -> Option<Window> {
+        let origin = self.origin.load(Ordering::Relaxed);
+        let window = Window { from_ms: origin & FROM_MASK, until_ms: self.until_ms.load(Ordering::Acquire) };
+        (origin >> START_SHIFT == self.start as u64).then_some(window)
     }
 
     /// Whether the window is still the one that was read, which may have been extended since.
     fn still(&self, read: Window) -> bool {
-        let now = self.window();
-        now.from_ms == read.from_ms && now.until_ms >= read.until_ms
+        self.window().is_some_and(|now| now.from_ms == read.from_ms && now.until_ms >= read.until_ms)
+    }
+
+    /// The start of the window in Unix milliseconds.
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicU64;
+    /// use frazil::{Cells, SequenceStart, Window};
+    /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let wrap = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Wrap, clocks: &[] };
+    /// wrap.open(Window { from_ms: 5000, until_ms: 8000 });
+    /// assert_eq!((wrap.from_ms(), wrap.same_start()), (5000, true));
+    /// let zero = Cells { start: SequenceStart::Zero, ..wrap };
+    /// assert_eq!((zero.from_ms(), zero.same_start()), (5000, false));
+    /// ```
+    #[must_use]
+    pub fn from_ms(&self) -> u64 {
+        self.origin.load(Ordering::Acquire) & FROM_MASK
+    }
+
+    /// Whether the sequence of the state starts as that of these cells, which [`Cells::from_ms`] has an example of.
+    #[must_use]
+    pub fn same_start(&self) -> bool {
+        self.window().is_some()
     }
 
     fn key(&self) -> Option<Key> {
@@ -164,22 +207,22 @@ impl Cells<'_> {
         (high != 0 && low != 0).then_some(Key::new(high, low))
     }
 
-    /// Ends the state: whoever mints from it finds it closed, and nothing is issued any more. Returns the last word, and the
-    /// Unix millisecond at which the largest tick ends that was used, by any clock id: from then on the node id is free. That
-    /// is 0 where none was used. `None` where the state is closed already (or its time field is used up).
+    /// Ends the state: later calls find it closed, and nothing is issued any more. Returns the Unix millisecond at which the
+    /// largest tick ends that any clock id was used for, and 0 where none was: from then on the node id is free. `None` where
+    /// the state is closed already (or its time field is used up).
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
     /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
-    /// let [word, from_ms, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
+    /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(cells.close(&machine), Some(((5 << 12) | 1, 1_704_067_200_006)));
+    /// assert_eq!(cells.close(&machine), Some(1_704_067_200_006));
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn close(&self, machine: &Machine) -> Option<(u64, u64)> {
+    pub fn close(&self, machine: &Machine) -> Option<u64> {
         // A swap, and not a store: the word that it takes away is the last that anybody made. `Acquire`, to see the clock ids
         // that were left on the way to it.
         let word = self.word.swap(EXHAUSTED, Ordering::AcqRel);
@@ -188,7 +231,7 @@ impl Cells<'_> {
         }
         let left = self.clocks.iter().map(|cell| cell.load(Ordering::Relaxed)).max().unwrap_or(0);
         let free_from = machine.next_tick(word).max(left);
-        Some((word, if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) }))
+        Some(if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) })
     }
 
     /// Begins the state anew, with a window that must begin where all that was ever issued from it has ended. Only while
@@ -197,40 +240,20 @@ impl Cells<'_> {
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     /// use frazil::{Cells, SequenceStart, Window};
-    /// let [word, from_ms, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
+    /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// cells.open(Window { from_ms: 5000, until_ms: 8000 });
-    /// assert_eq!((word.load(Relaxed), from_ms.load(Relaxed)), (0, 5000));
+    /// assert_eq!((word.load(Relaxed), cells.from_ms()), (0, 5000));
     /// ```
     pub fn open(&self, window: Window) {
-        self.from_ms.store(window.from_ms, Ordering::Relaxed);
+        self.origin.store(origin(window.from_ms, self.start), Ordering::Relaxed);
         self.until_ms.store(window.until_ms, Ordering::Relaxed);
         for cell in self.clocks {
             cell.store(0, Ordering::Relaxed);
         }
         // Last, and `Release`: who finds the new word finds the new window.
         self.word.store(0, Ordering::Release);
-    }
-}
-
-impl Cells<'_> {
-    /// Opens a state that was closed as it was, with the word that [`Cells::close`] returned, and not 0. The window begins where
-    /// it did, and ends at `until_ms`. Only while nobody else does the same.
-    ///
-    /// ```
-    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-    /// use frazil::{Cells, SequenceStart};
-    /// let [word, from_ms, until_ms] = [u64::MAX, 5000, 8000].map(AtomicU64::new);
-    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, from_ms: &from_ms, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
-    /// cells.resume(5 << 12, 6000);
-    /// assert_eq!((word.load(Relaxed), from_ms.load(Relaxed), until_ms.load(Relaxed)), (5 << 12, 5000, 6000));
-    /// ```
-    pub fn resume(&self, word: u64, until_ms: u64) {
-        self.until_ms.store(until_ms, Ordering::Relaxed);
-        // Last, and `Release`, as in `open`.
-        self.word.store(word, Ordering::Release);
     }
 }
 
@@ -243,12 +266,12 @@ impl Cells<'_> {
 ///
 /// /// Grants a second at a time, from what would be a durable mark.
 /// #[derive(Debug, Default)]
-/// struct Seconds { word: AtomicU64, from_ms: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+/// struct Seconds { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
 ///
 /// impl Keeper for Seconds {
 ///     fn cells(&self) -> Cells<'_> {
-///         let Self { word, from_ms, until_ms, key } = self;
-///         Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+///         let Self { word, origin, until_ms, key } = self;
+///         Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
 ///     }
 ///     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
 ///         self.until_ms.fetch_max(until_ms.max(now_ms + 1000), Relaxed);
@@ -310,6 +333,8 @@ pub struct KeptFile {
     pub raises: u64,
     /// How far the clock is ahead of the time that is believed instead, in milliseconds; 0 where it is believed itself.
     pub distrusted_ms: u64,
+    /// Whether the mapped state is locked in memory, so that a page that could not be written back is not read again as it was.
+    pub locked: bool,
 }
 
 impl KeptFile {
@@ -321,7 +346,7 @@ impl KeptFile {
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
         let (path, file_system) = (path.into(), file_system.into());
-        Self { path, file_system, ceiling_ms: 0, attached: None, raises: 0, distrusted_ms: 0 }
+        Self { path, file_system, ceiling_ms: 0, attached: None, raises: 0, distrusted_ms: 0, locked: false }
     }
 }
 
@@ -519,7 +544,7 @@ impl Registry {
         if let Some(start_ms) = start {
             let start_ms = self.start_ms.map_or(start_ms, |known| known.min(start_ms));
             self.start_ms = Some(start_ms);
-            state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
+            state.begin_after(&machine, start_ms);
         }
         Ok(Generator { machine, home: Home::Own(state), tally: Tally::new() })
     }
@@ -767,7 +792,7 @@ impl Generator {
         let machine = placed.static_machine(placed.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
         let state = State::new(&placed.geometry, placed.sequence_start);
         if let Some(start_ms) = placed.start_ms {
-            state.from_ms.fetch_max(machine.first_ms_after(start_ms), Ordering::Relaxed);
+            state.begin_after(&machine, start_ms);
         }
         Ok(Self { machine, home: Home::Own(Arc::new(state)), tally: Tally::new() })
     }
@@ -783,11 +808,11 @@ impl Generator {
     /// # use std::sync::atomic::AtomicU64;
     /// # use frazil::{Cells, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
     /// # #[derive(Debug, Default)]
-    /// # struct Frozen { word: AtomicU64, from_ms: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+    /// # struct Frozen { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
     /// # impl Keeper for Frozen {
     /// #     fn cells(&self) -> Cells<'_> {
-    /// #         let Self { word, from_ms, until_ms, key } = self;
-    /// #         Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+    /// #         let Self { word, origin, until_ms, key } = self;
+    /// #         Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
     /// #     }
     /// #     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> { Ok(now_ms) }
     /// # }
@@ -914,7 +939,8 @@ impl Generator {
         let mut extensions = 0;
         let mut word = cells.word.load(load);
         loop {
-            let window = cells.window();
+            // The state was begun anew with another start of the sequence: its positions mean other IDs.
+            let Some(window) = cells.window() else { return Err(Error::new(Code::Closed)) };
             match machine.reserve(word, window, cells.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
                     if let Some((clock, free_from)) = leaves
@@ -1021,7 +1047,10 @@ impl Generator {
         let cells = self.home.cells();
         let machine = &self.machine;
         let word = cells.word.load(Ordering::Acquire);
-        let refusal = match machine.reserve(word, cells.window(), cells.clocks, now_ms, 1, true) {
+        let outcome = cells.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {
+            machine.reserve(word, window, cells.clocks, now_ms, 1, true)
+        });
+        let refusal = match outcome {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
             Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),

@@ -17,7 +17,7 @@ const T: u64 = 1_720_000_000_000;
 #[derive(Debug)]
 struct Memory {
     word: AtomicU64,
-    from_ms: AtomicU64,
+    origin: AtomicU64,
     until_ms: AtomicU64,
     key: [AtomicU64; 2],
     clocks: Vec<AtomicU64>,
@@ -34,7 +34,7 @@ impl Memory {
     fn new(from_ms: u64) -> Self {
         Self {
             word: AtomicU64::new(0),
-            from_ms: AtomicU64::new(from_ms),
+            origin: AtomicU64::new(from_ms),
             until_ms: AtomicU64::new(from_ms),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             clocks: Vec::new(),
@@ -53,8 +53,8 @@ impl Memory {
 
 impl Keeper for Memory {
     fn cells(&self) -> Cells<'_> {
-        let Self { word, from_ms, until_ms, key, clocks, start, .. } = self;
-        Cells { word, from_ms, until_ms, key, start: *start, clocks }
+        let Self { word, origin, until_ms, key, clocks, start, .. } = self;
+        Cells { word, origin, until_ms, key, start: *start, clocks }
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
@@ -167,13 +167,12 @@ fn a_keeper_need_say_nothing() {
 }
 
 #[test]
-fn a_state_that_was_closed_is_closed_for_all_and_goes_on_when_it_is_opened() {
+fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let (ids, other) = (generator(&memory, 0), generator(&memory, 10));
-    let first = ids.reserve(T, 3, false).unwrap();
-    let Reservation::Issued { block, .. } = first else { unreachable!() };
-    let (word, used_ms) = memory.cells().close(ids.machine()).unwrap();
-    assert_eq!(used_ms, T + 1);
+    ids.reserve(T, 3, false).unwrap();
+    assert_eq!(memory.cells().close(ids.machine()), Some(T + 1));
+    assert_eq!(memory.cells().close(ids.machine()), None);
     for ids in [&ids, &other] {
         assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err().code(), Code::Closed);
         assert_eq!(ids.health(T + 5).refusal.unwrap().code(), Code::Closed);
@@ -183,11 +182,6 @@ fn a_state_that_was_closed_is_closed_for_all_and_goes_on_when_it_is_opened() {
     assert_eq!(ids.reserve(end_ms, 1, true).unwrap_err().code(), Code::TimeExhausted);
     assert_eq!(other.reserve(end_ms - 10, 1, true).unwrap_err().code(), Code::TimeExhausted);
     assert_eq!(other.reserve(end_ms - 11, 1, true).unwrap_err().code(), Code::Closed);
-    memory.cells().resume(word, used_ms);
-    let Ok(Reservation::Issued { block: next, .. }) = ids.reserve(T, 1, true) else { unreachable!() };
-    assert_eq!(next.first(), block.first() + 3);
-
-    let _: Option<(u64, u64)> = memory.cells().close(ids.machine());
     memory.cells().open(Window { from_ms: T + 20, until_ms: T + 20 });
     assert_eq!(ids.reserve(T + 19, 1, true).unwrap_err().retry_after_ms(), 1);
     assert!(ids.reserve(T + 20, 1, true).is_ok());
@@ -205,16 +199,32 @@ fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
     for now_ms in [T + 90, T] {
         assert!(matches!(ids.reserve(now_ms, 1, true), Ok(Reservation::Issued { .. })));
     }
-    let (word, used_ms) = memory.cells().close(&machine).unwrap();
-    assert_eq!(used_ms, T + 91, "clock id 0 was left at T + 90");
-    memory.cells().resume(word, T + 91);
     assert_eq!(ids.stats().switches, 1);
-    // Its cells are there still: clock id 1 goes on at T.
-    let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 1, true) else { unreachable!() };
-    assert_eq!(layout.decode(block.first()).unwrap().clock, Some(1));
-    let _: Option<(u64, u64)> = memory.cells().close(&machine);
+    assert_eq!(memory.cells().close(&machine), Some(T + 91), "clock id 0 was left at T + 90");
     memory.cells().open(Window { from_ms: T + 91, until_ms: u64::MAX });
     assert!(memory.clocks.iter().all(|cell| cell.load(Relaxed) == 0), "nothing was used from there on");
+}
+
+/// What a forked child meets whose parent has chosen another start since: the positions mean other IDs now.
+#[test]
+fn a_state_that_was_begun_anew_with_another_start_is_closed_for_the_callers_of_the_old_one() {
+    let key = || [AtomicU64::new(1), AtomicU64::new(2)];
+    let memory = Arc::new(Memory { more_ms: 1000, key: key(), ..Memory::new(T) });
+    let ids = generator(&memory, 0);
+    let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 3, false) else { unreachable!() };
+    assert_eq!(memory.cells().close(ids.machine()), Some(T + 1));
+    let wrap = Cells { start: SequenceStart::Wrap, ..memory.cells() };
+    for cells in [wrap, memory.cells()] {
+        cells.open(Window { from_ms: T + 1, until_ms: T + 1000 });
+        let closed = cells.start == SequenceStart::Wrap;
+        assert_eq!(memory.cells().same_start(), !closed);
+        match ids.reserve(T + 1, 1, true) {
+            Err(error) => assert_eq!((closed, error.code()), (true, Code::Closed)),
+            Ok(Reservation::Issued { block: next, .. }) => assert!(!closed && next.first() > block.first()),
+            Ok(Reservation::Recheck) => unreachable!(),
+        }
+        assert_eq!(ids.health(T + 1).refusal.map(|error| error.code()), closed.then_some(Code::Closed));
+    }
 }
 
 #[test]
@@ -225,6 +235,7 @@ fn the_key_is_the_keepers() {
         more_ms: 10,
         ..Memory::new(0)
     });
+    memory.cells().open(Window { from_ms: 0, until_ms: 0 });
     let ids = generator(&memory, 0);
     let now_ms = 1_704_067_200_001;
     assert_eq!(Key::new(3, 4).halves(), [3, 4]);

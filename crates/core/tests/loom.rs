@@ -286,12 +286,11 @@ struct Copied {
 #[derive(Debug)]
 struct State {
     word: AtomicU64,
-    from_ms: AtomicU64,
+    /// Where the window begins: all sequences of these models start at 0, whose number is 0.
+    origin: AtomicU64,
     until_ms: AtomicU64,
     key: [AtomicU64; 2],
     clocks: Vec<AtomicU64>,
-    /// The word that closing took away.
-    last: AtomicU64,
     /// What the disk holds: from where a start after a power loss begins.
     ceiling_ms: AtomicU64,
     /// Held by whoever extends, closes or begins anew.
@@ -304,11 +303,10 @@ impl State {
         let clocks = if model.clock_bits == 0 { 0 } else { 1 << model.clock_bits };
         Self {
             word: AtomicU64::new(0),
-            from_ms: AtomicU64::new(window.from_ms),
+            origin: AtomicU64::new(window.from_ms),
             until_ms: AtomicU64::new(window.until_ms),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             clocks: (0..clocks).map(|_| AtomicU64::new(0)).collect(),
-            last: AtomicU64::new(0),
             ceiling_ms: AtomicU64::new(window.until_ms),
             lock: Mutex::new(()),
             defect,
@@ -320,7 +318,7 @@ impl State {
     }
 
     fn window(&self) -> Window {
-        Window { from_ms: self.from_ms.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
+        Window { from_ms: self.origin.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
     }
 
     /// The ceiling as a power loss would leave it: a disk shows nothing older than the newest, as a load might.
@@ -344,27 +342,7 @@ impl State {
             Some(word) => Cells { word: &word, ..self.cells() }.close(machine),
             None => self.cells().close(machine),
         };
-        let (word, used_ms) = used_ms.unwrap();
-        self.ceiling_ms.swap(used_ms.max(self.from_ms.load(Ordering::Relaxed)), Ordering::Relaxed);
-        self.last.store(word, Ordering::Relaxed);
-    }
-
-    /// Goes on as it was, where anything was issued, up to the ceiling, which is raised first.
-    fn resume(&self, until_ms: u64) {
-        let alone = self.lock.lock().unwrap();
-        let word = self.last.load(Ordering::Relaxed);
-        if word == 0 {
-            drop(alone);
-            return self.begin(until_ms);
-        }
-        let until_ms = until_ms.max(self.ceiling());
-        self.ceiling_ms.swap(until_ms, Ordering::Relaxed);
-        if self.has(Defect::WordFirst) {
-            self.word.store(word, Ordering::Release);
-        }
-        let others = AtomicU64::new(u64::MAX);
-        let cells = if self.has(Defect::WordFirst) { Cells { word: &others, ..self.cells() } } else { self.cells() };
-        cells.resume(word, until_ms);
+        self.ceiling_ms.swap(used_ms.unwrap().max(self.origin.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 
     /// Begins anew where the ceiling is, which is raised first.
@@ -389,8 +367,8 @@ impl State {
 
 impl Keeper for State {
     fn cells(&self) -> Cells<'_> {
-        let Self { word, from_ms, until_ms, key, clocks, .. } = self;
-        Cells { word, from_ms, until_ms, key, start: SequenceStart::Zero, clocks }
+        let Self { word, origin, until_ms, key, clocks, .. } = self;
+        Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks }
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
@@ -827,10 +805,8 @@ enum Deed {
     Close,
     /// Begins the state anew, with a window from the ceiling to there.
     Begin(u64),
-    /// Goes on with the word that closing took away, up to there.
-    Resume(u64),
 }
-use Deed::{Begin, Close, Mint, Resume};
+use Deed::{Begin, Close, Mint};
 
 /// A state file, as `Snowflake.local()` has it, and what is done with it: before the threads start, by each of them, and once
 /// they have ended.
@@ -884,7 +860,6 @@ impl Life {
                     Mint(call) => answers.push(own.mint(call)),
                     Close => state.close(&life.rules.machine()),
                     Begin(until_ms) => state.begin(until_ms),
-                    Resume(until_ms) => state.resume(until_ms),
                 }
                 let ceiling_ms = state.ceiling();
                 let known = known.iter().copied().chain(ids(&answers));
@@ -938,10 +913,6 @@ const CLOSED_CLOCKS: Life = Life {
 const STRAGGLER: Life = Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1)), Close, Begin(8), Mint(at(2))]], ..FILE };
 const STRAGGLER_BACK: Life = Life { threads: &[&[Mint(at(2))], &[Close, Begin(8), Mint(at(6))]], ..FILE_OF_CLOCKS };
 const STRAGGLER_AHEAD: Life = Life { threads: &[&[Mint(at(6))], &[Close, Begin(4), Mint(at(1))]], ..FILE };
-const RESUMED: Life = Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1)), Close, Resume(8), Mint(at(2))]], ..FILE };
-const RESUMED_BACK: Life = Life { threads: &[&[Mint(at(2))], &[Close, Resume(8), Mint(at(6))]], ..FILE_OF_CLOCKS };
-const RESUMED_SHORTER: Life =
-    Life { before: &[Mint(at(1))], threads: &[&[Mint(at(6))], &[Close, Resume(4), Mint(at(1))]], ..FILE };
 const STRAGGLER_EXTENDS: Life = Life { until_ms: 0, ..STRAGGLER_AHEAD };
 
 /// What came of a life: the same on the generator and on the copy of its loop.
@@ -1005,20 +976,6 @@ fn a_straggler_may_mint_while_the_state_begins_anew() {
 }
 
 #[test]
-fn a_straggler_may_mint_while_the_state_goes_on_as_it_was() {
-    let lives = lives_of(RESUMED);
-    let both = [RESUMED.id(1, 0, 0), RESUMED.id(1, 0, 1)];
-    assert_eq!(answers(&lives, 1, 0), BTreeSet::from(both).union(&BTreeSet::from([BACKWARD, SHUT])).cloned().collect());
-    // Nothing is left out or refused for the closing: what was not issued before is issued after it.
-    assert!(answers(&lives, 1, 1).is_superset(&BTreeSet::from([RESUMED.id(2, 0, 0), RESUMED.id(2, 0, 1)])));
-
-    let lives = lives_of(RESUMED_BACK);
-    assert!(answers(&lives, 1, 0).is_superset(&BTreeSet::from([RESUMED_BACK.id(2, 1, 0), SHUT])));
-
-    assert!(answers(&lives_of(RESUMED_SHORTER), 1, 0).contains(&RESUMED_SHORTER.id(6, 0, 0)));
-}
-
-#[test]
 fn every_defect_of_a_state_file_repeats_an_id_or_would_after_a_power_loss() {
     for (defect, life, found) in [
         (Defect::RaisedBeforeTheDisk, EXTENDED, ABOVE),
@@ -1034,8 +991,6 @@ fn every_defect_of_a_state_file_repeats_an_id_or_would_after_a_power_loss() {
         (Defect::NotLookedAtAgain, STRAGGLER_AHEAD, ABOVE),
         (Defect::NotAcquiredBySwap, STRAGGLER, TWICE),
         (Defect::NotAcquiredBySwap, STRAGGLER_AHEAD, ABOVE),
-        (Defect::WordFirst, RESUMED_SHORTER, ABOVE),
-        (Defect::NotLookedAtAgain, RESUMED_SHORTER, ABOVE),
     ] {
         let panic = panic_of(|| drop(life.explore(Some(defect), |rules, state| Copied::on(rules, state, true))));
         assert!(panic.starts_with(found), "{defect:?}: {panic}");

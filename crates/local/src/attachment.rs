@@ -1,42 +1,43 @@
-//! One open state file: attaching to it, raising its ceiling, leaving it.
+//! One open state file: raising its ceiling, and leaving it.
 //!
 //! * **The ceiling is on disk before it is in force**: the record is written and flushed, and only then does the end of the
 //!   window in the mapping move. So no ID has ever been issued at or above what the disk holds.
-//! * **The mapping counts for one boot.** It is the kernel's memory, which outlives every process but not the kernel. After
-//!   another boot the state starts from the ceiling.
 //! * **The last one out** takes the word away, and only then lowers the ceiling to the end of what was used.
-//! * **A failed flush ends it for good**: the kernel may have dropped the pages and call the next flush a success.
+//! * **A failed flush ends the file until its file system is mounted anew**: the kernel may have dropped the pages and call the
+//!   next flush a success. What is on the disk is known again once it is read anew, and its ceiling is above all that was issued.
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use frazil::{Cells, Code, Error, Keeper, KeptFile, Machine, SequenceStart, Subject, Window};
+use frazil::{Cells, Code, Error, Keeper, KeptFile, Machine, SequenceStart, Subject};
 
-use crate::disk::{Header, Record};
+use crate::disk::Record;
 use crate::fault::Fault;
 use crate::host;
-use crate::live::{Live, MAGIC, Place};
-use crate::locks::{self, DIRECTORIES, Mode, Range};
-use crate::os::{self, DirectoryLock, Identity};
+use crate::live::{Live, Place};
+use crate::locks::{self, Mode, Range};
+use crate::opening::{self, Seen, refuse_ahead, still_reserved_ms};
+use crate::os::{self, Identity};
+use crate::presence::Presence;
+use crate::process;
 use crate::raiser::Raiser;
 use crate::target::Target;
 
 /// How far the ceiling is raised ahead of the clock.
 pub(crate) const WINDOW_MS: u64 = 3000;
-/// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
-const AHEAD_MS: u64 = 60_000;
-/// A step forward by more than this is not followed at once …
-const STEP_MS: u64 = 60_000;
-/// … but after ten minutes.
-const DISBELIEF_MS: u64 = 600_000;
 /// How long to wait for another process that raises the ceiling: far longer than a flush takes.
 const RAISE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for another process that attaches or leaves.
-const ATTACH_PATIENCE: Duration = Duration::from_secs(5);
+const LEAVE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long to wait for the raiser's thread to notice that the file is left: for 20 ms at most.
+const CLOSING_LOOKS: u32 = 200;
+const CLOSING_LOOK: Duration = Duration::from_micros(100);
 
 /// A state file in use by this process.
 #[derive(Debug)]
@@ -48,19 +49,19 @@ pub(crate) struct Attachment {
 /// What the raiser's thread has too.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    path: PathBuf,
-    file: File,
-    identity: Identity,
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+    pub(crate) identity: Identity,
     file_system: String,
-    /// Held for as long as the file is in use, so that whoever makes another one knows.
-    directories: Vec<DirectoryLock>,
-    live: Live,
+    pub(crate) presence: Presence,
+    pub(crate) live: Live,
     start: SequenceStart,
-    machine: Machine,
+    pub(crate) machine: Machine,
     /// The process that attached: a child that it forks has the same locks, so it must not use them.
-    process: u32,
-    /// Serialises the threads of this process, which one lock of the file cannot tell apart.
-    raising: Mutex<()>,
+    process: u64,
+    /// Serialises the threads of this process, which one lock of the file cannot tell apart. Since when another file of the same
+    /// name has been seen in use.
+    raising: Mutex<Option<Instant>>,
     fault: Mutex<Option<Fault>>,
     faulty: AtomicBool,
     left: AtomicBool,
@@ -73,53 +74,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Attachment {
-    /// Attaches to a state file that is there. Returns also how long it is until the first ID.
-    pub(crate) fn attach(target: &Target, file: File, file_system: String) -> Result<(Self, u64), Fault> {
-        let path = target.path();
-        let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
-        let directories = hold_directories(path)?;
-        // The same open file, so the same locks.
-        let gate = file.try_clone().map_err(failed("opened"))?;
-        let _attaching =
-            locks::hold(&gate, Range::Attach, ATTACH_PATIENCE).map_err(failed("locked"))?.ok_or_else(|| busy(path))?;
-        let metadata = file.metadata().map_err(failed("read"))?;
-        let machine = target.machine;
-        if metadata.len() != Live::file_len(machine.clock_ids()) {
-            return Err(Fault::corrupt(path, "has another length than it was made with"));
-        }
-        let header = Header::read(&file).map_err(failed("read"))?;
-        let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
-        let identity = os::identity(&file).map_err(failed("read"))?;
-        target.check(&header, identity)?;
-        let record = Record::read(&file).map_err(failed("read"))?;
-        let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
-        let live = Live::map(&file, machine.clock_ids()).map_err(failed("mapped"))?;
-        let alone = locks::set(&file, Range::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-        if !locks::set(&file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
-            return Err(busy(path));
-        }
-        let shared = Shared {
-            path: path.to_owned(),
-            identity,
-            file,
-            file_system,
-            directories,
-            live,
-            start: target.sequence_start,
-            machine,
-            process: std::process::id(),
-            raising: Mutex::new(()),
-            fault: Mutex::new(None),
-            faulty: AtomicBool::new(false),
-            left: AtomicBool::new(false),
-            raises: AtomicU64::new(0),
-        };
-        let wait_ms = shared.begin(alone, record, &header).map_err(|error| match error {
-            Begin::Fault(fault) => fault,
-            Begin::Io(cause) => Fault::failed(path, "read", &cause),
-        })?;
+    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. `seen` is what this
+    /// process remembers of other files of the name.
+    pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Self, u64), Fault> {
+        let (shared, wait_ms) = opening::open(target, seen)?;
         let shared = Arc::new(shared);
-        Ok((Self { raiser: Raiser::new(Arc::clone(&shared)), shared }, wait_ms))
+        Ok((Self { raiser: Raiser::new(&shared), shared }, wait_ms))
     }
 
     /// Whether this is still the file of a path, and usable.
@@ -133,195 +93,70 @@ impl Attachment {
 
     /// How long it is until the first ID, for one more generator.
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
-        let failed = |cause| Fault::failed(&self.shared.path, "read", &cause);
-        self.shared.wait_ms(self.shared.believed_ms(host::wall_ms()).map_err(failed)?)
+        self.shared.wait_ms()
     }
-}
-
-enum Begin {
-    Fault(Fault),
-    Io(io::Error),
-}
-
-impl From<Fault> for Begin {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<io::Error> for Begin {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-fn busy(path: &Path) -> Fault {
-    let text = format!(
-        "{} is held by a process that attaches to it and does not go on: it may be stopped (kill -CONT), or hang on its disk",
-        path.display()
-    );
-    Fault::new(Code::StateFileFailed, Subject::Dir, text)
-}
-
-/// Holds the directory of a file and those above it, as far as they can be opened.
-fn hold_directories(path: &Path) -> Result<Vec<DirectoryLock>, Fault> {
-    let mut held = Vec::new();
-    for directory in path.ancestors().skip(1).take(DIRECTORIES) {
-        let mut lock = None;
-        let taken = locks::patiently(ATTACH_PATIENCE, || {
-            lock = os::lock_directory(directory, Mode::Shared)?;
-            Ok(lock.is_some() || !os::LOCKS_DIRECTORIES)
-        });
-        match (taken, lock) {
-            (Ok(true), lock) => held.extend(lock),
-            // Whoever may not open it cannot make a new file by way of it either.
-            (Err(cause), _) if cause.kind() == io::ErrorKind::PermissionDenied => {}
-            (Err(cause), _) => return Err(Fault::failed(directory, "locked", &cause)),
-            _ => {
-                let text = format!("{} is locked (flock) by another program: end it, or pass another dir", directory.display());
-                return Err(Fault::new(Code::StateFileFailed, Subject::Dir, text));
-            }
-        }
-    }
-    Ok(held)
 }
 
 impl Shared {
-    fn cells(&self) -> Cells<'_> {
+    /// A file that is open and attached to. `elsewhere` is since when another file of its name has been seen in use.
+    pub(crate) fn new(
+        target: &Target,
+        file: File,
+        identity: Identity,
+        file_system: String,
+        presence: Presence,
+        live: Live,
+        elsewhere: Option<Instant>,
+    ) -> Self {
+        Self {
+            path: target.path().to_owned(),
+            file,
+            identity,
+            file_system,
+            presence,
+            live,
+            start: target.sequence_start,
+            machine: target.machine,
+            process: process::current(),
+            raising: Mutex::new(elsewhere),
+            fault: Mutex::new(None),
+            faulty: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+            raises: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn cells(&self) -> Cells<'_> {
         self.live.cells(self.start)
-    }
-
-    /// Makes the mapping what it has to be for this boot, and returns how long it is until the first ID. Nobody else attaches
-    /// or leaves meanwhile.
-    fn begin(&self, alone: bool, record: Record, header: &Header) -> Result<u64, Begin> {
-        let live = &self.live;
-        // Whoever raises the ceiling of a state that begins anew must see it begun.
-        let Some(_raising) = locks::hold(&self.file, Range::Raise, ATTACH_PATIENCE)? else {
-            return Err(busy(&self.path).into());
-        };
-        let boot = os::boot()?;
-        let start = self.start as u64;
-        let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));
-        // Where boots are not told apart, only somebody else who is attached shows that this is still the same.
-        let this_boot = live.get(Place::Magic) == MAGIC && boot.map_or(!alone, |boot| boot == of_boot);
-        let [high, low] = boot.unwrap_or_default();
-        if !this_boot {
-            if !alone {
-                return Err(Fault::corrupt(&self.path, "is in use by processes of another kernel").into());
-            }
-            self.refuse_ahead(record.ceiling_ms, host::wall_ms())?;
-            self.flush_names()?;
-            // Whoever dies before the end leaves the old boot in place, and the next one does it all again.
-            live.set(Place::Magic, 0);
-            live.set(Place::Offset, host::wall_ms().wrapping_sub(os::since_boot_ms()?));
-            live.set(Place::Disbelieved, 0);
-            live.set(Place::Failed, 0);
-            live.set(Place::Device, self.identity.device);
-            live.set(Place::Number, record.number);
-            live.set(Place::Start, start);
-            live.set(Place::LastWord, 0);
-            let cells = self.cells();
-            for (half, key) in cells.key.iter().zip(header.key) {
-                half.store(key, Ordering::Relaxed);
-            }
-            cells.open(Window { from_ms: record.ceiling_ms, until_ms: record.ceiling_ms });
-            live.set(Place::BootHigh, high);
-            live.set(Place::BootLow, low);
-            live.set(Place::Magic, MAGIC);
-        }
-        if live.get(Place::Device) != self.identity.device {
-            return Err(Fault::corrupt(&self.path, "is a copy of one on another device").into());
-        }
-        if live.get(Place::Failed) != 0 {
-            return Err(self.failed_before().into());
-        }
-        if live.get(Place::Start) != start {
-            if !alone {
-                let text = format!(
-                    "{} is in use with another sequenceStart: all its generators must have the same",
-                    self.path.display()
-                );
-                return Err(Fault::new(Code::StateConflict, Subject::SequenceStart, text).into());
-            }
-            // Positions of a tick mean other IDs now, so the tick must be another one too.
-            live.set(Place::LastWord, 0);
-            let _: Option<(u64, u64)> = self.cells().close(&self.machine);
-            live.set(Place::Start, start);
-        }
-        self.reopen();
-        Ok(self.wait_ms(self.believed_ms(host::wall_ms())?)?)
-    }
-
-    /// Makes the names on the way to the file durable: whoever made them may have ended, or failed, before they were.
-    fn flush_names(&self) -> Result<(), Fault> {
-        for directory in &self.directories {
-            // On another file system the name of the mounted one was there before.
-            os::flush_on(directory, self.identity.device)
-                .map_err(|cause| Fault::failed(&self.path, "found again after a crash", &cause))?;
-        }
-        Ok(())
-    }
-
-    /// Opens a state that was closed: with the word it had, where that is known, and from the end of the window otherwise.
-    fn reopen(&self) {
-        let (live, cells) = (&self.live, self.cells());
-        if cells.word.load(Ordering::Acquire) != u64::MAX {
-            return;
-        }
-        let until_ms = live.get(Place::Until);
-        match live.get(Place::LastWord) {
-            0 => {
-                cells.open(Window { from_ms: until_ms, until_ms });
-            }
-            word => {
-                // First: a word that stays behind might be taken for the last of another closing.
-                live.set(Place::LastWord, 0);
-                cells.resume(word, until_ms);
-            }
-        }
     }
 
     /// How long it is until the first ID: until the window begins and, without clock ids to switch to, until the current tick
     /// is within the lead.
-    fn wait_ms(&self, now_ms: u64) -> Result<u64, Fault> {
+    pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
+        let failed = |cause| Fault::failed(&self.path, "read", &cause);
+        let now_ms = self.go_by_ms(host::wall_ms()).map_err(failed)?;
         let (cells, machine) = (self.cells(), &self.machine);
-        let begin_ms = machine.tick_from(cells.from_ms.load(Ordering::Acquire)).saturating_sub(now_ms);
+        let begin_ms = machine.tick_from(cells.from_ms()).saturating_sub(now_ms);
         let lead_ms = match (machine.clock_ids(), cells.word.load(Ordering::Acquire)) {
             (0, word) if word != u64::MAX => machine.lead_ms(word, now_ms).saturating_sub(machine.max_lead_ms()),
             _ => 0,
         };
         let wait_ms = begin_ms.max(lead_ms);
-        self.refuse_ahead(now_ms.saturating_add(wait_ms), now_ms)?;
+        refuse_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms)?;
         Ok(wait_ms)
     }
 
-    fn refuse_ahead(&self, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
-        let ahead_ms = first_ms.saturating_sub(now_ms);
-        // A tick may be longer than that.
-        if ahead_ms <= AHEAD_MS.max(2 * self.machine.tick_ms()) {
-            return Ok(());
-        }
+    pub(crate) fn failed_before(&self) -> Fault {
         let text = format!(
-            "{} has reserved time up to {first_ms} (Unix ms), {} s ahead of the clock, which shows {now_ms}: set the clock right; or \
-             wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future time may \
-             exist: only if you know that none do, delete the file",
-            self.path.display(),
-            ahead_ms / 1000
-        );
-        Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
-    }
-
-    fn failed_before(&self) -> Fault {
-        let text = format!(
-            "{} could not be flushed to its disk, so what it reserved is not certain to last: check the disk, then restart the \
-             machine, or pass another node, or a dir on another disk",
+            "{} could not be flushed to its disk, so what it reserved is not certain to last: check the disk, then unmount its file \
+             system and mount it anew, or restart the machine; or pass another node, or a dir on another disk",
             self.path.display()
         );
         Fault::new(Code::StateFileFailed, Subject::Dir, text)
     }
 
     fn same_process(&self) -> bool {
-        self.process == std::process::id()
+        self.process == process::current()
     }
 
     /// Ends the use of the file by this process, for good.
@@ -332,32 +167,24 @@ impl Shared {
         error
     }
 
-    /// The time to go on with when the clock shows `now_ms`: the clock's, unless it has stepped far ahead of the clock that
-    /// nobody sets. Only while the ceiling is held, because it learns.
-    fn believe_ms(&self, now_ms: u64) -> io::Result<u64> {
-        let live = &self.live;
-        let (wall_ms, since_boot_ms) = (host::wall_ms(), os::since_boot_ms()?);
-        let believed_ms = live.get(Place::Offset).wrapping_add(since_boot_ms);
-        let disbelieved = live.get(Place::Disbelieved);
-        let long_since = disbelieved != 0 && since_boot_ms.saturating_sub(disbelieved) >= DISBELIEF_MS;
-        if wall_ms <= believed_ms.saturating_add(STEP_MS) || long_since {
-            live.set(Place::Offset, wall_ms.wrapping_sub(since_boot_ms));
-            live.set(Place::Disbelieved, 0);
-        } else if disbelieved == 0 {
-            live.set(Place::Disbelieved, since_boot_ms.max(1));
+    /// Takes a reading of the clocks for what is known of them. Only under the lock that raises hold.
+    pub(crate) fn learn(&self) -> io::Result<()> {
+        let (before, since_boot_ms) = (self.live.trust(), os::since_boot_ms()?);
+        let after = before.seen(host::wall_ms(), since_boot_ms);
+        if after != before {
+            self.live.set_trust(after);
         }
-        self.believed_ms(now_ms)
+        Ok(())
     }
 
-    /// The same, learning nothing.
-    fn believed_ms(&self, now_ms: u64) -> io::Result<u64> {
-        let believed_ms = self.live.get(Place::Offset).wrapping_add(os::since_boot_ms()?);
-        Ok(if now_ms <= believed_ms.saturating_add(STEP_MS) { now_ms } else { believed_ms })
+    /// The time to go on with when the clock shows `now_ms`.
+    fn go_by_ms(&self, now_ms: u64) -> io::Result<u64> {
+        Ok(self.live.trust().go_by(now_ms, os::since_boot_ms()?))
     }
 
     /// Whether the path still leads to the file.
     fn in_place(&self) -> io::Result<bool> {
-        Ok(os::identity_at(&self.path)? == Some(self.identity))
+        Ok(self.identity.is_at(os::identity_at(&self.path)?))
     }
 
     /// Raises the ceiling so that the window reaches `until_ms`, and returns the time to go on with.
@@ -366,7 +193,7 @@ impl Shared {
             return Err(fault.error());
         }
         let failed = |doing| move |cause: io::Error| self.poison(Fault::failed(&self.path, doing, &cause));
-        let _thread = lock(&self.raising);
+        let mut elsewhere = lock(&self.raising);
         let Some(_process) = locks::hold(&self.file, Range::Raise, RAISE_PATIENCE).map_err(failed("locked"))? else {
             return Err(Error::retry_after(Code::LeaseExpired, 10));
         };
@@ -376,8 +203,9 @@ impl Shared {
         if self.live.get(Place::Failed) != 0 {
             return Err(self.poison(self.failed_before()));
         }
-        let go_on_ms = self.believe_ms(now_ms).map_err(failed("used, because there is no clock"))?;
-        // What was asked for was asked for at the time that is not believed.
+        let go_on_ms =
+            self.learn().and_then(|()| self.go_by_ms(now_ms)).map_err(failed("used, because there is no clock"))?;
+        // What was asked for was asked for at the time that is not gone by.
         let until_ms = if go_on_ms == now_ms { until_ms } else { go_on_ms.saturating_add(1) };
         if self.live.get(Place::Until) >= until_ms {
             return Ok(go_on_ms);
@@ -388,6 +216,15 @@ impl Shared {
                 self.path.display()
             );
             return Err(self.poison(Fault::new(Code::StateFileCorrupt, Subject::Dir, text)));
+        }
+        // This file was moved away, another was used meanwhile, and it was put back: what that one has reserved must be over.
+        if self.presence.elsewhere() {
+            let rest_ms = still_reserved_ms(&self.machine, *elsewhere.get_or_insert_with(Instant::now));
+            if rest_ms > 0 {
+                return Err(Error::retry_after(Code::LeaseExpired, rest_ms));
+            }
+        } else {
+            *elsewhere = None;
         }
         let ceiling_ms = until_ms.max(go_on_ms.saturating_add(WINDOW_MS));
         self.record(ceiling_ms).map_err(|cause| {
@@ -440,15 +277,17 @@ impl Shared {
             return Ok(());
         }
         let _thread = lock(&self.raising);
-        let Some(_attaching) = locks::hold(&self.file, Range::Attach, ATTACH_PATIENCE)? else { return Ok(()) };
+        let Some(_attaching) = locks::hold(&self.file, Range::Attach, LEAVE_PATIENCE)? else { return Ok(()) };
         let alone = locks::set(&self.file, Range::Attached, Mode::Exclusive)?;
+        // A forked child has the same lock, and is attached for as long as it lives.
+        locks::set(&self.file, Range::Attached, Mode::Shared)?;
         if !alone || !self.in_place()? {
             return Ok(());
         }
         let Some(_raising) = locks::hold(&self.file, Range::Raise, RAISE_PATIENCE)? else { return Ok(()) };
-        let cells = self.cells();
-        let (from_ms, until_ms) = (self.live.get(Place::From), self.live.get(Place::Until));
-        let Some((word, used_ms)) = cells.close(&self.machine) else { return Ok(()) };
+        let (cells, until_ms) = (self.cells(), self.live.get(Place::Until));
+        let from_ms = cells.from_ms();
+        let Some(used_ms) = cells.close(&self.machine) else { return Ok(()) };
         let ceiling_ms = used_ms.max(from_ms).min(until_ms);
         if ceiling_ms < until_ms {
             // From here on the disk holds less than the window, but there is no word to mint from.
@@ -458,8 +297,6 @@ impl Shared {
             }
             self.live.set(Place::Until, ceiling_ms);
         }
-        // Last: only a closing that went to its end may be undone.
-        self.live.set(Place::LastWord, word);
         Ok(())
     }
 }
@@ -471,9 +308,12 @@ impl Drop for Attachment {
         }
         // Nobody is left to tell, and nothing is lost but a wait.
         let _: io::Result<()> = self.shared.leave();
-        if self.shared.same_process() {
-            // The raiser's thread may have the file open for a moment longer.
-            let _: io::Result<bool> = locks::set(&self.shared.file, Range::Attached, Mode::Free);
+        // The raiser's thread may have the file open for a moment longer. Whoever opens it next should find it free.
+        for _ in 0..CLOSING_LOOKS {
+            if Arc::strong_count(&self.shared) == 1 {
+                break;
+            }
+            thread::sleep(CLOSING_LOOK);
         }
     }
 }
@@ -485,15 +325,15 @@ impl Keeper for Attachment {
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
         let shared = &self.shared;
-        // Where the clock is not believed every call comes here; most need no lock.
-        if shared.live.get(Place::Disbelieved) != 0
+        // While the clock is not gone by, every call comes here; most need no lock.
+        if shared.live.get(Place::Seen) != 0
             && self.fault().is_none()
-            && let Ok(believed_ms) = shared.believed_ms(now_ms)
-            && believed_ms < now_ms
-            && believed_ms.saturating_add(1) < shared.live.get(Place::Until)
+            && let Ok(go_on_ms) = shared.go_by_ms(now_ms)
+            && go_on_ms < now_ms
+            && go_on_ms.saturating_add(1) < shared.live.get(Place::Until)
         {
             self.raiser.wake();
-            return Ok(believed_ms);
+            return Ok(go_on_ms);
         }
         let go_on_ms = shared.raise(until_ms, now_ms)?;
         self.raiser.wake();
@@ -515,7 +355,8 @@ impl Keeper for Attachment {
         file.ceiling_ms = live.get(Place::Until);
         file.attached = os::holders(*identity, Range::Attached.byte());
         file.raises = raises.load(Ordering::Relaxed);
-        file.distrusted_ms = self.shared.believed_ms(wall_ms).map_or(0, |believed_ms| wall_ms - believed_ms);
+        file.distrusted_ms = self.shared.go_by_ms(wall_ms).map_or(0, |go_on_ms| wall_ms - go_on_ms);
+        file.locked = live.is_locked();
         Some(file)
     }
 }

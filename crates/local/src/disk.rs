@@ -29,8 +29,10 @@ const RECORD_AT: [u64; 2] = [4096, 8192];
 const COPY: u64 = 16384;
 /// Where the live part begins: a multiple of every page size in use.
 pub(crate) const LIVE_AT: u64 = 65536;
-const HEADER_MAGIC: u64 = u64::from_le_bytes(*b"frazil 1");
+const HEADER_MAGIC: u64 = u64::from_le_bytes(*b"frazil 2");
 const RECORD_MAGIC: u64 = u64::from_le_bytes(*b"ceiling1");
+/// Stands for a generation that is not known: it has 32 bits.
+const UNKNOWN: u64 = u64::MAX;
 /// The longest scope, in bytes.
 pub(crate) const MAX_SCOPE: usize = 32;
 
@@ -44,6 +46,8 @@ pub(crate) struct Header {
     pub(crate) inode: u64,
     /// When the inode was made, in nanoseconds, as the file system says; 0 where it does not. Inodes are used again.
     pub(crate) created_ns: u64,
+    /// Which use of the inode it is, where the file system says.
+    pub(crate) generation: Option<u32>,
     /// The key under which sequences start.
     pub(crate) key: [u64; 2],
 }
@@ -100,8 +104,10 @@ impl Block {
 impl Header {
     /// Writes it to a new file.
     pub(crate) fn write(&self, file: &File) -> io::Result<()> {
-        let Self { fingerprint, node, scope, inode, created_ns, key } = self;
-        let mut numbers = vec![HEADER_MAGIC, *fingerprint, *node, *inode, *created_ns, key[0], key[1], scope.len() as u64];
+        let Self { fingerprint, node, scope, inode, created_ns, generation, key } = self;
+        let generation = generation.map_or(UNKNOWN, u64::from);
+        let mut numbers =
+            vec![HEADER_MAGIC, *fingerprint, *node, *inode, *created_ns, generation, key[0], key[1], scope.len() as u64];
         let mut text = [0; MAX_SCOPE];
         text[..scope.len()].copy_from_slice(scope.as_bytes());
         numbers.extend(text.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default())));
@@ -111,11 +117,12 @@ impl Header {
     /// `None` where neither copy can be read, or the two are not the same.
     pub(crate) fn read(file: &File) -> io::Result<Option<Self>> {
         let [first, second] = Block::read(file, HEADER_AT, HEADER_MAGIC)?.map(|numbers| {
-            let [_, fingerprint, node, inode, created_ns, high, low, length, text @ ..] = numbers?;
+            let [_, fingerprint, node, inode, created_ns, generation, high, low, length, text @ ..] = numbers?;
             let mut scope: Vec<u8> = text.iter().take(MAX_SCOPE / 8).flat_map(|word| word.to_le_bytes()).collect();
             scope.truncate(usize::try_from(length).ok()?);
             let scope = String::from_utf8(scope).ok()?;
-            Some(Self { fingerprint, node, scope, inode, created_ns, key: [high, low] })
+            let generation = u32::try_from(generation).ok();
+            Some(Self { fingerprint, node, scope, inode, created_ns, generation, key: [high, low] })
         });
         Ok(match (first, second) {
             (Some(first), Some(second)) if first != second => None,

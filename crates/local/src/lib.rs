@@ -24,9 +24,13 @@ mod host;
 mod live;
 mod local;
 mod locks;
+mod opening;
 mod os;
+mod presence;
+mod process;
 mod raiser;
 mod target;
+mod trusted;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

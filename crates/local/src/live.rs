@@ -4,20 +4,21 @@
 //! |---|---|
 //! | 0 | magic |
 //! | 8, 16 | the boot of the kernel that wrote the rest: with another one it counts for nothing |
-//! | 24 | the device on which the file lay then |
+//! | 24 | the disk that the file was on then |
 //! | 32 | 1 once a flush has failed: nothing more is issued |
 //! | 40 | the number of the newest record on disk |
-//! | 48 | the wall clock less the clock that runs since the boot, in milliseconds, as it was last believed |
-//! | 56 | since when, on the clock since the boot, the wall clock is not believed; 0 where it is |
-//! | 64 | where the sequence starts |
-//! | 72 | the last word, while the state is closed cleanly; else 0 |
-//! | 128, 136 | the window |
+//! | 48 | the mount of the file system ([`crate::os::superblock`]), 0 where it is not known |
+//! | 56 … 95 | what is known of the clock ([`crate::trusted`]) |
+//! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::Cells::origin`]) |
 //! | 144, 152 | the key |
 //! | 256 | the word, alone on its pair of cache lines |
 //! | 1024 … | the clock ids |
 //!
 //! Numbers are in the order of the machine's bytes: the memory of one kernel. Of all this nothing is trusted after the kernel
 //! is gone, because nothing says how old the copy on disk is.
+//!
+//! The pages that hold it are locked in memory where the system allows it: a page that could not be written back may be
+//! forgotten, and read again as it was on the disk.
 
 use std::fs::File;
 use std::io;
@@ -27,9 +28,12 @@ use frazil::{Cells, SequenceStart};
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::disk::LIVE_AT;
+use crate::os;
+use crate::trusted::Trust;
 
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   1");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
 const CLOCKS_AT: usize = 1024;
+const TRUST: [Place; 5] = [Place::Offset, Place::Step, Place::SeenFirst, Place::SeenLast, Place::Seen];
 
 /// The places of single numbers.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +41,16 @@ pub(crate) enum Place {
     Magic = 0,
     BootHigh = 8,
     BootLow = 16,
-    Device = 24,
+    Disk = 24,
     Failed = 32,
     Number = 40,
-    Offset = 48,
-    Disbelieved = 56,
-    Start = 64,
-    LastWord = 72,
-    From = 128,
+    Superblock = 48,
+    Offset = 56,
+    Step = 64,
+    Seen = 72,
+    SeenFirst = 80,
+    SeenLast = 88,
+    Origin = 128,
     Until = 136,
     Key = 144,
     Word = 256,
@@ -55,6 +61,8 @@ pub(crate) enum Place {
 pub(crate) struct Live {
     map: MmapRaw,
     clocks: usize,
+    /// Whether it is locked in memory.
+    locked: bool,
 }
 
 impl Live {
@@ -71,7 +79,27 @@ impl Live {
     /// Maps a file that has this length.
     pub(crate) fn map(file: &File, clocks: usize) -> io::Result<Self> {
         let map = MmapOptions::new().offset(LIVE_AT).len(Self::len(clocks)).map_raw(file)?;
-        Ok(Self { map, clocks })
+        let locked = os::keep_in_memory(map.as_mut_ptr(), CLOCKS_AT + 8 * clocks);
+        Ok(Self { map, clocks, locked })
+    }
+
+    /// Whether the system keeps it in memory for as long as it is mapped.
+    pub(crate) const fn is_locked(&self) -> bool {
+        self.locked
+    }
+
+    /// What is known of the clock.
+    pub(crate) fn trust(&self) -> Trust {
+        let [offset_ms, step_ms, first_ms, last_ms, seen] = TRUST.map(|place| self.get(place));
+        Trust { offset_ms, step_ms, seen, first_ms, last_ms }
+    }
+
+    /// Notes it. Only under the lock that raises hold.
+    pub(crate) fn set_trust(&self, Trust { offset_ms, step_ms, seen, first_ms, last_ms }: Trust) {
+        // The count last: a process that ends in between leaves sightings that are too few, or too recent.
+        for (place, value) in TRUST.into_iter().zip([offset_ms, step_ms, first_ms, last_ms, seen]) {
+            self.set(place, value);
+        }
     }
 
     pub(crate) fn at(&self, place: Place) -> &AtomicU64 {
@@ -90,7 +118,7 @@ impl Live {
         let key = self.row(Place::Key as usize, 2);
         Cells {
             word: self.at(Place::Word),
-            from_ms: self.at(Place::From),
+            origin: self.at(Place::Origin),
             until_ms: self.at(Place::Until),
             key: key.first_chunk().unwrap_or(&NO_KEY),
             start,

@@ -1,8 +1,9 @@
 //! Opening: from options to a generator on a state file.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,13 +13,23 @@ use frazil::{Code, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Ru
 use crate::attachment::Attachment;
 use crate::fault::Fault;
 use crate::host;
+use crate::opening::Seen;
 use crate::target::Target;
 
 /// How long a start may wait for the first ID.
 const START_WAIT_MS: u64 = 3500;
 
-/// The files that this process has open. A second generator of a file shares its attachment.
-static OPEN: Mutex<Vec<(PathBuf, Weak<Attachment>)>> = Mutex::new(Vec::new());
+/// The files that this process has open, or had while another file of their name was in use. A second generator of a file
+/// shares its attachment. The table is locked for a look only; each file has a lock of its own, which is held while it is
+/// opened.
+static FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap::new());
+
+/// What this process knows of a file.
+#[derive(Debug, Default)]
+struct Known {
+    attachment: Weak<Attachment>,
+    seen: Seen,
+}
 
 /// What a generator of this machine is made with. Everything has a default.
 ///
@@ -220,17 +231,27 @@ fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
 
 /// The attachment of a file: the one that this process has, or a new one.
 fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|(_, attachment)| attachment.strong_count() > 0);
-    let known = open.iter().find(|(path, _)| path == target.path()).and_then(|(_, attachment)| attachment.upgrade());
-    if let Some(attachment) = known.filter(|attachment| attachment.current() && attachment.start() == target.sequence_start) {
+    let known = {
+        let mut files = lock(&FILES);
+        // What nobody uses or opens, and nothing is remembered of.
+        files.retain(|_, known| {
+            Arc::strong_count(known) > 1 || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.seen.is_some())
+        });
+        Arc::clone(files.entry(target.path().to_owned()).or_default())
+    };
+    let mut known = lock(&known);
+    let open = known.attachment.upgrade();
+    if let Some(attachment) = open.filter(|attachment| attachment.current() && attachment.start() == target.sequence_start) {
         let wait_ms = attachment.wait_ms()?;
         return Ok((attachment, wait_ms));
     }
-    let (file, file_system) = target.open()?;
-    let (attachment, wait_ms) = Attachment::attach(target, file, file_system)?;
+    let (attachment, wait_ms) = Attachment::open(target, &mut known.seen)?;
     let attachment = Arc::new(attachment);
-    open.retain(|(path, _)| path != target.path());
-    open.push((target.path().to_owned(), Arc::downgrade(&attachment)));
+    known.attachment = Arc::downgrade(&attachment);
     Ok((attachment, wait_ms))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What the mutexes guard is whole at every moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

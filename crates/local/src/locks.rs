@@ -4,8 +4,7 @@
 //! (as it does POSIX locks), they need no process ids, and the system frees them however a process ends. They lie beyond the
 //! end of the file, where no byte is.
 //!
-//! Whoever is attached also holds the directory of the file and those above it, shared, so that whoever makes a new file can
-//! tell whether an older one may still be in use.
+//! These tell of one file. Whether another file of the same name is in use, [`crate::presence`] tells.
 
 use std::fs::File;
 use std::io;
@@ -17,8 +16,6 @@ pub(crate) use crate::os::Mode;
 
 /// Beyond the end of every state file.
 const FIRST_BYTE: u64 = 1 << 40;
-/// How many directories are held: that of the file, and those above it.
-pub(crate) const DIRECTORIES: usize = 4;
 
 /// What a lock is about.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 //! It starts when a call has had to raise the ceiling itself, looks twice a second, and rests when nothing was minted for
 //! three seconds, until the next such call.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,8 @@ const IDLE: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(crate) struct Raiser {
-    shared: Arc<Shared>,
+    /// The thread must not keep the file open, so it has it only while it looks.
+    shared: Weak<Shared>,
     bell: Arc<Bell>,
 }
 
@@ -45,8 +46,8 @@ impl Bell {
 }
 
 impl Raiser {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, bell: Arc::default() }
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::downgrade(shared), bell: Arc::default() }
     }
 
     /// Has it look, because IDs are minted.
@@ -54,7 +55,7 @@ impl Raiser {
         let mut duty = self.bell.duty();
         match *duty {
             Duty::None => {
-                let (shared, bell) = (Arc::clone(&self.shared), Arc::clone(&self.bell));
+                let (shared, bell) = (Weak::clone(&self.shared), Arc::clone(&self.bell));
                 let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(256 * 1024);
                 // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
                 if thread.spawn(move || look(&shared, &bell)).is_ok() {
@@ -76,7 +77,7 @@ impl Raiser {
     }
 }
 
-fn look(shared: &Shared, bell: &Bell) {
+fn look(shared: &Weak<Shared>, bell: &Bell) {
     let mut word = 0;
     let mut moved = Instant::now();
     let mut duty = bell.duty();
@@ -92,6 +93,7 @@ fn look(shared: &Shared, bell: &Bell) {
         if *duty != Duty::Looking {
             continue;
         }
+        let Some(shared) = shared.upgrade() else { return };
         let (left_ms, current) = shared.progress();
         if current != word {
             (word, moved) = (current, Instant::now());

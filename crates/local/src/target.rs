@@ -3,22 +3,14 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
-use frazil::{Code, Key, MAX_LEAD_MS, Machine, SequenceStart, Subject};
+use frazil::{Code, Key, Machine, SequenceStart, Subject};
 
-use crate::attachment::WINDOW_MS;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
 use crate::host;
 use crate::live::Live;
-use crate::locks::{self, Mode};
 use crate::os::{self, Identity, Verdict};
-
-/// How often to look whether somebody else, who is faster, makes the file: for 200 ms.
-const LOOKS: u32 = 20;
-const LOOK: Duration = Duration::from_millis(10);
 
 /// A state file, by name.
 #[derive(Debug)]
@@ -99,47 +91,43 @@ impl Target {
     }
 
     /// Whether a file is the one that this target means, and no copy of it.
-    pub(crate) fn check(&self, header: &Header, identity: Identity) -> Result<(), Fault> {
-        let Header { fingerprint, node, scope, inode, created_ns, .. } = header;
+    pub(crate) fn check(&self, header: &Header, identity: Identity, file_system: &str) -> Result<(), Fault> {
+        let Header { fingerprint, node, scope, inode, created_ns, generation, .. } = header;
+        // What only one of the two sides knows says nothing.
+        let same_time = [*created_ns, identity.created_ns].iter().all(|ns| *ns != 0).then_some(*created_ns == identity.created_ns);
+        let same_use = generation.zip(identity.generation).map(|(written, found)| written == found);
+        let same = [same_time, same_use];
         let what = if *fingerprint != self.machine.fingerprint() {
             "belongs to another layout"
         } else if *node != self.machine.node() {
             "belongs to another node id"
         } else if *scope != self.scope {
             "belongs to another scope"
-        } else if *inode != identity.inode || ![0, identity.created_ns].contains(created_ns) {
+        } else if *inode != identity.inode || same.contains(&Some(false)) {
             "is a copy, and the file that it was copied from may have gone on"
+        } else if same == [None, None] && self.vouched.as_deref() != Some(file_system) {
+            let text = format!(
+                "{} is on {file_system}, which tells neither when a file was made nor which use of its inode it is, so a copy cannot be \
+                 told from the file: pass a dir on another file system. If nobody copies or restores the file, say so with \
+                 fileSystem: \"{file_system}\"",
+                self.path.display()
+            );
+            return Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text));
         } else {
             return Ok(());
         };
         Err(Fault::corrupt(&self.path, what))
     }
 
-    /// Makes the file, or leaves it to somebody who was faster.
+    /// Makes the file, or leaves it to another process that was faster. Whether an older file of its name is in use is seen
+    /// when this one is attached to.
     fn make(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
-        let (mut lock, mut unused) = (None, false);
-        for _ in 0..LOOKS {
-            // Freed first, because a lock is in the way of any other, this process's own too.
-            let _: Option<os::DirectoryLock> = lock.take();
-            lock = os::lock_directory(base, Mode::Exclusive).map_err(self.failed("made"))?;
-            unused = lock.is_some() && missing < locks::DIRECTORIES && self.unused_above(missing + 1);
-            if unused || self.path.exists() || !os::LOCKS_DIRECTORIES {
-                break;
-            }
-            sleep(LOOK);
-        }
-        if self.path.exists() {
-            return Ok(());
-        }
         os::make_directories(dir).map_err(self.failed("made"))?;
-        // Whoever uses an older file holds its directory and the three above it. Where nobody does, there is no such file in
-        // use, or never was one; else whatever it has reserved must be over first.
-        let reserved_ms = if unused { 0 } else { WINDOW_MS.max(MAX_LEAD_MS + self.machine.tick_ms()) };
-        self.write_new(dir, host::wall_ms().saturating_add(reserved_ms)).map_err(self.failed("made"))?;
+        self.write_new(dir, host::wall_ms()).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
         for made in dir.ancestors().take(missing + 1) {
             os::flush_directory(made).map_err(self.failed("made"))?;
@@ -147,19 +135,12 @@ impl Target {
         Ok(())
     }
 
-    /// Whether nobody uses a file below the directories of this one, without so many of the nearest. The nearest one may itself
-    /// be new, in the place of one that is still in use and was moved or deleted: only those above it show that.
-    fn unused_above(&self, nearest: usize) -> bool {
-        let mut above = self.path.ancestors().skip(1).take(locks::DIRECTORIES).skip(nearest);
-        // Where one may not be opened, others may use a file below it.
-        above.all(|directory| matches!(os::lock_directory(directory, Mode::Exclusive), Ok(Some(_))))
-    }
-
     /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // By chance: process ids come again, after a crash, and in every container that has the directory.
-        let temporary = dir.join(format!(".{name}.{:016x}", Key::random().halves()[0]));
+        // By chance, because process ids come again after a crash and in every container that has the directory; and by the
+        // process, because children that were forked alike draw alike.
+        let temporary = dir.join(format!(".{name}.{:x}-{:016x}", std::process::id(), Key::random().halves()[0]));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
             // Somebody was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -179,7 +160,7 @@ impl Target {
         os::allocate(&file, length)?;
         // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;
-        let Identity { inode, created_ns, .. } = os::identity(&file)?;
+        let Identity { inode, created_ns, generation, .. } = os::identity(&file)?;
         let Self { machine, scope, .. } = self;
         let header = Header {
             fingerprint: machine.fingerprint(),
@@ -187,6 +168,7 @@ impl Target {
             scope: scope.clone(),
             inode,
             created_ns,
+            generation,
             key: Key::random().halves(),
         };
         header.write(&file)?;

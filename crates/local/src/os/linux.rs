@@ -1,8 +1,11 @@
 //! Linux.
 
-use std::fs::{File, read_to_string};
+use std::fmt::Write as _;
+use std::fs::{File, read_link, read_to_string};
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use nix::errno::Errno;
@@ -24,19 +27,33 @@ pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
 
 /// Milliseconds since the boot, those of suspension included. Nobody sets this clock.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-namespace_ms()))
+    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-namespace_ms()?))
 }
 
 /// How far that clock is set ahead for this process, by a time namespace (as a container can have): what is shared with
 /// processes outside is counted without it. 0 where the kernel has none.
-fn namespace_ms() -> i64 {
+fn namespace_ms() -> io::Result<i64> {
+    /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
+    const FIRST: &str = "time:[4026531834]";
     static OFFSET_MS: OnceLock<i64> = OnceLock::new();
-    *OFFSET_MS.get_or_init(|| {
-        let offsets = read_to_string("/proc/self/timens_offsets").unwrap_or_default();
-        let mut numbers = offsets.lines().find_map(|line| line.strip_prefix("boottime")).unwrap_or("").split_whitespace();
-        let mut number = || numbers.next().and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
-        number() * 1000 + number() / 1_000_000
-    })
+    if let Some(offset_ms) = OFFSET_MS.get() {
+        return Ok(*offset_ms);
+    }
+    let space = |name: &str| read_link(format!("/proc/self/ns/{name}"));
+    // The offsets that the kernel shows are those of the children's namespace, which `unshare` makes another one.
+    let offset_ms = match (space("time"), space("time_for_children")) {
+        (Ok(own), _) if own == Path::new(FIRST) => 0,
+        (Ok(own), Ok(children)) if own != children => {
+            return Err(io::Error::other("this process left its time namespace to its children (unshare), so its offset is not shown"));
+        }
+        _ => {
+            let offsets = read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+            let mut numbers = offsets.lines().find_map(|line| line.strip_prefix("boottime")).unwrap_or("").split_whitespace();
+            let mut number = || numbers.next().and_then(|text| text.parse::<i64>().ok()).unwrap_or(0);
+            number() * 1000 + number() / 1_000_000
+        }
+    };
+    Ok(*OFFSET_MS.get_or_init(|| offset_ms))
 }
 
 /// A lock of the open file description: it needs no process ids, goes with the last descriptor of the open file, and not with
@@ -45,16 +62,98 @@ pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Er
     fcntl(file, FcntlArg::F_OFD_SETLK(record)).map(|_| ())
 }
 
+/// Which lock of another open file is in the way of one.
+pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<(), Errno> {
+    fcntl(file, FcntlArg::F_OFD_GETLK(record)).map(|_| ())
+}
+
+nix::ioctl_read!(
+    /// Which use of its inode a file is (`FS_IOC_GETVERSION`).
+    inode_generation, b'v', 1, libc::c_long
+);
+
+/// What btrfs says of itself: two numbers, its id, and more.
+type BtrfsInformation = [u64; 128];
+
+nix::ioctl_read!(
+    /// The id of a btrfs (`BTRFS_IOC_FS_INFO`).
+    btrfs_information, 0x94, 31, BtrfsInformation
+);
+
+/// Which use of its inode a file is; `None` where the file system does not say.
+pub(super) fn generation(file: &File) -> Option<u32> {
+    let mut generation = 0;
+    // SAFETY: the descriptor is open, and the kernel writes an `int`, which has room there.
+    unsafe { inode_generation(file.as_raw_fd(), &raw mut generation) }.ok()?;
+    // On a machine whose bytes are in the other order the `int` is the upper half.
+    Some(u32::try_from(generation & 0xffff_ffff).unwrap_or(0) ^ u32::try_from((generation >> 32) & 0xffff_ffff).unwrap_or(0))
+}
+
+/// Which mount of its file system a file is on: a number that stays while the file system is mounted anywhere, and that no
+/// later mount of this boot has. It is the inode of the directory in `/sys` that the kernel makes for a mounted file system.
+/// `None` where there is none.
+pub(crate) fn superblock(file: &File) -> Option<u64> {
+    let directory = match magic(&fstatfs(file).ok()?) {
+        EXT4 => format!("ext4/{}", device_name(file)?),
+        XFS => format!("xfs/{}", device_name(file)?),
+        F2FS => format!("f2fs/{}", device_name(file)?),
+        BTRFS => format!("btrfs/{}", btrfs_id(file)?),
+        _ => return None,
+    };
+    let metadata = std::fs::metadata(Path::new("/sys/fs").join(directory)).ok()?;
+    Some(metadata.st_ino())
+}
+
+/// The kernel's name of the block device that holds a file.
+fn device_name(file: &File) -> Option<String> {
+    let device = file.metadata().ok()?.st_dev();
+    let (major, minor) = (nix::sys::stat::major(device), nix::sys::stat::minor(device));
+    let device = read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    Some(device.file_name()?.to_str()?.to_owned())
+}
+
+/// The id of a btrfs, as `/sys/fs/btrfs` writes it.
+fn btrfs_id(file: &File) -> Option<String> {
+    let mut information: BtrfsInformation = [0; 128];
+    // SAFETY: the descriptor is open, and there is room for the 1024 bytes that the kernel writes.
+    unsafe { btrfs_information(file.as_raw_fd(), &raw mut information) }.ok()?;
+    let bytes = [information[2], information[3]].map(u64::to_ne_bytes);
+    let mut text = String::new();
+    for (at, byte) in bytes.as_flattened().iter().enumerate() {
+        let dash = if [4, 6, 8, 10].contains(&at) { "-" } else { "" };
+        write!(text, "{dash}{byte:02x}").ok()?;
+    }
+    Some(text)
+}
+
+/// Which disk a file is on, within a boot. btrfs can have another device number each time it is mounted, and has an id for
+/// each subvolume, so that a snapshot is another disk.
+pub(crate) fn disk(file: &File) -> io::Result<u64> {
+    let stat = fstatfs(file)?;
+    if magic(&stat) != BTRFS {
+        return Ok(file.metadata()?.st_dev());
+    }
+    let id = stat.filesystem_id();
+    const { assert!(size_of::<libc::fsid_t>() == size_of::<u64>()) };
+    // SAFETY: both are 8 bytes, without padding.
+    Ok(unsafe { std::mem::transmute::<libc::fsid_t, u64>(id) })
+}
+
 pub(crate) fn allocate(file: &File, length: u64) -> io::Result<()> {
     Ok(posix_fallocate(file, 0, i64::try_from(length).unwrap_or(i64::MAX))?)
 }
 
+const EXT4: u64 = 0xef53;
+const XFS: u64 = 0x5846_5342;
+const BTRFS: u64 = 0x9123_683e;
+const F2FS: u64 = 0xf2f5_2010;
+
 /// Kinds of file systems by the number that Linux gives them (linux/magic.h and the file systems' own headers).
 const KINDS: &[(u64, &str, Verdict)] = &[
-    (0xef53, "ext4", Verdict::Sound),
-    (0x5846_5342, "xfs", Verdict::Sound),
-    (0x9123_683e, "btrfs", Verdict::Sound),
-    (0xf2f5_2010, "f2fs", Verdict::Sound),
+    (EXT4, "ext4", Verdict::Sound),
+    (XFS, "xfs", Verdict::Sound),
+    (BTRFS, "btrfs", Verdict::Sound),
+    (F2FS, "f2fs", Verdict::Sound),
     (0x2fc1_2fc1, "zfs", Verdict::Sound),
     (0xca45_1a4e, "bcachefs", Verdict::Sound),
     (0x3153_464a, "jfs", Verdict::Sound),
@@ -80,8 +179,7 @@ const KINDS: &[(u64, &str, Verdict)] = &[
 
 /// The name and the verdict of the file system that holds a file or directory.
 pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
-    // 32 bits, which some architectures extend by their sign.
-    let magic = magic(&fstatfs(file)?) & 0xffff_ffff;
+    let magic = magic(&fstatfs(file)?);
     let known = KINDS.iter().find(|(number, ..)| *number == magic);
     Ok(known.map_or_else(|| (format!("{magic:#x}"), Verdict::Vouched), |(_, name, verdict)| ((*name).to_owned(), *verdict)))
 }
@@ -89,7 +187,8 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
 fn magic(stat: &Statfs) -> u64 {
     #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs between architectures")]
     let magic = stat.filesystem_type().0 as u64;
-    magic
+    // 32 bits, which some architectures extend by their sign.
+    magic & 0xffff_ffff
 }
 
 /// The XDG state directory, or its default in the home directory.
@@ -119,5 +218,6 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
             break;
         }
     }
-    before
+    // The caller holds it, so 0 says that the kernel lists the file under another number (as btrfs does).
+    before.filter(|count| *count > 0)
 }

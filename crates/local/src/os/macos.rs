@@ -46,6 +46,27 @@ pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Er
     Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, record) }).map(|_| ())
 }
 
+/// Which lock of another open file is in the way of one.
+pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<(), Errno> {
+    // SAFETY: as above.
+    Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut *record) }).map(|_| ())
+}
+
+/// Not asked for: every file system of macOS says when a file was made.
+pub(super) const fn generation(_file: &File) -> Option<u32> {
+    None
+}
+
+/// Not shown.
+pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+    None
+}
+
+/// Which disk a file is on, within a boot.
+pub(crate) fn disk(file: &File) -> io::Result<u64> {
+    Ok(std::os::unix::fs::MetadataExt::dev(&file.metadata()?))
+}
+
 /// Nothing: what is allocated is allocated by writing it.
 #[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
 pub(crate) fn allocate(_file: &File, _length: u64) -> io::Result<()> {

@@ -7,16 +7,13 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 use nix::libc;
 use nix::time::{ClockId, clock_gettime};
 
 use super::{Identity, Mode};
 
-/// Whether directories can be locked.
-pub(crate) const LOCKS_DIRECTORIES: bool = true;
-/// A lock on a directory, for as long as it is not dropped.
-pub(crate) type DirectoryLock = Flock<File>;
+/// Whether directories can be marked.
+pub(crate) const MARKS_DIRECTORIES: bool = true;
 
 /// Opens a file, but nothing that a link leads to.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
@@ -40,7 +37,7 @@ pub(crate) fn flush_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Makes what was made in a directory last, where it is on a device.
-pub(crate) fn flush_on(directory: &DirectoryLock, device: u64) -> io::Result<()> {
+pub(crate) fn flush_on(directory: &File, device: u64) -> io::Result<()> {
     if directory.metadata()?.dev() == device { directory.sync_all() } else { Ok(()) }
 }
 
@@ -59,7 +56,8 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
-    file.metadata().map(|metadata| of(&metadata))
+    let metadata = file.metadata()?;
+    Ok(Identity { generation: super::generation(file), ..of(&metadata) })
 }
 
 /// Of the file that a path leads to; `None` where there is none.
@@ -74,42 +72,57 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
 fn of(metadata: &Metadata) -> Identity {
     let since = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
-    Identity { device: metadata.dev(), inode: metadata.ino(), created_ns }
+    Identity { device: metadata.dev(), inode: metadata.ino(), created_ns, generation: None }
 }
 
-/// A lock on a directory, unless another is in the way.
-pub(crate) fn lock_directory(path: &Path, mode: Mode) -> io::Result<Option<DirectoryLock>> {
-    let how = match mode {
-        Mode::Exclusive => FlockArg::LockExclusiveNonblock,
-        _ => FlockArg::LockSharedNonblock,
-    };
-    match Flock::lock(File::open(path)?, how) {
-        Ok(lock) => Ok(Some(lock)),
-        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
-        Err((_, errno)) => Err(errno.into()),
-    }
-}
-
-/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`. Changing is one step.
-pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
-    let kind = match mode {
+/// What to lock, or to ask of.
+fn record(kind: Mode, from: u64, count: u64) -> libc::flock {
+    let kind = match kind {
         Mode::Shared => libc::F_RDLCK,
         Mode::Exclusive => libc::F_WRLCK,
         Mode::Free => libc::F_UNLCK,
     };
     #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "below 5; the type is another on each system")]
-    let record = libc::flock {
+    libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: i64::try_from(byte).unwrap_or(i64::MAX),
-        l_len: 1,
+        l_start: i64::try_from(from).unwrap_or(i64::MAX),
+        l_len: i64::try_from(count).unwrap_or(i64::MAX),
         l_pid: 0,
-    };
-    match super::lock_open_file(file, &record) {
+    }
+}
+
+/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`. Changing is one step.
+pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
+    match super::lock_open_file(file, &record(mode, byte, 1)) {
         Ok(()) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
+}
+
+/// Sets a shared lock on a byte of a directory.
+pub(crate) fn mark(directory: &File, byte: u64) -> io::Result<()> {
+    Ok(super::lock_open_file(directory, &record(Mode::Shared, byte, 1))?)
+}
+
+/// Whether another open file has a lock on any of so many bytes of a directory.
+pub(crate) fn is_marked(directory: &File, from: u64, count: u64) -> io::Result<bool> {
+    // To the system a count of 0 is everything from there on.
+    if count == 0 {
+        return Ok(false);
+    }
+    let mut record = record(Mode::Exclusive, from, count);
+    super::test_open_file(directory, &mut record)?;
+    #[allow(clippy::useless_conversion, reason = "the types are others on each system")]
+    Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
+}
+
+/// Keeps memory from being written back and forgotten. `false` where the system does not let this process (`ulimit -l`).
+pub(crate) fn keep_in_memory(start: *mut u8, length: usize) -> bool {
+    let Some(start) = std::ptr::NonNull::new(start.cast()) else { return false };
+    // SAFETY: it reads and writes nothing, and fails where there is no such memory.
+    unsafe { nix::sys::mman::mlock(start, length) }.is_ok()
 }
 
 /// Milliseconds on a clock that nobody sets.

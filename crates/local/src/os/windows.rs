@@ -22,11 +22,8 @@ use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 use super::{HOSTS, INODES, Identity, Mode, Verdict};
 use crate::host::home;
 
-/// Whether directories can be locked.
-pub(crate) const LOCKS_DIRECTORIES: bool = false;
-/// There is no lock on a directory.
-#[derive(Debug)]
-pub(crate) enum DirectoryLock {}
+/// Whether directories can be marked.
+pub(crate) const MARKS_DIRECTORIES: bool = false;
 
 /// Not known.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
@@ -67,8 +64,36 @@ pub(crate) const fn flush_directory(_path: &Path) -> io::Result<()> {
 }
 
 /// As above.
-pub(crate) fn flush_on(directory: &DirectoryLock, _device: u64) -> io::Result<()> {
-    match *directory {}
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn flush_on(_directory: &File, _device: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Nothing: a directory has no locks.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn mark(_directory: &File, _byte: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Not shown.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn is_marked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Not shown.
+pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+    None
+}
+
+/// Which disk a file is on, within a boot.
+pub(crate) fn disk(file: &File) -> io::Result<u64> {
+    identity(file).map(|identity| identity.device)
+}
+
+/// Not asked for: Windows is compiled, and not run.
+pub(crate) const fn keep_in_memory(_start: *mut u8, _length: usize) -> bool {
+    true
 }
 
 /// Nothing: a file has the permissions of its directory.
@@ -117,6 +142,7 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
         inode: wide(information.nFileIndexHigh, information.nFileIndexLow),
         // In steps of 100 ns, since 1601: as good a mark as any.
         created_ns: wide(created.dwHighDateTime, created.dwLowDateTime),
+        generation: None,
     })
 }
 
@@ -127,11 +153,6 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// None: the path is only looked at.
-pub(crate) fn lock_directory(path: &Path, _mode: Mode) -> io::Result<Option<DirectoryLock>> {
-    open_directory(path).map(|_| None)
 }
 
 /// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`, and nothing is held.

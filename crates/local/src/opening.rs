@@ -1,0 +1,257 @@
+//! Opening a state file: which file it is, whether what is mapped of it can be believed, and from when on it may be minted
+//! from.
+//!
+//! * **Attached already, by any process**: the mapping is the memory of the kernel that both run on, because its locks conflict
+//!   with ours. It is current.
+//! * **Attached by nobody**: the kernel may have dropped the mapping since. It is believed only with proof that it did not: the
+//!   same boot, the same mount of the file system ([`os::superblock`]), the newest record on disk is the one that the mapping
+//!   knows of, and a flush through the new descriptor succeeds. Without proof the state begins anew at the ceiling, which
+//!   is above all that was issued. That is at most three seconds ahead, and after a clean close the end of the last tick used.
+//! * **Another file of the same name in use**: the state begins after all that its users can have reserved
+//!   ([`crate::presence`]).
+//!
+//! An equal boot id alone is no proof: a file system that was shut down and mounted again in one boot has lost what was not
+//! flushed.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use frazil::{Code, MAX_LEAD_MS, Machine, Subject, Window};
+
+use crate::attachment::{Shared, WINDOW_MS};
+use crate::disk::{Header, Record};
+use crate::fault::Fault;
+use crate::host;
+use crate::live::{Live, MAGIC, Place};
+use crate::locks::{self, Mode, Range};
+use crate::os::{self, Identity};
+use crate::presence::Presence;
+use crate::target::Target;
+use crate::trusted::Trust;
+
+/// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
+const AHEAD_MS: u64 = 60_000;
+/// How long to wait for another process that attaches, leaves or raises the ceiling.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a file may be replaced while it is opened.
+const ATTEMPTS: u32 = 8;
+
+/// How much is left of what the users of another file can have reserved when they were first seen. From then on they reserve no
+/// more, because the path does not lead to their file.
+pub(crate) fn still_reserved_ms(machine: &Machine, since: Instant) -> u64 {
+    let elapsed_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+    WINDOW_MS.max(MAX_LEAD_MS + machine.tick_ms()).saturating_sub(elapsed_ms)
+}
+
+/// Since when another file of a name has been seen in use while this one was opened. Remembered by the process, so that an
+/// opening that is tried again does not wait anew.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen(Option<(Identity, Instant)>);
+
+impl Seen {
+    /// Whether there is anything to remember.
+    pub(crate) const fn is_some(self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
+pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Shared, u64), Fault> {
+    for _ in 0..ATTEMPTS {
+        let (file, file_system) = target.open()?;
+        if let Some(opened) = attach(target, file, file_system, seen)? {
+            return Ok(opened);
+        }
+    }
+    Err(Fault::corrupt(target.path(), "is replaced as soon as it is opened"))
+}
+
+/// Attaches to a file that is open. `None` where its path leads to another one by now.
+fn attach(
+    target: &Target,
+    file: File,
+    file_system: String,
+    seen: &mut Seen,
+) -> Result<Option<(Shared, u64)>, Fault> {
+    let path = target.path();
+    let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
+    let identity = os::identity(&file).map_err(failed("read"))?;
+    // First marked, and then looked: of two that open different files of one name, at least one sees the other.
+    let presence = match Presence::mark(path, identity) {
+        Ok(presence) => presence,
+        // Moved away since the file was opened.
+        Err((_, cause)) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err((directory, cause)) => return Err(Fault::failed(&directory, "opened", &cause)),
+    };
+    // The same open file, so the same locks.
+    let gate = file.try_clone().map_err(failed("opened"))?;
+    let hold = |range| locks::hold(&gate, range, PATIENCE).map_err(failed("locked"))?.ok_or_else(|| busy(path));
+    let _attaching = hold(Range::Attach)?;
+    // What is read from here on changes under this lock alone.
+    let _raising = hold(Range::Raise)?;
+    if !identity.is_at(os::identity_at(path).map_err(failed("found"))?) {
+        return Ok(None);
+    }
+    let machine = target.machine;
+    if file.metadata().map_err(failed("read"))?.len() != Live::file_len(machine.clock_ids()) {
+        return Err(Fault::corrupt(path, "has another length than it was made with"));
+    }
+    let header = Header::read(&file).map_err(failed("read"))?;
+    let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
+    target.check(&header, identity, &file_system)?;
+    let record = Record::read(&file).map_err(failed("read"))?;
+    let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
+    let live = Live::map(&file, machine.clock_ids()).map_err(failed("mapped"))?;
+    let alone = locks::set(&file, Range::Attached, Mode::Exclusive).map_err(failed("locked"))?;
+    if !locks::set(&file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
+        return Err(busy(path));
+    }
+    let before = seen.0.filter(|(seen, _)| *seen == identity).map(|(_, since)| since);
+    let since = presence.elsewhere().then(|| before.unwrap_or_else(Instant::now));
+    *seen = Seen(since.map(|since| (identity, since)));
+    let reserved_ms = since.map_or(0, |since| still_reserved_ms(&machine, since));
+    let shared = Shared::new(target, file, identity, file_system, presence, live, since);
+    let wait_ms = Opening { shared: &shared, record, header, alone, reserved_ms }.begin()?;
+    Ok(Some((shared, wait_ms)))
+}
+
+fn busy(path: &Path) -> Fault {
+    let text = format!(
+        "{} is held by a process that attaches to it or raises its ceiling and does not go on: it may be stopped (kill -CONT), or \
+         hang on its disk",
+        path.display()
+    );
+    Fault::new(Code::StateFileFailed, Subject::Dir, text)
+}
+
+/// A file that is about to be minted from. Nobody else attaches, leaves or raises meanwhile.
+struct Opening<'a> {
+    shared: &'a Shared,
+    record: Record,
+    header: Header,
+    /// Whether nobody else is attached.
+    alone: bool,
+    /// How far ahead of the clock the users of another file of the same name can have reserved; 0 where there are none.
+    reserved_ms: u64,
+}
+
+impl Opening<'_> {
+    /// Makes the mapping what it has to be, and returns how long it is until the first ID.
+    fn begin(self) -> Result<u64, Fault> {
+        let Self { shared, record, alone, reserved_ms, .. } = self;
+        let (live, machine) = (&shared.live, &shared.machine);
+        if (!alone || self.is_current()?) && live.get(Place::Failed) != 0 {
+            return Err(shared.failed_before());
+        }
+        // After this file alone: from its ceiling on. After another of its name: from what that one can have reserved.
+        let after = |from_ms: u64| {
+            let reserved_until_ms = if reserved_ms > 0 { host::wall_ms().saturating_add(reserved_ms) } else { 0 };
+            Window { from_ms: from_ms.max(reserved_until_ms), until_ms: record.ceiling_ms }
+        };
+        let cells = shared.cells();
+        if alone && !self.is_proven()? {
+            self.anew(after(record.ceiling_ms))?;
+        } else if cells.word.load(Ordering::Acquire) == u64::MAX {
+            cells.open(after(record.ceiling_ms));
+        } else if !cells.same_start() && !alone {
+            let text =
+                format!("{} is in use with another sequenceStart: all its generators must have the same", shared.path.display());
+            return Err(Fault::new(Code::StateConflict, Subject::SequenceStart, text));
+        } else if !cells.same_start() || (alone && reserved_ms > 0) {
+            // Positions of a tick mean other IDs where the sequence starts elsewhere, so the tick must be another one too.
+            let used_ms = cells.close(machine).unwrap_or(record.ceiling_ms);
+            cells.open(after(used_ms.max(cells.from_ms())));
+        }
+        let wait_ms = shared.wait_ms()?;
+        // A sighting of the clock, so that processes that live for a moment each learn it together.
+        shared.learn().map_err(|cause| Fault::failed(&shared.path, "used, because there is no clock", &cause))?;
+        // Others mint already, and their window cannot be moved.
+        Ok(if alone { wait_ms } else { wait_ms.max(reserved_ms) })
+    }
+
+    /// Whether the mapping was written in this boot, on this disk.
+    fn is_of_this_boot(&self) -> io::Result<bool> {
+        let live = &self.shared.live;
+        let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));
+        Ok(live.get(Place::Magic) == MAGIC && os::boot()? == Some(of_boot))
+    }
+
+    /// Whether the mapping may be current, as far as boot and mount tell. Where mounts are not told apart it may.
+    fn is_current(&self) -> Result<bool, Fault> {
+        let Shared { path, file, live, .. } = self.shared;
+        let read = |cause| Fault::failed(path, "read", &cause);
+        if !self.is_of_this_boot().map_err(read)? {
+            return Ok(false);
+        }
+        if live.get(Place::Disk) != os::disk(file).map_err(read)? {
+            let what = "was on another disk earlier in this boot. If it is a copy (a snapshot, a cloned disk), the file that it was \
+                        copied from may go on, so it cannot be used; if its disk was detached and came back under another number, \
+                        restart the machine";
+            return Err(Fault::corrupt(path, what));
+        }
+        Ok(os::superblock(file).is_none_or(|superblock| live.get(Place::Superblock) == superblock))
+    }
+
+    /// Whether the mapping is proven to be current although nobody was attached.
+    fn is_proven(&self) -> Result<bool, Fault> {
+        let Shared { path, file, live, .. } = self.shared;
+        if !self.is_current()? || os::superblock(file).is_none() || live.get(Place::Number) != self.record.number {
+            return Ok(false);
+        }
+        // The kernel tells a new descriptor of a failure that nobody was told of yet.
+        file.sync_data().map_err(|cause| {
+            live.set(Place::Failed, 1);
+            Fault::failed(path, "flushed to disk, so nothing more is minted from it", &cause)
+        })?;
+        Ok(true)
+    }
+
+    /// Begins a state that nothing is known of but its ceiling.
+    fn anew(&self, window: Window) -> Result<(), Fault> {
+        let Self { shared, record, header, .. } = self;
+        let live = &shared.live;
+        let failed = |doing| move |cause: io::Error| Fault::failed(&shared.path, doing, &cause);
+        refuse_ahead(&shared.path, &shared.machine, record.ceiling_ms, host::wall_ms())?;
+        shared.presence.flush_names(shared.identity).map_err(failed("found again after a crash"))?;
+        let read = failed("read");
+        let (boot, disk) = (os::boot().map_err(read)?, os::disk(&shared.file).map_err(read)?);
+        let [high, low] = boot.unwrap_or_default();
+        let trust = Trust::new(host::wall_ms(), os::since_boot_ms().map_err(read)?);
+        // A process that dies before the end leaves the old state, and the next one does it all again.
+        live.set(Place::Magic, 0);
+        live.set_trust(trust);
+        live.set(Place::Failed, 0);
+        live.set(Place::Disk, disk);
+        live.set(Place::Number, record.number);
+        live.set(Place::Superblock, os::superblock(&shared.file).unwrap_or(0));
+        let cells = shared.cells();
+        for (half, key) in cells.key.iter().zip(header.key) {
+            half.store(key, Ordering::Relaxed);
+        }
+        cells.open(window);
+        live.set(Place::BootHigh, high);
+        live.set(Place::BootLow, low);
+        live.set(Place::Magic, MAGIC);
+        Ok(())
+    }
+}
+
+/// Refuses a first ID that lies far ahead of the clock.
+pub(crate) fn refuse_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
+    let ahead_ms = first_ms.saturating_sub(now_ms);
+    // A tick may be longer than that.
+    if ahead_ms <= AHEAD_MS.max(2 * machine.tick_ms()) {
+        return Ok(());
+    }
+    let text = format!(
+        "{} has reserved time up to {first_ms} (Unix ms), {} s ahead of the clock, which shows {now_ms}: set the clock right; or \
+         wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future time may \
+         exist: only if you know that none do, delete the file",
+        path.display(),
+        ahead_ms / 1000
+    );
+    Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
+}

@@ -1,0 +1,129 @@
+//! Who uses a state file of a name: shared locks on the directories above it.
+//!
+//! A file can be moved, deleted, put back, or covered by a mount while a process uses it. Then another file has its name, and the
+//! locks of one file say nothing of the other. So each process that uses a file also marks every directory above it: with a
+//! shared lock on one byte. The byte depends on two things:
+//!
+//! * **the name**: the path of the file from that directory on. Files of other names in the directory do not meet it;
+//! * **the file**: its identity. So "somebody uses this name" and "somebody uses another file of this name" are told apart.
+//!
+//! The nearest directory may itself have been moved or made anew; then those above it show the mark.
+//!
+//! The locks belong to the open file (`F_OFD_SETLK`). Any user who can read a directory can set one, and the worst that
+//! comes of it is a wait. They are untouched by `flock`, and nobody can hold one exclusively, because a directory cannot be
+//! opened for writing. A child inherits them, so a forked child counts as a user for as long as it lives.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use siphasher::sip::SipHasher24;
+
+use crate::os::{self, Identity};
+
+/// How many bits tell the files of one name apart, and how many tell names apart. Where two names meet, a start waits for
+/// nothing; where two files of one name meet, one is not seen: once in 2^31.
+const BITS: u32 = 31;
+
+/// The marks of one user of a file.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    directories: Vec<Marked>,
+    /// Whether a directory could not be marked: others may use another file without being seen.
+    blind: bool,
+}
+
+#[derive(Debug)]
+struct Marked {
+    directory: File,
+    /// The first byte of the name, and the byte of the file.
+    name: u64,
+    file: u64,
+}
+
+/// The lowest bits of a hash.
+fn bits_of(bytes: &[u8]) -> u64 {
+    SipHasher24::new().hash(bytes) >> (u64::BITS - BITS)
+}
+
+impl Presence {
+    /// Marks every directory above a file that can be marked.
+    ///
+    /// # Errors
+    /// With the directory that cannot be opened for another reason than permissions.
+    pub(crate) fn mark(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
+        let mut marks = Self { directories: Vec::new(), blind: !os::MARKS_DIRECTORIES };
+        let Identity { device, inode, created_ns, generation } = identity;
+        let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
+        let own = bits_of(numbers.as_flattened());
+        for directory in path.ancestors().skip(1) {
+            let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
+            let name = bits_of(name.as_encoded_bytes()) << BITS;
+            let opened = match os::open_directory(directory) {
+                Ok(opened) => opened,
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                    marks.blind = true;
+                    continue;
+                }
+                Err(cause) => return Err((directory.to_owned(), cause)),
+            };
+            let marked = Marked { directory: opened, name, file: name + own };
+            // A file system that knows no such locks on directories shows nobody.
+            marks.blind |= os::mark(&marked.directory, marked.file).is_err();
+            marks.directories.push(marked);
+        }
+        Ok(marks)
+    }
+
+    /// Whether another file of this name is in use, or may be.
+    pub(crate) fn elsewhere(&self) -> bool {
+        self.blind
+            || self.directories.iter().any(|Marked { directory, name, file }| {
+                let after = file + 1;
+                let others = [(*name, file - name), (after, name + (1 << BITS) - after)];
+                others.into_iter().any(|(from, count)| os::is_marked(directory, from, count).unwrap_or(true))
+            })
+    }
+
+    /// Makes the names on the way to the file last, on its own file system: that of a mounted one was there before.
+    pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
+        self.directories.iter().try_for_each(|Marked { directory, .. }| os::flush_on(directory, identity.device))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use super::*;
+
+    fn identity(inode: u64) -> Identity {
+        Identity { device: 1, inode, created_ns: 0, generation: None }
+    }
+
+    #[test]
+    fn another_file_of_a_name_is_seen_and_the_same_file_and_other_names_are_not() {
+        let top = std::env::temp_dir().join(format!("frazil-presence-{}", std::process::id()));
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        let mark = |name: &str, inode| Presence::mark(&top.join(name), identity(inode)).unwrap();
+        let first = mark("a/b/ids", 1);
+        assert!(!first.elsewhere());
+        let same = mark("a/b/ids", 1);
+        let others = [mark("a/b/other", 2), mark("a/ids", 3)];
+        assert!(!same.elsewhere() && !first.elsewhere());
+        drop(others);
+        let second = mark("a/b/ids", 2);
+        assert!(second.elsewhere() && first.elsewhere() && same.elsewhere());
+        drop(second);
+        assert!(!first.elsewhere());
+        // The nearest directories are made anew: those above them show it.
+        std::fs::rename(top.join("a"), top.join("old")).unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        let anew = mark("a/b/ids", 4);
+        assert!(anew.elsewhere());
+        drop((first, same));
+        assert!(!anew.elsewhere());
+        std::fs::remove_dir_all(top).unwrap();
+    }
+}

@@ -1,0 +1,117 @@
+//! Which time to go by, when the wall clock steps far ahead of the clock that counts from the boot.
+//!
+//! What is reserved up to a wrong time is lost until that time comes. So a step forward of over a minute is not followed until it
+//! has lasted:
+//!
+//! * it was **seen** at least three times, a minute or more apart, with offsets within a minute of each other;
+//! * the first and the last of these sightings are at least **ten minutes** apart;
+//! * no reading in between fitted the old time.
+//!
+//! Opening a file and raising its ceiling are sightings, in any process of the machine: what was seen lies in the mapped page.
+//! So processes that live for a second each come to the same answer as one that runs for an hour.
+//!
+//! An *offset* is the wall clock less the clock since the boot, in milliseconds.
+
+/// A step forward by more than this is not followed at once, and offsets that differ by more are of different steps.
+const STEP_MS: u64 = 60_000;
+/// Sightings that are closer together count as one: a burst of calls says no more than one call does.
+const APART_MS: u64 = 60_000;
+/// How long a step must have been seen.
+const LASTING_MS: u64 = 600_000;
+const SIGHTINGS: u64 = 3;
+
+/// What is known of the clock. In the page it is a number each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trust {
+    /// The offset that is gone by.
+    pub(crate) offset_ms: u64,
+    /// The offset of the step that was seen since, …
+    pub(crate) step_ms: u64,
+    /// … how often, …
+    pub(crate) seen: u64,
+    /// … when first and last, on the clock since the boot.
+    pub(crate) first_ms: u64,
+    pub(crate) last_ms: u64,
+}
+
+impl Trust {
+    /// Where nothing is known of this boot, the wall clock is gone by.
+    pub(crate) fn new(wall_ms: u64, since_boot_ms: u64) -> Self {
+        Self { offset_ms: wall_ms.wrapping_sub(since_boot_ms), ..Self::default() }
+    }
+
+    /// What is known after a reading of both clocks.
+    pub(crate) fn seen(self, wall_ms: u64, since_boot_ms: u64) -> Self {
+        if wall_ms <= self.time_ms(since_boot_ms).saturating_add(STEP_MS) {
+            return Self::new(wall_ms, since_boot_ms);
+        }
+        let step_ms = wall_ms.wrapping_sub(since_boot_ms);
+        if self.seen == 0 || (step_ms.wrapping_sub(self.step_ms).cast_signed()).unsigned_abs() > STEP_MS {
+            return Self { step_ms, seen: 1, first_ms: since_boot_ms, last_ms: since_boot_ms, ..self };
+        }
+        if since_boot_ms.saturating_sub(self.last_ms) < APART_MS {
+            return self;
+        }
+        let seen = self.seen + 1;
+        if seen >= SIGHTINGS && since_boot_ms.saturating_sub(self.first_ms) >= LASTING_MS {
+            return Self::new(wall_ms, since_boot_ms);
+        }
+        Self { seen, last_ms: since_boot_ms, ..self }
+    }
+
+    /// The time that is gone by.
+    fn time_ms(self, since_boot_ms: u64) -> u64 {
+        self.offset_ms.wrapping_add(since_boot_ms)
+    }
+
+    /// The time to go on with when the clock shows `now_ms`.
+    pub(crate) fn go_by(self, now_ms: u64, since_boot_ms: u64) -> u64 {
+        let time_ms = self.time_ms(since_boot_ms);
+        if now_ms <= time_ms.saturating_add(STEP_MS) { now_ms } else { time_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WALL: u64 = 1_720_000_000_000;
+    const MINUTE: u64 = 60_000;
+    const YEAR: u64 = 365 * 24 * 60 * MINUTE;
+
+    /// What the clock is trusted to show after readings at minutes since the boot, each so far ahead.
+    fn trusted_ahead_ms(readings: &[(u64, u64)]) -> u64 {
+        let last = readings.last().map_or(0, |(minute, _)| *minute);
+        let trust = readings.iter().fold(Trust::new(WALL, 0), |trust, (minute, ahead_ms)| {
+            trust.seen(WALL + minute * MINUTE + ahead_ms, minute * MINUTE)
+        });
+        trust.time_ms(last * MINUTE) - (WALL + last * MINUTE)
+    }
+
+    #[test]
+    fn a_step_is_followed_once_it_was_seen_three_times_in_ten_minutes() {
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (11, YEAR)]), YEAR);
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (11, YEAR + MINUTE)]), YEAR + MINUTE, "a clock drifts");
+        // The broken rule trusts the second sighting: two processes with one wrong reading each.
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (12, YEAR)]), 0);
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (10, YEAR)]), 0, "nine minutes");
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (1, YEAR), (1, YEAR), (12, YEAR)]), 0, "a burst is one sighting");
+    }
+
+    #[test]
+    fn a_reading_that_fits_the_old_time_or_another_step_begins_anew() {
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (8, 0), (11, YEAR)]), 0);
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (8, 0), (11, YEAR), (16, YEAR), (21, YEAR)]), YEAR);
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, 2 * YEAR), (11, YEAR)]), 0);
+        assert_eq!(trusted_ahead_ms(&[(1, YEAR), (6, YEAR), (11, YEAR + MINUTE + 1)]), 0);
+    }
+
+    #[test]
+    fn small_steps_and_steps_back_are_followed_at_once() {
+        assert_eq!(trusted_ahead_ms(&[(1, MINUTE)]), MINUTE);
+        assert_eq!(trusted_ahead_ms(&[(1, MINUTE + 1)]), 0);
+        let back = Trust::new(WALL, 0).seen(WALL - YEAR, MINUTE);
+        assert_eq!(back.time_ms(MINUTE), WALL - YEAR);
+        assert_eq!((back.go_by(WALL, MINUTE), back.go_by(WALL - YEAR + MINUTE, MINUTE)), (WALL - YEAR, WALL - YEAR + MINUTE));
+    }
+}
