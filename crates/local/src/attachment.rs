@@ -203,8 +203,7 @@ impl Shared {
         if self.live.get(Place::Failed) != 0 {
             return Err(self.poison(self.failed_before()));
         }
-        let go_on_ms =
-            self.learn().and_then(|()| self.go_by_ms(now_ms)).map_err(failed("used, because there is no clock"))?;
+        let go_on_ms = self.learn().and_then(|()| self.go_by_ms(now_ms)).map_err(failed("used, because there is no clock"))?;
         // What was asked for was asked for at the time that is not gone by.
         let until_ms = if go_on_ms == now_ms { until_ms } else { go_on_ms.saturating_add(1) };
         if self.live.get(Place::Until) >= until_ms {

@@ -235,7 +235,8 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         let mut files = lock(&FILES);
         // What nobody uses or opens, and nothing is remembered of.
         files.retain(|_, known| {
-            Arc::strong_count(known) > 1 || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.seen.is_some())
+            Arc::strong_count(known) > 1
+                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.seen.is_some())
         });
         Arc::clone(files.entry(target.path().to_owned()).or_default())
     };

@@ -70,12 +70,7 @@ pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Shared, u64), Fa
 }
 
 /// Attaches to a file that is open. `None` where its path leads to another one by now.
-fn attach(
-    target: &Target,
-    file: File,
-    file_system: String,
-    seen: &mut Seen,
-) -> Result<Option<(Shared, u64)>, Fault> {
+fn attach(target: &Target, file: File, file_system: String, seen: &mut Seen) -> Result<Option<(Shared, u64)>, Fault> {
     let path = target.path();
     let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
     let identity = os::identity(&file).map_err(failed("read"))?;

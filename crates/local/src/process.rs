@@ -31,8 +31,7 @@ mod wiped {
         static NUMBER: OnceLock<Option<&'static AtomicU64>> = OnceLock::new();
         *NUMBER.get_or_init(|| {
             // SAFETY: a new mapping, at no given place.
-            let page =
-                unsafe { mmap_anonymous(None, PAGE, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
+            let page = unsafe { mmap_anonymous(None, PAGE, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
             let page: NonNull<c_void> = page.ok()?;
             // SAFETY: the mapping above, as a whole.
             unsafe { madvise(page, PAGE.get(), MmapAdvise::MADV_WIPEONFORK) }.ok()?;

@@ -94,7 +94,8 @@ impl Target {
     pub(crate) fn check(&self, header: &Header, identity: Identity, file_system: &str) -> Result<(), Fault> {
         let Header { fingerprint, node, scope, inode, created_ns, generation, .. } = header;
         // What only one of the two sides knows says nothing.
-        let same_time = [*created_ns, identity.created_ns].iter().all(|ns| *ns != 0).then_some(*created_ns == identity.created_ns);
+        let same_time =
+            [*created_ns, identity.created_ns].iter().all(|ns| *ns != 0).then_some(*created_ns == identity.created_ns);
         let same_use = generation.zip(identity.generation).map(|(written, found)| written == found);
         let same = [same_time, same_use];
         let what = if *fingerprint != self.machine.fingerprint() {

@@ -6,13 +6,13 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{Error, Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, ManualClock, Node, Result, SystemClock};
-use frazil_local::{Local, LocalOptions};
+use frazil::{Clock, Code, Generator, GeneratorOptions, Layout, ManualClock, Node, Result, SequenceStart, SystemClock};
+use frazil_local::{Fault, Local, LocalOptions};
 use nix::libc;
 
 const COUNT: usize = 5000;
@@ -40,8 +40,12 @@ impl Place {
     }
 
     fn open(&self) -> Local {
-        let options = LocalOptions { dir: Some(self.0.join("a/b/c")), ..LocalOptions::default() };
-        Local::open(&layout(), options).unwrap()
+        self.try_open(SequenceStart::Zero).unwrap()
+    }
+
+    fn try_open(&self, sequence_start: SequenceStart) -> std::result::Result<Local, Fault> {
+        let options = LocalOptions { dir: Some(self.0.join("a/b/c")), sequence_start, ..LocalOptions::default() };
+        Local::open(&layout(), options)
     }
 }
 
@@ -146,6 +150,13 @@ enum Told {
 }
 
 impl Told {
+    fn number(self) -> u64 {
+        match self {
+            Self::Id(id) => id,
+            Self::Code(code) => code as u64,
+        }
+    }
+
     fn of(bytes: [u8; 8]) -> Self {
         let number = u64::from_le_bytes(bytes);
         Code::ALL.iter().find(|code| **code as u64 == number).map_or(Self::Id(number), |code| Self::Code(*code))
@@ -264,4 +275,80 @@ fn a_parent_that_closes_closes_its_child_too() {
     all.extend(ids_of(&child.rest()));
     assert_eq!(repeats(&all), 0);
     assert_eq!(ids.file().attached, Some(1), "a child that is gone has taken nothing with it");
+}
+
+/// A state whose positions mean other IDs from now on, while a child still mints from it as before.
+#[test]
+fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
+    let _alone = alone();
+    for keeps_its_files in [true, false] {
+        let place = Place::new("start");
+        let ids = place.open();
+        let now_ms = SystemClock.now_ms().unwrap() + 500;
+        // What was closed begins after the last tick used.
+        let (before, clock) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 1));
+        let mut all = vec![ids.next(&before).unwrap()];
+        let mut child = Child::fork(|parent| {
+            if !keeps_its_files {
+                // As a daemon does. Of what the parent holds by open files the child then has nothing.
+                let keep = [&parent.go, &parent.told].map(AsRawFd::as_raw_fd);
+                // SAFETY: nothing that these belong to is used in this child.
+                (3..256).filter(|fd| !keep.contains(fd)).for_each(|fd| unsafe {
+                    libc::close(fd);
+                });
+            }
+            parent.tell(Ok(0));
+            parent.wait();
+            parent.tell_many(&ids, &clock);
+            // What it has closed it must not close again.
+            std::mem::forget(ids.clone());
+        });
+        child.next();
+        drop(ids);
+        let other = place.try_open(SequenceStart::Wrap).unwrap();
+        assert_eq!(other.file().attached, Some(2), "what the child has mapped keeps the file open");
+        child.go();
+        all.extend((0..COUNT).filter_map(|_| other.next(&clock).ok()));
+        assert!(all.len() > 1);
+        let told = child.rest();
+        assert_eq!(told, [Told::Code(Code::Closed); COUNT]);
+        assert_eq!(repeats(&all), 0);
+    }
+}
+
+/// Whether this can be tried: it takes the rights of root to make namespaces.
+fn is_root() -> bool {
+    // SAFETY: it only asks.
+    unsafe { libc::geteuid() == 0 }
+}
+
+#[test]
+fn a_child_with_the_process_id_of_its_parent_is_closed_when_the_window_is_over() {
+    let _alone = alone();
+    if !is_root() {
+        return;
+    }
+    let place = Place::new("pid");
+    let now_ms = SystemClock.now_ms().unwrap() + 500;
+    let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
+    // SAFETY: the children of this thread, of which there is one, are in a namespace of their own.
+    assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);
+    let told = Child::fork(|parent| {
+        assert_eq!(std::process::id(), 1);
+        let ids = place.open();
+        parent.tell(ids.next(&now));
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);
+        let told = Child::fork(|own| {
+            assert_eq!(std::process::id(), 1);
+            own.tell(ids.next(&now));
+            own.tell(ids.next(&later));
+        })
+        .rest();
+        parent.told.write_all(&told.iter().flat_map(|told| told.number().to_le_bytes()).collect::<Vec<_>>()).unwrap();
+        parent.tell(ids.next(&later));
+    })
+    .rest();
+    assert_eq!((told.len(), told[2]), (4, Told::Code(Code::Closed)), "{told:?}");
+    assert_eq!(repeats(&ids_of(&told)), 0);
 }

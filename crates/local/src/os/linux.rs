@@ -44,7 +44,9 @@ fn namespace_ms() -> io::Result<i64> {
     let offset_ms = match (space("time"), space("time_for_children")) {
         (Ok(own), _) if own == Path::new(FIRST) => 0,
         (Ok(own), Ok(children)) if own != children => {
-            return Err(io::Error::other("this process left its time namespace to its children (unshare), so its offset is not shown"));
+            return Err(io::Error::other(
+                "this process left its time namespace to its children (unshare), so its offset is not shown",
+            ));
         }
         _ => {
             let offsets = read_to_string("/proc/self/timens_offsets").unwrap_or_default();

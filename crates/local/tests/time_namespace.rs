@@ -1,0 +1,53 @@
+//! A process that made a time namespace for its children (`unshare` without `exec`) is not in it, but the kernel shows it the
+//! offsets of that one. A file of its own, because what a process knows of its namespace it finds out once.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use frazil::{Layout, SystemClock};
+use frazil_local::{Local, LocalOptions};
+use nix::libc;
+
+const CLONE_NEWTIME: libc::c_int = 0x80;
+const DAY_S: u32 = 86_400;
+
+#[test]
+fn the_offsets_of_a_time_namespace_that_is_only_for_children_are_not_its_own() {
+    // SAFETY: it only asks.
+    let is_root = unsafe { libc::geteuid() == 0 };
+    if !is_root || !Path::new("/proc/self/ns/time").exists() {
+        return;
+    }
+    let dir = std::env::temp_dir().join(format!("frazil-time-{}", std::process::id()));
+    let open =
+        || Local::open(&Layout::named("default").unwrap(), LocalOptions { dir: Some(dir.clone()), ..LocalOptions::default() });
+    // A process that counts from the boot as it is teaches the file the clock.
+    in_a_child(|| assert!(open().unwrap().next(&SystemClock).is_ok()));
+    in_a_child(|| {
+        // SAFETY: children of this process, of which there are none, are in a namespace of their own.
+        assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
+        fs::write("/proc/self/timens_offsets", format!("boottime {DAY_S} 0")).unwrap();
+        let ids = open().unwrap();
+        ids.next(&SystemClock).unwrap();
+        assert_eq!(ids.file().distrusted_ms, 0, "the clock of this process is that of the other");
+    });
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// Runs something in a process of one thread.
+fn in_a_child(work: impl FnOnce()) {
+    // SAFETY: one thread is left in the child, which works and ends; glibc leaves it a heap that can be used.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let done = catch_unwind(AssertUnwindSafe(work));
+        // SAFETY: nothing that the parent has to do at its end is done here.
+        unsafe { libc::_exit(i32::from(done.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: the process is a child of this one, and there is room for the status.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
