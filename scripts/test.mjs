@@ -122,6 +122,8 @@ const SUITES = [
     name: "rust",
     run: () => {
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--all-features");
+      // Where no key can be drawn.
+      cargo("test", "--locked", "--quiet", "-p", "frazil", "--no-default-features", "--test", "registry");
       cargo("test", "--locked", "--quiet", "-p", "frazil-local");
       cargo("test", "--locked", "--quiet", "-p", "xtask");
       cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...wasm);

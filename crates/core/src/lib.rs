@@ -23,6 +23,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "std")]
+mod claims;
 mod clock;
 mod error;
 mod generator;
@@ -33,8 +35,11 @@ pub mod page;
 mod shared;
 mod start;
 mod sync;
+mod table;
 mod text;
 
+#[cfg(feature = "std")]
+pub use claims::{Claim, DEFAULT_SCOPE};
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock, millisecond_of};

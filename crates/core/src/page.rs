@@ -16,6 +16,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use crate::claims::Claim;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::Machine;
@@ -24,6 +26,7 @@ use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
 use crate::shared::Keeper;
 use crate::shared::{Generator, MAX_COUNT, Placed, Registry, Reservation};
 use crate::start::{Key, SequenceStart};
+use crate::table::Table;
 
 /// What both sides have to agree on, as one number: the slots, the rules, the codes and the subjects, by name and number.
 /// Bindings and copies of the package work together where it is equal, and refuse each other where it is not. Raise
@@ -34,7 +37,7 @@ use crate::start::{Key, SequenceStart};
 /// ```
 #[expect(clippy::cast_possible_truncation, reason = "the slots are few, and this is compiled, not run")]
 pub const ABI: u32 = {
-    const CALLS: u32 = 3;
+    const CALLS: u32 = 4;
     let mut hash = CALLS;
     let mut at = 0;
     while at < SLOTS.len() {
@@ -126,6 +129,8 @@ slots! {
     HANDLE = 9;
     /// Out: the largest block worth reserving ahead of use.
     MAX_BLOCK = 10;
+    /// In: 1 where the caller says that no other thread has the node id.
+    UNSHARED = 11;
     /// In: Unix milliseconds of tick 0.
     EPOCH_MS = 16;
     /// In: the length of a tick in milliseconds.
@@ -250,6 +255,19 @@ impl Page {
         self.numbers[slot::RETRY_AFTER_MS] = error.retry_after_ms() as f64;
         self.numbers[slot::TEXT_BYTES] = 0.0;
         u32::from(error.code() as u8)
+    }
+
+    /// Refuses with `STATE_CONFLICT` what a binding knows to be in the way of it, outside the core, and returns the status.
+    ///
+    /// ```
+    /// # use frazil::page::{Page, slot};
+    /// let mut page = Page::new();
+    /// assert_eq!(page.refuse_conflict("another copy"), frazil::Code::StateConflict as u32);
+    /// assert_eq!(page.numbers[slot::TEXT_BYTES], 12.0);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn refuse_conflict(&mut self, text: &str) -> u32 {
+        self.refuse_saying(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
     }
 
     /// The same, with what the error does not say.
@@ -379,10 +397,6 @@ impl Page {
     }
 }
 
-/// The scope of who names none.
-#[cfg(feature = "std")]
-pub const DEFAULT_SCOPE: &str = "default";
-
 /// Whether a text can be the name of a scope: as the name of a part of the node id.
 ///
 /// ```
@@ -440,10 +454,21 @@ fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result
     Ok(number)
 }
 
-/// The generators that one thread has open, by number.
+/// How many generators a desk can have open at a time.
+const PLACES: u64 = 1 << 24;
+/// A handle is a place and, above it, how often the place was used before: a number that JavaScript has exactly.
+const HANDLES: u64 = MAX_SAFE_INTEGER + 1;
+
+/// The place in a handle. Any number has one; whose it is, the seat says.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the seat is compared with the whole number")]
+const fn place_of(handle: f64) -> usize {
+    (handle as u64 & (PLACES - 1)) as usize
+}
+
+/// The generators that one page has open, by number.
 ///
 /// Equal generators have one number, so opening one a request does not grow the desk. A private one has its own until it
-/// is released.
+/// is released. A number is never given twice: a call that comes after the release, or was begun before it, is `CLOSED`.
 ///
 /// ```
 /// use frazil::Registry;
@@ -453,10 +478,20 @@ fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result
 /// ```
 #[derive(Debug, Default)]
 pub struct Desk {
-    /// By number. `None` where a private generator was released.
-    generators: Vec<Option<Generator>>,
-    /// Numbers to use again.
-    free: Vec<u32>,
+    /// By place.
+    seats: Vec<Seat>,
+    /// Places to use again.
+    free: Vec<usize>,
+    /// The handles of those that equal generators share.
+    twins: Table<(usize, u64), f64>,
+}
+
+/// A place for a generator.
+#[derive(Debug)]
+struct Seat {
+    /// The number of the generator that is there, or of the next one.
+    handle: f64,
+    generator: Option<Generator>,
 }
 
 impl Desk {
@@ -464,11 +499,11 @@ impl Desk {
     ///
     /// ```
     /// # use frazil::page::{Desk, Page};
-    /// assert_ne!(Desk::new().reserve(&mut Page::new(), 0, 0.0, 1, false), 0);
+    /// assert_ne!(Desk::new().reserve(&mut Page::new(), 0.0, 0.0, 1, false), 0);
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { generators: Vec::new(), free: Vec::new() }
+        Self { seats: Vec::new(), free: Vec::new(), twins: Table::new() }
     }
 
     /// Opens the generator that the page describes and writes its `HANDLE`, `MAX_BLOCK` and the options in force.
@@ -477,53 +512,45 @@ impl Desk {
     }
 
     /// Opens a generator on a state that `attach` finds a home for, as `Snowflake.local()` does, and writes what `open` does,
-    /// and how long it is until the first ID. The generator has its number to itself until it is released.
+    /// and how long it is until the first ID. The generator has its number to itself until it is released. The layout and node
+    /// id are claimed before `attach` is called, and no lock is held meanwhile.
     ///
     /// ```
-    /// use frazil::Registry;
     /// use frazil::page::{Desk, Page};
-    /// let (mut registry, mut desk, mut page) = (Registry::new(), Desk::new(), Page::new());
-    /// let status = desk.local(&mut page, &mut registry, |_| unreachable!("a page of zeros is no layout"));
+    /// let (mut desk, mut page) = (Desk::new(), Page::new());
+    /// let status = desk.local(&mut page, |_| unreachable!("a page of zeros is no layout"));
     /// assert_eq!(status, frazil::Code::InvalidLayout as u32);
     /// ```
     #[cfg(feature = "std")]
     pub fn local(
         &mut self,
         page: &mut Page,
-        registry: &mut Registry,
         attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
     ) -> u32 {
-        let request = Self::local_request(page).and_then(|(request, scoped)| {
-            // IDs of different scopes are not meant to meet.
-            if !scoped {
-                registry.admit_kept(&request.machine)?;
-            }
-            Ok((request, scoped))
-        });
-        let (request, scoped) = match request {
-            Ok(request) => request,
+        let claimed =
+            Self::local_request(page).and_then(|request| Ok((Claim::kept(&request.machine, request.scope.as_deref())?, request)));
+        let (claim, request) = match claimed {
+            Ok(claimed) => claimed,
             Err(error) => return page.refuse(error),
         };
         let machine = request.machine;
         match attach(request) {
             Ok(LocalState { keeper, wait_ms }) => {
                 // Only now: where nothing is kept, nothing is in the way of a static generator.
-                if !scoped {
-                    registry.note_kept(&machine);
-                }
+                claim.confirm();
                 page.describe(&machine, wait_ms);
                 // A node id has at most 32 bits.
                 page.numbers[slot::NODE] = f64::from(u32::try_from(machine.node()).unwrap_or(u32::MAX));
-                page.numbers[slot::HANDLE] = f64::from(self.seat(Generator::kept_by(machine, keeper), true));
+                page.numbers[slot::HANDLE] = self.seat(Generator::kept_by(machine, keeper));
                 0
             }
             Err((error, text)) => page.refuse_saying(error, Some(&text)),
         }
     }
 
-    /// What the page asks for, and whether with a scope of its own. The waits are written back as they are in force.
+    /// What the page asks for. The waits are written back as they are in force.
     #[cfg(feature = "std")]
-    fn local_request(page: &mut Page) -> Result<(LocalRequest, bool)> {
+    fn local_request(page: &mut Page) -> Result<LocalRequest> {
         let geometry = page.geometry()?;
         let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
         let node = if node_missing { 0 } else { page.node(&geometry)? };
@@ -537,8 +564,7 @@ impl Desk {
             (slot::SCOPE_BYTES, Subject::Scope),
             (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
         ])?;
-        let scoped = scope.as_deref().is_some_and(|scope| scope != DEFAULT_SCOPE);
-        Ok((LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms }, scoped))
+        Ok(LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms })
     }
 
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
@@ -554,46 +580,75 @@ impl Desk {
         let private = page.flag(slot::PRIVATE);
         let generator = if private { Generator::private_placed(&placed)? } else { registry.open_placed(&placed)? };
         page.describe(generator.machine(), 0);
-        page.numbers[slot::HANDLE] = f64::from(self.seat(generator, private));
+        page.numbers[slot::HANDLE] = if private { self.seat(generator) } else { self.share(generator) };
         Ok(())
     }
 
-    fn seat(&mut self, generator: Generator, private: bool) -> u32 {
-        let open = |seat: &Option<Generator>| seat.as_ref().is_some_and(|open| open.same(&generator));
-        if !private && let Some(at) = self.generators.iter().position(open) {
-            return u32::try_from(at).unwrap_or(u32::MAX);
+    /// The number of those that mint by the same rules from the same state.
+    fn share(&mut self, generator: Generator) -> f64 {
+        let Some(twin) = generator.twin() else { return self.seat(generator) };
+        if let Some(handle) = self.twins.get(&twin) {
+            return *handle;
         }
-        if let Some(at) = self.free.pop() {
-            self.generators[at as usize] = Some(generator);
-            return at;
+        let handle = self.seat(generator);
+        if !handle.is_nan() {
+            self.twins.insert(twin, handle);
         }
-        self.generators.push(Some(generator));
-        u32::try_from(self.generators.len() - 1).unwrap_or(u32::MAX)
+        handle
     }
 
-    /// Gives back the number of a private generator.
+    /// A number for a generator alone; where there is no place left, one that is closed.
+    #[expect(clippy::cast_precision_loss, reason = "places are below 2^24")]
+    fn seat(&mut self, generator: Generator) -> f64 {
+        let generator = Some(generator);
+        if let Some(seat) = self.free.pop().and_then(|place| self.seats.get_mut(place)) {
+            seat.generator = generator;
+            return seat.handle;
+        }
+        let place = self.seats.len() as u64;
+        if place >= PLACES {
+            return f64::NAN;
+        }
+        self.seats.push(Seat { handle: place as f64, generator });
+        place as f64
+    }
+
+    /// Gives back the number of a generator, which is closed from then on.
     ///
     /// ```
     /// # use frazil::page::Desk;
-    /// Desk::new().release(3); // not open: nothing happens
+    /// Desk::new().release(3.0); // not open: nothing happens
     /// ```
-    pub fn release(&mut self, handle: u32) {
-        if self.generators.get_mut(handle as usize).and_then(Option::take).is_some() {
-            self.free.push(handle);
+    #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
+    pub fn release(&mut self, handle: f64) {
+        let place = place_of(handle);
+        let Some(seat) = self.seats.get_mut(place).filter(|seat| seat.handle.to_bits() == handle.to_bits()) else { return };
+        let Some(generator) = seat.generator.take() else { return };
+        seat.handle += PLACES as f64;
+        // A place that has had all its numbers stays empty.
+        if seat.handle < HANDLES as f64 {
+            self.free.push(place);
+        }
+        // The bindings release what is private. Whoever else does takes the number from all who share it.
+        if let Some(twin) = generator.twin()
+            && self.twins.get(&twin).is_some_and(|shared| shared.to_bits() == handle.to_bits())
+        {
+            self.twins.remove(&twin);
         }
     }
 
-    fn generator(&self, handle: u32) -> Result<&Generator> {
-        self.generators.get(handle as usize).and_then(Option::as_ref).ok_or(Error::new(Code::Closed))
+    fn generator(&self, handle: f64) -> Result<&Generator> {
+        let seat = self.seats.get(place_of(handle)).filter(|seat| seat.handle.to_bits() == handle.to_bits());
+        seat.and_then(|seat| seat.generator.as_ref()).ok_or(Error::new(Code::Closed))
     }
 
     /// Whether a call for `count` IDs that may wait `wait_ms` is one that could ever be met.
     ///
     /// ```
     /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().admit(&mut Page::new(), 0, 1.0, 0.0), frazil::Code::Closed as u32);
+    /// assert_eq!(Desk::new().admit(&mut Page::new(), 0.0, 1.0, 0.0), frazil::Code::Closed as u32);
     /// ```
-    pub fn admit(&self, page: &mut Page, handle: u32, count: f64, wait_ms: f64) -> u32 {
+    pub fn admit(&self, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
         let judge = || {
             let machine = self.generator(handle)?.machine();
             let count = whole(count, Code::InvalidArgument, Subject::Count, 0, MAX_COUNT as u64)?;
@@ -610,15 +665,15 @@ impl Desk {
     ///
     /// ```
     /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().reserve(&mut Page::new(), 0, 0.0, 1, true), frazil::Code::Closed as u32);
+    /// assert_eq!(Desk::new().reserve(&mut Page::new(), 0.0, 0.0, 1, true), frazil::Code::Closed as u32);
     /// ```
-    pub fn reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
         self.try_reserve(page, handle, now_ms, want, confirmed).unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]
-    fn try_reserve(&self, page: &mut Page, handle: u32, now_ms: f64, want: usize, confirmed: bool) -> Result<u32> {
+    fn try_reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: usize, confirmed: bool) -> Result<u32> {
         let generator = self.generator(handle)?;
         let now_ms = millisecond_of(now_ms)?;
         if generator.lacks_key() {
@@ -650,9 +705,9 @@ impl Desk {
     ///
     /// ```
     /// # use frazil::page::{Desk, NO_ID, Page};
-    /// assert_eq!(Desk::new().next(&mut Page::new(), 0, 0.0, true), NO_ID);
+    /// assert_eq!(Desk::new().next(&mut Page::new(), 0.0, 0.0, true), NO_ID);
     /// ```
-    pub fn next(&self, page: &mut Page, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+    pub fn next(&self, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
         let status = self.reserve(page, handle, now_ms, 1, confirmed);
         page.numbers[slot::STATUS] = f64::from(status);
         if status == 0 { page.ids[0] } else { NO_ID }
@@ -662,14 +717,14 @@ impl Desk {
     ///
     /// ```
     /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().health(&mut Page::new(), 0, 0.0), frazil::Code::Closed as u32);
+    /// assert_eq!(Desk::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
     /// ```
-    pub fn health(&self, page: &mut Page, handle: u32, now_ms: f64) -> u32 {
+    pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
         self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 
     /// Refuses, and lets the keeper of the state say more.
-    fn refuse(&self, page: &mut Page, handle: u32, error: Error) -> u32 {
+    fn refuse(&self, page: &mut Page, handle: f64, error: Error) -> u32 {
         #[cfg(feature = "std")]
         if error.rule() == Rule::None
             && let Ok(generator) = self.generator(handle)
@@ -678,7 +733,7 @@ impl Desk {
         {
             return page.refuse_saying(error, keeper.explain().as_deref());
         }
-        let _: (&Self, u32) = (self, handle);
+        let _: (&Self, f64) = (self, handle);
         page.refuse(error)
     }
 
@@ -687,11 +742,11 @@ impl Desk {
     ///
     /// ```
     /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().file(&mut Page::new(), 0), frazil::Code::Closed as u32);
+    /// assert_eq!(Desk::new().file(&mut Page::new(), 0.0), frazil::Code::Closed as u32);
     /// ```
     #[cfg(feature = "std")]
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
-    pub fn file(&self, page: &mut Page, handle: u32) -> u32 {
+    pub fn file(&self, page: &mut Page, handle: f64) -> u32 {
         let own = Error::refusal(Code::InvalidArgument, Subject::Generator);
         let kept = self.generator(handle).and_then(|generator| generator.keeper().and_then(Keeper::file).ok_or(own));
         let file = match kept {
@@ -710,7 +765,7 @@ impl Desk {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
-    fn try_health(&self, page: &mut Page, handle: u32, now_ms: f64) -> Result<u32> {
+    fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
         let generator = self.generator(handle)?;
         let (health, stats) = (generator.health(millisecond_of(now_ms)?), generator.stats());
         for (at, value) in [

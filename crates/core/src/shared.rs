@@ -42,7 +42,6 @@ use alloc::boxed::Box;
 use alloc::string::String;
 #[cfg(feature = "std")]
 use alloc::sync::Arc as KeeperArc;
-use alloc::vec::Vec;
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -51,6 +50,7 @@ use crate::id::Node;
 use crate::layout::{Geometry, Layout};
 use crate::start::{Key, SequenceStart};
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::table::Table;
 
 /// The most that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
@@ -383,7 +383,7 @@ impl ClockIds for [AtomicU64] {
 }
 
 /// What tells states apart: everything that decides which numbers come out, and no names.
-type StateKey = [u64; 5];
+pub(crate) type StateKey = [u64; 5];
 
 impl Machine {
     /// The epoch, the tick, the node bits, the node id in its place, and the places of the other fields, each below 2^7.
@@ -442,6 +442,10 @@ impl<'a> GeneratorOptions<'a> {
 /// * **Unsynchronised**: put it behind a lock; opening is rare, and minting does not go through it.
 /// * **Interning**: equal layouts and node ids meet on one state whatever their names, so twins never repeat each other.
 ///
+/// A process needs one: two registries share no state, and repeat each other under one node id. A state that is kept elsewhere,
+/// as `frazil_local::Local` keeps one in a file, shares none with a registry either; of the two the second is
+/// `STATE_CONFLICT`, in any registry of the process (feature `std`; see `Claim`).
+///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
 /// let clock = ManualClock::new(1_704_067_200_001);
@@ -454,10 +458,7 @@ impl<'a> GeneratorOptions<'a> {
 /// ```
 #[derive(Debug, Default)]
 pub struct Registry {
-    /// Sorted by key.
-    states: Vec<(StateKey, Arc<State>)>,
-    /// The states that are kept elsewhere.
-    kept: Vec<StateKey>,
+    states: Table<StateKey, Arc<State>>,
     /// The earliest start of the process that was reported: threads that start later report a later one.
     start_ms: Option<u64>,
 }
@@ -470,7 +471,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { states: Vec::new(), kept: Vec::new(), start_ms: None }
+        Self { states: Table::new(), start_ms: None }
     }
 
     /// How many states there are.
@@ -485,7 +486,7 @@ impl Registry {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.states.len()
     }
 
@@ -495,7 +496,7 @@ impl Registry {
     /// assert!(frazil::Registry::new().is_empty());
     /// ```
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
 
@@ -503,8 +504,9 @@ impl Registry {
     ///
     /// # Errors
     /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 where the start
-    /// of the process is unknown, and for a start of the sequence without a key where none can be drawn (without `std`);
-    /// `STATE_CONFLICT` where the state has another start.
+    /// of the process is unknown, and for a start of the sequence without a key where none can be drawn (without `std`) or
+    /// with half a key; `STATE_CONFLICT` where the state has another start, and where this process has a state of the layout and
+    /// node id that is kept elsewhere. A refused call makes no state.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -514,59 +516,47 @@ impl Registry {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn open(&mut self, layout: &Layout, options: GeneratorOptions<'_>) -> Result<Generator> {
-        let generator = self.open_placed(&Placed::new(layout, options)?)?;
-        generator.keyed(options.key)
+        let placed = Placed::new(layout, options)?;
+        let machine = placed.machine()?;
+        let known = self.states.get(&machine.key());
+        // Before there is a state, or one without a key would stay.
+        let needs_key = placed.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.cells().key().is_none());
+        let key = if needs_key { Some(Key::given_or_drawn(options.key)?) } else { None };
+        let generator = self.enter(&placed, machine)?;
+        if let Some(key) = key {
+            generator.offer(key);
+        }
+        Ok(generator)
     }
 
+    /// The same, with a key that is offered later.
+    #[cfg(feature = "page")]
     pub(crate) fn open_placed(&mut self, placed: &Placed) -> Result<Generator> {
-        let start = placed.start_ms;
-        let max_lead_ms = placed.max_lead_ms.unwrap_or(if start.is_some() { DEFAULT_STATIC_LEAD_MS } else { 0 });
-        if start.is_none() && max_lead_ms != 0 {
-            let rule = Rule::NoStartLead;
-            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
-        }
-        let machine = placed.static_machine(max_lead_ms)?;
+        self.enter(placed, placed.machine()?)
+    }
+
+    /// Takes the state of the machine, or makes it: the last step, which nothing follows that could be refused.
+    fn enter(&mut self, placed: &Placed, machine: Machine) -> Result<Generator> {
         let key = machine.key();
-        if self.kept.contains(&key) {
-            return Err(Error::about(Code::StateConflict, Subject::Node, Rule::OneKind));
-        }
-        let state = match self.states.binary_search_by(|entry| entry.0.cmp(&key)) {
-            Ok(at) if self.states[at].1.start != placed.sequence_start => {
+        let state = match self.states.get(&key) {
+            Some(state) if state.start != placed.sequence_start => {
                 return Err(Error::about(Code::StateConflict, Subject::SequenceStart, Rule::OneStart));
             }
-            Ok(at) => Arc::clone(&self.states[at].1),
-            Err(at) => {
+            Some(state) => Arc::clone(state),
+            None => {
+                #[cfg(feature = "std")]
+                crate::claims::claim_static(key)?;
                 let state = Arc::new(State::new(&placed.geometry, placed.sequence_start));
-                self.states.insert(at, (key, Arc::clone(&state)));
+                self.states.insert(key, Arc::clone(&state));
                 state
             }
         };
-        if let Some(start_ms) = start {
+        if let Some(start_ms) = placed.start_ms {
             let start_ms = self.start_ms.map_or(start_ms, |known| known.min(start_ms));
             self.start_ms = Some(start_ms);
             state.begin_after(&machine, start_ms);
         }
         Ok(Generator { machine, home: Home::Own(state), tally: Tally::new() })
-    }
-}
-
-#[cfg(all(feature = "page", feature = "std"))]
-impl Registry {
-    /// Refuses a state of these rules that is to be kept elsewhere where there is one of this registry.
-    pub(crate) fn admit_kept(&self, machine: &Machine) -> Result<()> {
-        let key = machine.key();
-        if self.states.binary_search_by(|entry| entry.0.cmp(&key)).is_ok() {
-            return Err(Error::about(Code::StateConflict, Subject::Node, Rule::OneKind));
-        }
-        Ok(())
-    }
-
-    /// Notes that a state of these rules is kept elsewhere, so that none of this registry is made beside it.
-    pub(crate) fn note_kept(&mut self, machine: &Machine) {
-        let key = machine.key();
-        if !self.kept.contains(&key) {
-            self.kept.push(key);
-        }
     }
 }
 
@@ -585,7 +575,18 @@ impl Placed {
         Ok(Self { geometry: layout.geometry, node: layout.join_node(node)?, max_lead_ms, start_ms, sequence_start })
     }
 
-    pub(crate) fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
+    /// The rules of a generator on a state of a registry.
+    fn machine(&self) -> Result<Machine> {
+        let known = self.start_ms.is_some();
+        let max_lead_ms = self.max_lead_ms.unwrap_or(if known { DEFAULT_STATIC_LEAD_MS } else { 0 });
+        if !known && max_lead_ms != 0 {
+            let rule = Rule::NoStartLead;
+            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
+        }
+        self.static_machine(max_lead_ms)
+    }
+
+    fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
         if max_lead_ms > MAX_LEAD_MS {
             let bounds = (0, MAX_LEAD_MS);
             return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
@@ -785,7 +786,11 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
-        Self::private_placed(&Placed::new(layout, options)?)?.keyed(options.key)
+        let generator = Self::private_placed(&Placed::new(layout, options)?)?;
+        if generator.lacks_key() {
+            generator.offer(Key::given_or_drawn(options.key)?);
+        }
+        Ok(generator)
     }
 
     pub(crate) fn private_placed(placed: &Placed) -> Result<Self> {
@@ -854,19 +859,6 @@ impl Generator {
         }
     }
 
-    /// The generator with a key: the one given, or one drawn at random where that is possible.
-    fn keyed(self, key: Option<Key>) -> Result<Self> {
-        #[cfg(feature = "std")]
-        let key = key.or_else(|| self.lacks_key().then(Key::random));
-        if let Some(key) = key {
-            self.offer(key);
-        }
-        if self.lacks_key() {
-            return Err(Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey));
-        }
-        Ok(self)
-    }
-
     /// The rules it mints by.
     ///
     /// ```
@@ -893,15 +885,14 @@ impl Generator {
         self.machine.max_lead_ms
     }
 
-    /// Whether both mint by the same rules from the same state, which has one geometry and node id.
+    /// What is equal for generators that mint by the same rules from the same state of a registry; a kept state has none.
     #[cfg(feature = "page")]
-    pub(crate) fn same(&self, other: &Self) -> bool {
-        let same_state = match (&self.home, &other.home) {
-            (Home::Own(state), Home::Own(other)) => Arc::ptr_eq(state, other),
+    pub(crate) fn twin(&self) -> Option<(usize, u64)> {
+        match &self.home {
+            Home::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),
             #[cfg(feature = "std")]
-            _ => false,
-        };
-        same_state && self.max_lead_ms() == other.max_lead_ms()
+            Home::Kept(_) => None,
+        }
     }
 
     /// Reserves up to `want` IDs (at least one) for the clock reading `now_ms`.

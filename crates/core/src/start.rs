@@ -15,6 +15,8 @@ use core::fmt;
 
 use siphasher::sip::SipHasher24;
 
+use crate::error::{Code, Error, Result, Rule, Subject};
+
 /// Where the sequence starts when a generator moves to a new tick.
 ///
 /// ```
@@ -102,6 +104,14 @@ impl Key {
         // Each `RandomState` is a keyed hash of its own; the bits under which it hashes never leave it.
         let half = |number: u64| RandomState::new().hash_one(number).max(1);
         Self(half(1), half(2))
+    }
+
+    /// The key that was given, or one drawn at random where that is possible.
+    pub(crate) fn given_or_drawn(given: Option<Self>) -> Result<Self> {
+        #[cfg(feature = "std")]
+        let given = given.or_else(|| Some(Self::random()));
+        let whole = given.filter(|key| key.0 != 0 && key.1 != 0);
+        whole.ok_or(Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey))
     }
 
     /// A number that nobody without the key can foretell, for the tick and clock id of a count.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use frazil::page::{Desk, KINDS, LocalRequest, LocalState, Page, slot};
 use frazil::{
-    Cells, Code, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Key, Layout, LayoutSpec, Machine,
-    ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, Subject, Window,
+    Cells, Claim, Code, DEFAULT_SCOPE, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Key, Layout,
+    LayoutSpec, Machine, ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, Subject, Window,
 };
 
 const T: u64 = 1_720_000_000_000;
@@ -338,7 +338,7 @@ fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, S
         found = Some(request);
         Err((Error::refusal(Code::Closed, Subject::Dir), String::new()))
     };
-    let status = Desk::new().local(page, &mut Registry::new(), refuse);
+    let status = Desk::new().local(page, refuse);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
     let number = |at: usize| page.numbers[at] as usize;
     found.ok_or((status, Rule::ALL[number(slot::RULE)], Subject::ALL[number(slot::SUBJECT)]))
@@ -410,19 +410,18 @@ fn the_desk_refuses_what_is_wrong_before_anything_is_attached() {
 
 #[test]
 fn the_desk_seats_a_kept_generator_alone_and_says_what_its_keeper_does() {
-    let (mut registry, mut desk) = (Registry::new(), Desk::new());
+    let mut desk = Desk::new();
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let mut page = asking(Some("/tmp"), None, None);
     let mut handles = Vec::new();
     for _ in 0..2 {
         let keeper: Arc<dyn Keeper> = Arc::<Memory>::clone(&memory);
-        assert_eq!(desk.local(&mut page, &mut registry, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
+        assert_eq!(desk.local(&mut page, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
         assert_eq!((page.numbers[slot::WAIT_MS], page.numbers[slot::MAX_BLOCK]), (12.0, 1024.0));
         assert_eq!((page.numbers[slot::MAX_LEAD_MS], page.numbers[slot::MAX_WAIT_MS]), (1000.0, 10.0));
         assert_eq!((page.numbers[slot::MAX_ASYNC_WAIT_MS], page.numbers[slot::NODE]), (5000.0, 0.0));
         page.numbers[slot::NODE] = f64::NAN;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handle")]
-        handles.push(page.numbers[slot::HANDLE] as u32);
+        handles.push(page.numbers[slot::HANDLE]);
         for at in [slot::DIR_BYTES, slot::SCOPE_BYTES, slot::FILE_SYSTEM_BYTES] {
             page.numbers[at] = f64::NAN;
         }
@@ -454,14 +453,14 @@ fn the_desk_seats_a_kept_generator_alone_and_says_what_its_keeper_does() {
 
 #[test]
 fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
-    let (mut registry, mut desk) = (Registry::new(), Desk::new());
+    let mut desk = Desk::new();
     let error = Error::refusal(Code::StateFileCorrupt, Subject::Dir);
     let mut page = asking(None, None, None);
-    let status = desk.local(&mut page, &mut registry, |_| Err((error, "über".to_owned())));
+    let status = desk.local(&mut page, |_| Err((error, "über".to_owned())));
     assert_eq!((status, text(&page).as_str()), (Code::StateFileCorrupt as u32, "über"));
     let mut page = asking(None, None, None);
     let long = format!("x{}", "ü".repeat(20_000));
-    let status = desk.local(&mut page, &mut registry, |_| Err((error, long.clone())));
+    let status = desk.local(&mut page, |_| Err((error, long.clone())));
     assert_eq!(status, Code::StateFileCorrupt as u32);
     assert_eq!(text(&page), long[..32_767], "whole characters");
 }
@@ -476,19 +475,55 @@ fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
         assert_eq!(Rule::ALL[rule], Rule::OneKind);
     };
 
-    let (mut registry, mut desk) = (Registry::new(), Desk::new());
-    registry.open(&layout, GeneratorOptions::new(Node::Id(0))).unwrap();
-    let mut page = asking(None, None, None);
-    assert_eq!(desk.local(&mut page, &mut registry, attach), Code::StateConflict as u32);
-    conflict(&page);
-    let mut page = asking(None, Some("default"), None);
-    assert_eq!(desk.local(&mut page, &mut registry, attach), Code::StateConflict as u32);
+    // The tests of this file are one process: these node ids are of this test alone.
+    let of_node = |node: f64, scope| {
+        let mut page = asking(None, scope, None);
+        (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, node);
+        page
+    };
+    let static_of = |node| Registry::new().open(&layout, GeneratorOptions::new(Node::Id(node)));
+    let mut desk = Desk::new();
+    static_of(40).unwrap();
+    for scope in [None, Some("default")] {
+        let mut page = of_node(40.0, scope);
+        assert_eq!(desk.local(&mut page, attach), Code::StateConflict as u32);
+        conflict(&page);
+    }
     // IDs of another scope, or node id, are not meant to meet.
-    assert_eq!(desk.local(&mut asking(None, Some("shop"), None), &mut registry, attach), 0);
-    let mut page = asking(None, None, None);
-    (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 5.0);
-    assert_eq!(desk.local(&mut page, &mut registry, attach), 0);
-    let error = registry.open(&layout, GeneratorOptions::new(Node::Id(5))).unwrap_err();
+    assert_eq!(desk.local(&mut of_node(40.0, Some("shop")), attach), 0);
+    assert_eq!(desk.local(&mut of_node(41.0, None), attach), 0);
+    let error = static_of(41).unwrap_err();
     assert_eq!((error.code(), error.rule()), (Code::StateConflict, Rule::OneKind));
-    registry.open(&layout, GeneratorOptions::new(Node::Id(6))).unwrap();
+    static_of(42).unwrap();
+}
+
+#[test]
+fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
+    let layout = Layout::named("default").unwrap();
+    let machine = Machine::new(&layout, Node::Id(50), 10).unwrap();
+    let open = || Registry::new().open(&layout, GeneratorOptions::new(Node::Id(50)));
+    let (first, second) = (Claim::kept(&machine, None).unwrap(), Claim::kept(&machine, Some(DEFAULT_SCOPE)).unwrap());
+    assert_eq!(open().unwrap_err().rule(), Rule::OneKind);
+    drop(first);
+    assert_eq!(open().unwrap_err().rule(), Rule::OneKind, "the second is still attaching");
+    drop(second);
+    // A desk whose request is refused gives it back too, and holds it in between.
+    let mut page = asking(None, None, None);
+    (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 50.0);
+    let status = Desk::new().local(&mut page, |_| {
+        assert_eq!(open().unwrap_err().rule(), Rule::OneKind);
+        Err((Error::refusal(Code::StateFileCorrupt, Subject::Dir), String::new()))
+    });
+    assert_eq!(status, Code::StateFileCorrupt as u32);
+    open().unwrap();
+    assert_eq!(Claim::kept(&machine, None).unwrap_err().rule(), Rule::OneKind);
+    // Any registry of the process: what it made once was minted from.
+    open().unwrap();
+
+    let other = Machine::new(&layout, Node::Id(51), 10).unwrap();
+    let (confirmed, dropped) = (Claim::kept(&other, None).unwrap(), Claim::kept(&other, None).unwrap());
+    confirmed.confirm();
+    drop(dropped);
+    let error = Registry::new().open(&layout, GeneratorOptions::new(Node::Id(51))).unwrap_err();
+    assert_eq!(error.rule(), Rule::OneKind, "confirmed for good");
 }

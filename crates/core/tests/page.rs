@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use frazil::page::{Desk, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
-use frazil::{Code, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
+use frazil::{Code, Field, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
 use serde_json::Value;
 
 mod files;
@@ -64,31 +64,31 @@ impl Host {
     }
 
     /// Opens what the page describes, which must be right.
-    fn handle(&mut self) -> u32 {
+    fn handle(&mut self) -> f64 {
         assert_eq!(self.open(), 0, "{}", self.refusal());
-        u32::try_from(self.index(slot::HANDLE)).unwrap()
+        self.page.numbers[slot::HANDLE]
     }
 
     /// A generator of the layout `default` with another node id, and perhaps a state of its own.
-    fn handle_of(&mut self, node: u32, private: bool) -> u32 {
+    fn handle_of(&mut self, node: u32, private: bool) -> f64 {
         self.describe_default();
         self.set(slot::NODE, f64::from(node));
         self.set(slot::PRIVATE, f64::from(u8::from(private)));
         self.handle()
     }
 
-    fn reserve(&mut self, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    fn reserve(&mut self, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         self.desk.reserve(&mut self.page, handle, now_ms, want, confirmed)
     }
 
     /// One ID, which must be had.
-    fn next(&mut self, handle: u32, now_ms: f64) -> u64 {
+    fn next(&mut self, handle: f64, now_ms: f64) -> u64 {
         let id = self.desk.next(&mut self.page, handle, now_ms, true);
         assert_ne!(id, NO_ID, "status {}", self.page.numbers[slot::STATUS]);
         id
     }
 
-    /// A slot that holds a number of a handle, a subject or a rule.
+    /// A slot that holds a number of a subject or a rule.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the core wrote a small whole number")]
     fn index(&self, at: usize) -> usize {
         self.page.numbers[at] as usize
@@ -255,7 +255,7 @@ fn a_million_generators_of_one_node_are_one() {
     }
     assert_eq!(host.handle(), handle);
     assert_eq!(host.registry.len(), 1);
-    assert_eq!(host.handle_of(8, false), handle + 1, "no handle was used up in between");
+    assert_eq!(host.handle_of(8, false), handle + 1.0, "no handle was used up in between");
 }
 
 #[test]
@@ -267,25 +267,56 @@ fn private_generators_share_nothing() {
     assert!(host.registry.is_empty());
 }
 
+/// What the calls answer for a handle: `reserve` (and `next` as it), `admit`, `health`, `file`.
+fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
+    let Host { desk, page, .. } = host;
+    let reserve = desk.reserve(page, handle, NOW_MS, 1, true);
+    assert_eq!(desk.next(page, handle, NOW_MS, true) == NO_ID, reserve != 0);
+    assert_eq!(page.numbers[slot::STATUS].to_bits(), f64::from(reserve).to_bits());
+    [reserve, desk.admit(page, handle, 1.0, 0.0), desk.health(page, handle, NOW_MS), desk.file(page, handle)]
+}
+
 #[test]
-fn a_released_handle_is_closed_and_used_again() {
+fn a_released_handle_stays_closed_when_its_place_is_used_again() {
+    let closed = [Code::Closed as u32; 4];
     let mut host = Host::new();
     let handle = host.handle_of(7, true);
     let first = host.next(handle, NOW_MS);
     host.desk.release(handle);
-    for confirmed in [false, true] {
-        assert_eq!(host.reserve(handle, NOW_MS, 1, confirmed), Code::Closed as u32);
+    assert_eq!(answers(&mut host, handle), closed);
+    for stale in [handle, f64::NAN, -1.0, 1e300, f64::from(u32::MAX)] {
+        host.desk.release(stale);
     }
-    assert_eq!(host.desk.admit(&mut host.page, handle, 1.0, 0.0), Code::Closed as u32);
-    assert_eq!(host.desk.next(&mut host.page, handle, NOW_MS, true), NO_ID);
-    assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::Closed as u8).to_bits());
-    host.desk.release(handle);
-    host.desk.release(u32::MAX);
 
-    let (again, fresh) = (host.handle_of(7, true), host.handle_of(7, true));
-    assert_eq!(again, handle);
-    assert_ne!(fresh, handle, "a handle released twice must not be given out twice");
-    assert_eq!(host.next(again, NOW_MS), first, "a private generator starts from nothing");
+    let (again, fresh) = (host.handle_of(8, true), host.handle_of(7, true));
+    assert_eq!(answers(&mut host, handle), closed, "node 8 has the place now");
+    host.desk.release(handle);
+    assert_ne!(again.to_bits(), fresh.to_bits(), "a handle released twice must not be given out twice");
+    assert_eq!(host.next(fresh, NOW_MS), first, "a private generator starts from nothing");
+    assert_eq!(host.next(again, NOW_MS), first + (1 << 12), "and is not closed by a handle of another time");
+}
+
+#[test]
+fn a_handle_that_equal_generators_share_is_released_for_all_of_them() {
+    let mut host = Host::new();
+    let shared = host.handle_of(7, false);
+    let first = host.next(shared, NOW_MS);
+    host.desk.release(shared);
+    let private = host.handle_of(8, true);
+    assert_eq!(answers(&mut host, shared)[0], Code::Closed as u32);
+    let again = host.handle_of(7, false);
+    assert_eq!(host.next(again, NOW_MS), first + 1, "the state lives on");
+    assert_ne!(again.to_bits(), private.to_bits());
+}
+
+#[test]
+fn what_is_no_handle_is_closed() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, true);
+    assert_eq!(handle.to_bits(), 0.0_f64.to_bits());
+    for near in [-0.0, 0.5, -0.5, -1.0, 1.0, f64::NAN, f64::INFINITY, 16_777_216.0, 18_446_744_073_709_551_616.0] {
+        assert_eq!(answers(&mut host, near), [Code::Closed as u32; 4], "{near}");
+    }
 }
 
 #[test]
@@ -298,14 +329,48 @@ fn a_gap_left_by_a_released_handle_hides_no_generator() {
 }
 
 #[test]
-fn a_million_private_generators_one_after_another_use_one_handle() {
+fn a_million_private_generators_one_after_another_use_one_place() {
     let mut host = Host::new();
-    let handle = host.handle_of(7, true);
+    let first = host.handle_of(7, true);
+    let mut handle = first;
     for _ in 0..1_000_000 {
         host.desk.release(handle);
-        assert_eq!(host.open(), 0);
+        let again = host.handle();
+        assert!(again > handle, "no number is given twice");
+        handle = again;
     }
-    assert_eq!(host.handle_of(8, false), handle + 1);
+    assert_eq!(host.handle_of(8, false).to_bits(), (first + 1.0).to_bits());
+}
+
+#[test]
+fn opening_costs_as_much_beside_a_hundred_thousand_states_as_beside_none() {
+    let wide = LayoutSpec {
+        epoch_ms: 1_704_067_200_000,
+        tick_ms: 1,
+        unsigned: false,
+        fields: vec![Field::time(41), Field::node(20), Field::sequence(2)],
+    };
+    let mut host = Host::new();
+    host.describe(&wide);
+    let cost = |host: &mut Host, nodes: std::ops::Range<u32>| {
+        let batches = nodes.step_by(100).map(|from| {
+            let start = std::time::Instant::now();
+            for node in from..from + 100 {
+                host.set(slot::NODE, f64::from(node));
+                assert_eq!(host.open(), 0);
+            }
+            start.elapsed()
+        });
+        // The smallest, so that a pause of the machine does not count.
+        batches.min().unwrap()
+    };
+    let first = cost(&mut host, 0..2000);
+    cost(&mut host, 2000..100_000);
+    let last = cost(&mut host, 100_000..102_000);
+    let again = cost(&mut host, 50_000..52_000);
+    assert_eq!(host.registry.len(), 102_000);
+    assert!(last < 20 * first, "{last:?} for 100 at last, {first:?} at first");
+    assert!(again < 20 * first, "{again:?} for 100 that are open, {first:?} at first");
 }
 
 /// Numbers that are no whole number from 0 up.

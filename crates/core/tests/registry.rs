@@ -93,7 +93,8 @@ fn a_state_has_one_start_of_the_sequence() {
     let mut registry = Registry::new();
     let default = Layout::named("default").unwrap();
     let mut open = |sequence_start| {
-        let options = GeneratorOptions { sequence_start, ..GeneratorOptions::new(Node::Id(7)) };
+        let key = Some(Key::new(1, 2));
+        let options = GeneratorOptions { sequence_start, key, ..GeneratorOptions::new(Node::Id(7)) };
         registry.open(&default, options).map(|generator| generator.machine().max_block())
     };
     for _ in 0..2 {
@@ -105,11 +106,29 @@ fn a_state_has_one_start_of_the_sequence() {
 }
 
 #[test]
-fn a_key_with_half_of_it_missing_is_none() {
+fn a_key_with_half_of_it_missing_is_none_and_leaves_no_state() {
     let default = Layout::named("default").unwrap();
-    for key in [Key::new(0, 0), Key::new(1, 0), Key::new(0, 1)] {
-        let sequence_start = SequenceStart::Random;
+    let mut registry = Registry::new();
+    for (sequence_start, key) in
+        [(SequenceStart::Random, Key::new(0, 0)), (SequenceStart::Random, Key::new(1, 0)), (SequenceStart::Wrap, Key::new(0, 1))]
+    {
         let options = GeneratorOptions { sequence_start, key: Some(key), ..GeneratorOptions::new(Node::Id(7)) };
-        assert_eq!(Registry::new().open(&default, options).unwrap_err().rule(), Rule::StartKey);
+        assert_eq!(registry.open(&default, options).unwrap_err().rule(), Rule::StartKey);
+        assert!(registry.is_empty());
     }
+    // So neither the start nor the half of a key is in the way of who comes next.
+    registry.open(&default, GeneratorOptions::new(Node::Id(7))).unwrap();
+}
+
+/// Without `std` no key can be drawn.
+#[cfg(not(feature = "std"))]
+#[test]
+fn a_start_without_a_key_leaves_no_state_where_none_can_be_drawn() {
+    let default = Layout::named("default").unwrap();
+    let mut registry = Registry::new();
+    let asking = |key| GeneratorOptions { sequence_start: SequenceStart::Random, key, ..GeneratorOptions::new(Node::Id(7)) };
+    assert_eq!(registry.open(&default, asking(None)).unwrap_err().rule(), Rule::StartKey);
+    assert!(registry.is_empty());
+    registry.open(&default, asking(Some(Key::new(1, 2)))).unwrap();
+    registry.open(&default, asking(None)).unwrap();
 }

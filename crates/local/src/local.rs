@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::page::{DEFAULT_SCOPE, LocalRequest, LocalState, is_scope};
-use frazil::{Code, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject};
+use frazil::page::{LocalRequest, LocalState, is_scope};
+use frazil::{
+    Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject,
+};
 
 use crate::attachment::Attachment;
 use crate::fault::Fault;
@@ -66,6 +68,9 @@ pub struct LocalOptions<'a> {
 /// * **Shared** with every other one of its directory, scope, layout and node id, in all processes of the machine.
 /// * **Durable**: crashes, power loss and a clock that is set back repeat nothing.
 ///
+/// It shares no state with a generator of a [`Registry`](frazil::Registry). So with one layout and node id, and no scope of its
+/// own, the one of the two that a process opens second is `STATE_CONFLICT`.
+///
 /// Do not keep one across `fork`: a child that mints is answered `CLOSED` when the window is over. Open it in the child.
 ///
 /// ```
@@ -92,7 +97,8 @@ impl Local {
     /// * `NODE_REQUIRED` without a node id where the environment shows an orchestrator; `INVALID_NODE`; `INVALID_OPTION`.
     /// * `CLOCK_BACKWARD` with the milliseconds to wait where that is more than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
     /// * `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`: the [`Fault`] says which file
-    ///   and what to do. `STATE_CONFLICT` where the file is in use with another `sequence_start`.
+    ///   and what to do. `STATE_CONFLICT` where the file is in use with another `sequence_start`, and where a registry of this
+    ///   process has a state of the layout and node id.
     ///
     /// ```
     /// use frazil::{Code, Layout};
@@ -106,8 +112,10 @@ impl Local {
         let has_node = layout.join_node(Node::None).is_err();
         let default = if has_node { Node::Id(0) } else { Node::None };
         let machine = Machine::leading(layout, node.unwrap_or(default), max_lead_ms)?;
+        let claim = Claim::kept(&machine, scope.as_deref())?;
         let order = Order { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
         let (attachment, wait_ms) = order.attach()?;
+        claim.confirm();
         sleep(Duration::from_millis(wait_ms));
         let keeper: Arc<dyn Keeper> = Arc::<Attachment>::clone(&attachment);
         let generator = Generator::kept(layout, node.unwrap_or(default), max_lead_ms, keeper)?;
@@ -142,16 +150,16 @@ impl Deref for Local {
     }
 }
 
-/// Does what `Snowflake.local()` asks the core for.
+/// Does what `Snowflake.local()` asks the core for. The caller has claimed the layout and node id ([`Claim`]).
 ///
 /// # Errors
 /// As [`Local::open`].
 ///
 /// ```
-/// use frazil::{Code, Registry};
+/// use frazil::Code;
 /// use frazil::page::{Desk, Page};
-/// let (mut registry, mut desk, mut page) = (Registry::new(), Desk::new(), Page::new());
-/// let status = desk.local(&mut page, &mut registry, |request| Ok(frazil_local::attach(request)?));
+/// let (mut desk, mut page) = (Desk::new(), Page::new());
+/// let status = desk.local(&mut page, |request| Ok(frazil_local::attach(request)?));
 /// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
 /// ```
 pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {

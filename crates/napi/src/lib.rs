@@ -81,47 +81,46 @@ pub fn open(page: u32) -> u32 {
 #[napi]
 #[must_use]
 pub fn local(page: u32) -> u32 {
-    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with(page, Code::Closed as u32, |desk, page| desk.local(page, &mut registry, |request| Ok(frazil_local::attach(request)?)))
+    with(page, Code::Closed as u32, |desk, page| desk.local(page, |request| Ok(frazil_local::attach(request)?)))
 }
 
 /// `Desk::release`.
 #[napi]
-pub fn release(page: u32, handle: u32) {
+pub fn release(page: u32, handle: f64) {
     with(page, (), |desk, _| desk.release(handle));
 }
 
 /// `Desk::admit`.
 #[napi]
 #[must_use]
-pub fn admit(page: u32, handle: u32, count: f64, wait_ms: f64) -> u32 {
+pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.admit(page, handle, count, wait_ms))
 }
 
 /// `Desk::reserve`.
 #[napi]
 #[must_use]
-pub fn reserve(page: u32, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.reserve(page, handle, now_ms, want, confirmed))
 }
 
 /// `Desk::next`.
 #[napi]
 #[must_use]
-pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
     with(page, NO_ID, |desk, page| desk.next(page, handle, now_ms, confirmed))
 }
 
 /// `Desk::health`.
 #[napi]
 #[must_use]
-pub fn health(page: u32, handle: u32, now_ms: f64) -> u32 {
+pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.health(page, handle, now_ms))
 }
 
 /// `Desk::file`.
 #[napi]
 #[must_use]
-pub fn file(page: u32, handle: u32) -> u32 {
+pub fn file(page: u32, handle: f64) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.file(page, handle))
 }

@@ -83,25 +83,25 @@ fn generator_stats(generator: &Generator) -> Stats {
 
 #[no_panic]
 #[inline(never)]
-fn desk_reserve(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+fn desk_reserve(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     desk.reserve(page, handle, now_ms, want, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_next(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+fn desk_next(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
     desk.next(page, handle, now_ms, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_admit(desk: &Desk, page: &mut Page, handle: u32, count: f64, wait_ms: f64) -> u32 {
+fn desk_admit(desk: &Desk, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
     desk.admit(page, handle, count, wait_ms)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_health(desk: &Desk, page: &mut Page, handle: u32, now_ms: f64) -> u32 {
+fn desk_health(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
     desk.health(page, handle, now_ms)
 }
 

@@ -83,34 +83,34 @@ pub fn open(page: u32) -> u32 {
 
 /// `Desk::release`.
 #[wasm_bindgen]
-pub fn release(page: u32, handle: u32) {
+pub fn release(page: u32, handle: f64) {
     with(page, (), |Instance { desk, .. }| desk.release(handle));
 }
 
 /// `Desk::admit`.
 #[wasm_bindgen]
 #[must_use]
-pub fn admit(page: u32, handle: u32, count: f64, wait_ms: f64) -> u32 {
+pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
     with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.admit(page, handle, count, wait_ms))
 }
 
 /// `Desk::reserve`.
 #[wasm_bindgen]
 #[must_use]
-pub fn reserve(page: u32, handle: u32, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.reserve(page, handle, now_ms, want, confirmed))
 }
 
 /// `Desk::next`.
 #[wasm_bindgen]
 #[must_use]
-pub fn next(page: u32, handle: u32, now_ms: f64, confirmed: bool) -> u64 {
+pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
     with(page, NO_ID, |Instance { desk, page, .. }| desk.next(page, handle, now_ms, confirmed))
 }
 
 /// `Desk::health`.
 #[wasm_bindgen]
 #[must_use]
-pub fn health(page: u32, handle: u32, now_ms: f64) -> u32 {
+pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
     with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.health(page, handle, now_ms))
 }

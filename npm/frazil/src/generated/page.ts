@@ -16,6 +16,7 @@ export enum Slot {
   MAX = 8,
   HANDLE = 9,
   MAX_BLOCK = 10,
+  UNSHARED = 11,
   EPOCH_MS = 16,
   TICK_MS = 17,
   UNSIGNED = 18,
@@ -71,7 +72,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 1276910380,
+  ABI = 3695500515,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

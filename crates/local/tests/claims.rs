@@ -1,0 +1,72 @@
+//! A generator of a registry and one of a state file share no state: of one layout and node id a process has one kind.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry, Rule};
+use frazil_local::{Local, LocalOptions};
+
+/// A directory of its own, gone at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("frazil-claims-{name}-{}", std::process::id())))
+    }
+
+    fn open(&self, node: u64, scope: Option<&str>) -> Result<Local, frazil_local::Fault> {
+        let (dir, scope) = (Some(self.0.clone()), scope.map(str::to_owned));
+        Local::open(&layout(), LocalOptions { dir, node: Some(Node::Id(node)), scope, ..LocalOptions::default() })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+fn layout() -> Layout {
+    Layout::named("default").unwrap()
+}
+
+fn open_static(node: u64) -> frazil::Result<frazil::Generator> {
+    Registry::new().open(&layout(), GeneratorOptions::new(Node::Id(node)))
+}
+
+// The tests of this file are one process: each node id is of one test.
+
+#[test]
+fn whichever_kind_comes_second_is_refused() {
+    let place = Place::new("second");
+    open_static(1).unwrap();
+    assert_eq!(place.open(1, None).unwrap_err().code(), Code::StateConflict);
+    assert!(!place.0.exists(), "a refused opening makes no file");
+
+    drop(place.open(2, None).unwrap());
+    let error = open_static(2).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (Code::StateConflict, Rule::OneKind));
+    place.open(2, None).unwrap();
+}
+
+#[test]
+fn an_opening_that_fails_leaves_the_node_id_to_a_registry() {
+    let nowhere = LocalOptions { dir: Some("/proc".into()), node: Some(Node::Id(3)), ..LocalOptions::default() };
+    assert_ne!(Local::open(&layout(), nowhere).unwrap_err().code(), Code::StateConflict);
+    open_static(3).unwrap();
+}
+
+#[test]
+fn ids_of_another_scope_are_not_meant_to_meet_and_repeat() {
+    let place = Place::new("scope");
+    let shop = place.open(4, Some("shop")).unwrap();
+    let registered = open_static(4).unwrap();
+    // A window of the file has begun by now; its time is the system's.
+    let now_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let clock = ManualClock::new(u64::try_from(now_ms).unwrap() + 50);
+    let mut ids = HashSet::new();
+    let mint = |ids: &frazil::Generator| [(); 100].map(|()| ids.next(&clock).unwrap());
+    let issued = [mint(&shop), mint(&registered)].concat();
+    assert_eq!(issued.iter().filter(|id| !ids.insert(**id)).count(), 100, "without the rule the two would repeat each other");
+}
