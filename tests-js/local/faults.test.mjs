@@ -614,6 +614,42 @@ describe("a clock that is wrong", { concurrency }, () => {
     assert.deepEqual((await minter.call("minted")).codes, {});
   });
 
+  /** Opens a file, mints an ID and closes it, so many minutes after the boot, with a clock that far ahead. Returns the ID. */
+  async function visit(t, dir, minutes, wallMs) {
+    const bootMs = minutes * 60_000;
+    const visitor = await start(t, { clocks: clocks({ wallMs: wallMs + bootMs, bootMs }) });
+    await visitor.call("open", { dir });
+    const [id] = await visitor.call("next", 1);
+    await visitor.call("close");
+    await visitor.end();
+    return id;
+  }
+
+  test("a year ahead in one reading of two short processes each, eleven minutes apart, is followed by neither", async (t) => {
+    const [dir, year] = [place(), 365 * 24 * hour];
+    const ids = [];
+    for (const [minutes, wallMs] of [
+      [0, 0],
+      [1, year],
+      [12, year],
+      [13, 0],
+    ]) {
+      ids.push(await visit(t, dir, minutes, wallMs));
+    }
+    assert.ok(increasing(ids));
+    assert.ok(timestampOf(ids.at(-1)) < Date.now() + hour, "and nothing is reserved up to that year");
+  });
+
+  test("a year ahead in short processes for over ten minutes is followed by them together", async (t) => {
+    const [dir, year] = [place(), 365 * 24 * hour];
+    const ids = [];
+    for (const minutes of [0, 5, 9, 12]) ids.push(await visit(t, dir, minutes, minutes === 0 ? 0 : year));
+    const late = await visit(t, dir, 16, year);
+    assert.ok(increasing([...ids, late]));
+    assert.ok(ids.every((id) => timestampOf(id) < Date.now() + hour));
+    assert.ok(timestampOf(late) > Date.now() + year);
+  });
+
   const ownTime = spawnSync("unshare", ["--time", "--fork", "--boottime", "86400", "true"]).status === 0;
   const skip = !ownTime && "needs unshare --time";
   test("a container that counts from another boot believes the same clock as the others", { skip }, async (t) => {

@@ -128,7 +128,9 @@ test("a lock of another program on a directory above never refuses an opening", 
   const dir = join(place(), "x/y");
   mkdirSync(dir, { recursive: true });
   chmodSync(dirname(dir), 0o755);
-  const holder = spawn("flock", ["-x", dirname(dir), "sh", "-c", "echo held; read line"], { stdio: ["pipe", "pipe", "inherit"] });
+  const holder = spawn("flock", ["-x", dirname(dir), "sh", "-c", "echo held; read line"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   t.after(() => holder.stdin.end());
   await once(holder.stdout, "data");
   const ids = Snowflake.local({ dir });
@@ -144,7 +146,8 @@ test("a directory above that may not be read costs each start the wait, and refu
   for (const path of [join(top, dir), join(top, "open")]) chmodSync(path, 0o777);
   // It may be gone through, and not read.
   for (const above of [top, dirname(top), dirname(dirname(top))]) chmodSync(above, 0o711);
-  for (let above = dirname(dirname(dirname(top))); above.startsWith("/tmp/"); above = dirname(above)) chmodSync(above, 0o711);
+  for (let above = dirname(dirname(dirname(top))); above.startsWith("/tmp/"); above = dirname(above))
+    chmodSync(above, 0o711);
   const other = await start(t, { uid: 65534, gid: 65534 });
   const waiting = await errorOf(() => other.call("open", { dir: join(top, dir), startWaitMs: 0 }));
   assert.equal(waiting?.code, "CLOCK_BACKWARD", `${waiting}`);
@@ -153,29 +156,33 @@ test("a directory above that may not be read costs each start the wait, and refu
   await other.call("next", 100);
 });
 
-test("a backup in the place of a file on a file system without birth times is refused, at the same inode too", withDisks, async (t) => {
-  const { dir } = mounted(t, "ext4", { options: ["-I", "128"] });
-  const hands = clocks();
-  const [one, other] = [await start(t), await start(t, { clocks: hands })];
-  const { path } = await one.call("open", { dir });
-  await one.call("next", 100);
-  await one.call("close");
-  const backup = join(place(), "backup");
-  copyFileSync(path, backup);
-  await one.call("open", { dir });
-  await one.call("next", 10_000);
-  await one.end();
-  const { ino } = statSync(path);
-  rmSync(path);
-  copyFileSync(backup, path);
-  assert.equal(statSync(path).ino, ino, "the inode is used again");
-  assert.equal(run("stat", "--format=%W", path).trim(), "0", "and says nothing of when it was made");
-  hands.set({ wallMs: -3200 });
-  const error = await errorOf(() => other.call("open", { dir }));
-  assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
-  assert.match(error.message, /is a copy/);
-  await other.end();
-});
+test(
+  "a backup in the place of a file on a file system without birth times is refused, at the same inode too",
+  withDisks,
+  async (t) => {
+    const { dir } = mounted(t, "ext4", { options: ["-I", "128"] });
+    const hands = clocks();
+    const [one, other] = [await start(t), await start(t, { clocks: hands })];
+    const { path } = await one.call("open", { dir });
+    await one.call("next", 100);
+    await one.call("close");
+    const backup = join(place(), "backup");
+    copyFileSync(path, backup);
+    await one.call("open", { dir });
+    await one.call("next", 10_000);
+    await one.end();
+    const { ino } = statSync(path);
+    rmSync(path);
+    copyFileSync(backup, path);
+    assert.equal(statSync(path).ino, ino, "the inode is used again");
+    assert.equal(run("stat", "--format=%W", path).trim(), "0", "and says nothing of when it was made");
+    hands.set({ wallMs: -3200 });
+    const error = await errorOf(() => other.call("open", { dir }));
+    assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
+    assert.match(error.message, /is a copy/);
+    await other.end();
+  },
+);
 
 describe("two boot ids on one kernel", () => {
   test("as systemd-nspawn shows them: processes share the file, and repeat no ID", withMounts, async (t) => {

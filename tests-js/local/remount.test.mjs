@@ -96,44 +96,52 @@ test("a clean close costs no more than the last tick used, with proof and withou
   }
 });
 
-test("a failed flush ends the file until its file system is mounted anew, and then it repeats nothing", withDisks, async (t) => {
-  const { dir, mount, unmount } = mounted(t, "ext4");
-  const failing = disk();
-  const file = join(place(), "ids");
-  const minter = await start(t, { disk: failing });
-  await minter.call("open", { dir, layout });
-  await minter.mint({ file });
-  failing.failOnce();
-  await minter.refused("STATE_FILE_FAILED");
-  await minter.end();
-  const before = await start(t);
-  const error = await errorOf(() => before.call("open", { dir, layout }));
-  assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
-  assert.match(error.message, /unmount its file system and mount it anew, or restart the machine/);
-  unmount();
-  mount();
-  await before.call("open", { dir, layout });
-  const more = await before.call("next", 1000);
-  await before.end();
-  assert.equal(repeats([...written(file), ...more]), 0);
-});
+test(
+  "a failed flush ends the file until its file system is mounted anew, and then it repeats nothing",
+  withDisks,
+  async (t) => {
+    const { dir, mount, unmount } = mounted(t, "ext4");
+    const failing = disk();
+    const file = join(place(), "ids");
+    const minter = await start(t, { disk: failing });
+    await minter.call("open", { dir, layout });
+    await minter.mint({ file });
+    failing.failOnce();
+    await minter.refused("STATE_FILE_FAILED");
+    await minter.end();
+    const before = await start(t);
+    const error = await errorOf(() => before.call("open", { dir, layout }));
+    assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
+    assert.match(error.message, /unmount its file system and mount it anew, or restart the machine/);
+    unmount();
+    mount();
+    await before.call("open", { dir, layout });
+    const more = await before.call("next", 1000);
+    await before.end();
+    assert.equal(repeats([...written(file), ...more]), 0);
+  },
+);
 
-test("a disk under another number in the same boot is refused, whether it is a copy or came back", withDisks, async (t) => {
-  const one = mounted(t, "ext4");
-  const [minter, later] = await Promise.all([start(t), start(t)]);
-  const { path } = await minter.call("open", { dir: one.dir });
-  await minter.call("next", 1000);
-  await minter.end();
-  one.unmount();
-  // Something else takes the number that it had.
-  mounted(t, "ext4");
-  one.mount();
-  const error = await errorOf(() => later.call("open", { dir: one.dir }));
-  assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
-  assert.ok(error.message.includes(path));
-  assert.match(error.message, /snapshot.*came back under another number, restart the machine/);
-  await later.end();
-});
+test(
+  "a disk under another number in the same boot is refused, whether it is a copy or came back",
+  withDisks,
+  async (t) => {
+    const one = mounted(t, "ext4");
+    const [minter, later] = await Promise.all([start(t), start(t)]);
+    const { path } = await minter.call("open", { dir: one.dir });
+    await minter.call("next", 1000);
+    await minter.end();
+    one.unmount();
+    // Something else takes the number that it had.
+    mounted(t, "ext4");
+    one.mount();
+    const error = await errorOf(() => later.call("open", { dir: one.dir }));
+    assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
+    assert.ok(error.message.includes(path));
+    assert.match(error.message, /snapshot.*came back under another number, restart the machine/);
+    await later.end();
+  },
+);
 
 const btrfs = { skip: withDisks.skip || (!existsSync("/sys/fs/btrfs") && "the kernel has no btrfs") };
 test("btrfs goes on under another device number, and refuses a snapshot", btrfs, async (t) => {

@@ -439,6 +439,70 @@ pub struct LocalState {
     pub wait_ms: u64,
 }
 
+/// The opening of a state file, which can take seconds, apart from the desk and the page, so that another thread can do it.
+///
+/// ```
+/// use frazil::page::{LocalOpening, Page};
+/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, which Desk::opened will say
+/// drop(refused.attach(|_| unreachable!()));
+/// ```
+#[cfg(feature = "std")]
+#[derive(Debug)]
+#[must_use = "an opening that is dropped leaves nothing"]
+pub struct LocalOpening(Result<(Asked, LocalRequest)>);
+
+/// What came of it: for [`Desk::opened`].
+#[cfg(feature = "std")]
+#[derive(Debug)]
+#[must_use = "what was opened is closed when it is dropped"]
+pub struct LocalOpened(core::result::Result<(Asked, LocalState), (Error, String)>);
+
+/// What is known of a generator before its state is attached to.
+#[cfg(feature = "std")]
+#[derive(Debug)]
+struct Asked {
+    machine: Machine,
+    claim: Claim,
+    /// How long calls may wait, as it is in force: the page is used for other calls meanwhile.
+    waits: [f64; 2],
+}
+
+#[cfg(feature = "std")]
+impl LocalOpening {
+    /// What a page asks for. The layout and node id are claimed.
+    pub fn of(page: &mut Page) -> Self {
+        Self(Self::request(page).and_then(|request| {
+            let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
+            let waits = [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]];
+            Ok((Asked { machine: request.machine, claim, waits }, request))
+        }))
+    }
+
+    /// Attaches to the state. No lock of the core is held meanwhile.
+    pub fn attach(self, attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>) -> LocalOpened {
+        let asked = self.0.map_err(|error| (error, String::new()));
+        LocalOpened(asked.and_then(|(asked, request)| Ok((asked, attach(request)?))))
+    }
+
+    /// What the page asks for. The waits are written back as they are in force.
+    fn request(page: &mut Page) -> Result<LocalRequest> {
+        let geometry = page.geometry()?;
+        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
+        let node = if node_missing { 0 } else { page.node(&geometry)? };
+        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
+        page.waits()?;
+        let start_wait_ms = page.option(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
+        let sequence_start = page.sequence_start()?;
+        let [dir, scope, file_system] = page.texts([
+            (slot::DIR_BYTES, Subject::Dir),
+            (slot::SCOPE_BYTES, Subject::Scope),
+            (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
+        ])?;
+        Ok(LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms })
+    }
+}
+
 /// A number that must be whole and within bounds.
 fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
     #[expect(
@@ -527,44 +591,34 @@ impl Desk {
         page: &mut Page,
         attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
     ) -> u32 {
-        let claimed =
-            Self::local_request(page).and_then(|request| Ok((Claim::kept(&request.machine, request.scope.as_deref())?, request)));
-        let (claim, request) = match claimed {
-            Ok(claimed) => claimed,
-            Err(error) => return page.refuse(error),
-        };
-        let machine = request.machine;
-        match attach(request) {
-            Ok(LocalState { keeper, wait_ms }) => {
+        let opening = LocalOpening::of(page);
+        self.opened(page, opening.attach(attach))
+    }
+
+    /// Ends what [`LocalOpening`] began: writes what [`Desk::local`] writes, or why it was refused. The page may hold anything by
+    /// now.
+    ///
+    /// ```
+    /// use frazil::page::{Desk, LocalOpening, Page};
+    /// let (mut desk, mut page) = (Desk::new(), Page::new());
+    /// let opened = LocalOpening::of(&mut page).attach(|_| unreachable!("a page of zeros is no layout"));
+    /// assert_eq!(desk.opened(&mut page, opened), frazil::Code::InvalidLayout as u32);
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
+        match opened {
+            Ok((asked, LocalState { keeper, wait_ms })) => {
                 // Only now: where nothing is kept, nothing is in the way of a static generator.
-                claim.confirm();
-                page.describe(&machine, wait_ms);
+                asked.claim.confirm();
+                page.describe(&asked.machine, wait_ms);
+                [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = asked.waits;
                 // A node id has at most 32 bits.
-                page.numbers[slot::NODE] = f64::from(u32::try_from(machine.node()).unwrap_or(u32::MAX));
-                page.numbers[slot::HANDLE] = self.seat(Generator::kept_by(machine, keeper));
+                page.numbers[slot::NODE] = f64::from(u32::try_from(asked.machine.node()).unwrap_or(u32::MAX));
+                page.numbers[slot::HANDLE] = self.seat(Generator::kept_by(asked.machine, keeper));
                 0
             }
             Err((error, text)) => page.refuse_saying(error, Some(&text)),
         }
-    }
-
-    /// What the page asks for. The waits are written back as they are in force.
-    #[cfg(feature = "std")]
-    fn local_request(page: &mut Page) -> Result<LocalRequest> {
-        let geometry = page.geometry()?;
-        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
-        let node = if node_missing { 0 } else { page.node(&geometry)? };
-        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
-        let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
-        page.waits()?;
-        let start_wait_ms = page.option(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
-        let sequence_start = page.sequence_start()?;
-        let [dir, scope, file_system] = page.texts([
-            (slot::DIR_BYTES, Subject::Dir),
-            (slot::SCOPE_BYTES, Subject::Scope),
-            (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
-        ])?;
-        Ok(LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms })
     }
 
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {

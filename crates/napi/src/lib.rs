@@ -13,18 +13,23 @@
 mod copies;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use frazil::page::{ABI, Desk, NO_ID, Page};
+use frazil::page::{ABI, Desk, LocalOpened, LocalOpening, NO_ID, Page};
 use frazil::{Code, Registry};
-use napi::bindgen_prelude::{Error, Result, Status, Uint8Array};
+use napi::bindgen_prelude::{AsyncTask, Env, Error, Result, Status, Task, Uint8Array};
 use napi_derive::napi;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
+static TICKETS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static DESKS: RefCell<Vec<(NonNull<Page>, Desk)>> = const { RefCell::new(Vec::new()) };
+    /// State files that were opened and not fetched yet, by ticket.
+    static OPENED: RefCell<BTreeMap<u32, LocalOpened>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Runs a call on a page and its desk; `unready` where this thread has no such page.
@@ -82,6 +87,42 @@ pub fn open(page: u32) -> u32 {
 #[must_use]
 pub fn local(page: u32) -> u32 {
     with(page, Code::Closed as u32, |desk, page| desk.local(page, |request| Ok(frazil_local::attach(request)?)))
+}
+
+/// The first half of [`local`], which does not hold the event loop: a ticket for [`opened`].
+#[napi]
+#[must_use]
+pub fn local_async(page: u32) -> AsyncTask<Opening> {
+    AsyncTask::new(Opening(with(page, None, |_, page| Some(LocalOpening::of(page)))))
+}
+
+/// The second half: `Desk::opened`, for a ticket, once.
+#[napi]
+#[must_use]
+pub fn opened(page: u32, ticket: u32) -> u32 {
+    let opened = OPENED.with_borrow_mut(|opened| opened.remove(&ticket));
+    let closed = Code::Closed as u32;
+    with(page, closed, |desk, page| opened.map_or(closed, |opened| desk.opened(page, opened)))
+}
+
+/// The opening of a state file on a thread of Node's pool.
+#[derive(Debug)]
+pub struct Opening(Option<LocalOpening>);
+
+impl Task for Opening {
+    type Output = Option<LocalOpened>;
+    type JsValue = u32;
+
+    fn compute(&mut self) -> Result<Self::Output> {
+        Ok(self.0.take().map(|opening| opening.attach(|request| Ok(frazil_local::attach(request)?))))
+    }
+
+    /// Keeps what came of it on the thread that asked, until it is fetched.
+    fn resolve(&mut self, _env: Env, output: Self::Output) -> Result<u32> {
+        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+        OPENED.with_borrow_mut(|opened| opened.extend(output.map(|output| (ticket, output))));
+        Ok(ticket)
+    }
 }
 
 /// `Desk::release`.
