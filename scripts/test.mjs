@@ -97,6 +97,13 @@ const SUITES = [
     },
   },
   {
+    name: "promises",
+    run: () => {
+      run(process.execPath, [`${root}scripts/promises.mjs`]);
+      start("promises");
+    },
+  },
+  {
     name: "lint-rust",
     run: async () => {
       const strict = ["--", "-D", "warnings"];

@@ -513,6 +513,7 @@ fn runs_of(model: Model) -> BTreeSet<Run> {
     runs
 }
 
+// docs/safety.md: 2
 #[test]
 fn single_ids_are_issued_in_every_order_of_the_callers() {
     let runs = runs_of(SINGLES);
@@ -569,6 +570,7 @@ fn blocks_and_single_ids_share_clock_ids_and_borrowed_ticks() {
     assert!(runs_of(BLOCKS_OF_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_OF_CLOCKS.id(2, 0, 1))));
 }
 
+// docs/safety.md: 2, 7
 #[test]
 fn the_clock_is_followed_back_while_others_mint() {
     let [before, after] = [STEP_BACK.id(5, 0, 0), STEP_BACK.id(2, 1, 0)];
@@ -576,6 +578,7 @@ fn the_clock_is_followed_back_while_others_mint() {
     assert!(runs.iter().all(|run| run.0 == 1 && issued(run).contains(&before) && issued(run).contains(&after)));
 }
 
+// docs/safety.md: 2
 #[test]
 fn two_threads_that_see_the_same_step_back_follow_it_once() {
     assert!(runs_of(STEP_SEEN_TWICE).iter().all(|run| run.0 == 1));
@@ -592,6 +595,7 @@ fn the_clock_goes_back_and_forth_and_back_again() {
     assert!(runs_of(BACK_AND_FORTH).iter().any(|run| run.0 == 3));
 }
 
+// docs/safety.md: 8
 #[test]
 fn a_thread_that_dies_in_the_middle_of_a_switch_harms_nobody() {
     let runs = KILLED.explore(|model| Copied::new(model, None));
@@ -960,6 +964,7 @@ fn answers(lives: &BTreeSet<Lived>, stage: usize, call: usize) -> BTreeSet<Answe
 const BACKWARD: Answer = Answer::Refused("CLOCK_BACKWARD");
 const SHUT: Answer = Answer::Refused("CLOSED");
 
+// docs/safety.md: 10, 15
 #[test]
 fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
     let lives = lives_of(EXTENDED);
@@ -970,6 +975,7 @@ fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
     assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block ends with the window, however far it was extended by others");
 }
 
+// docs/safety.md: 13
 #[test]
 fn closing_takes_the_word_from_whoever_mints() {
     let lives = lives_of(CLOSED);
@@ -988,6 +994,7 @@ fn closing_takes_the_word_from_whoever_mints() {
     assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
 }
 
+// docs/safety.md: 14
 #[test]
 fn a_straggler_may_mint_while_the_state_begins_anew() {
     let lives = lives_of(STRAGGLER);
@@ -1004,6 +1011,7 @@ fn a_straggler_may_mint_while_the_state_begins_anew() {
     }
 }
 
+// docs/safety.md: 14
 #[test]
 fn a_straggler_may_mint_while_the_state_goes_on_as_it_was() {
     let lives = lives_of(RESUMED);

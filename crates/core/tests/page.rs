@@ -245,6 +245,7 @@ fn equal_generators_have_one_handle() {
     assert_eq!(host.registry.len(), 2);
 }
 
+// docs/safety.md: 3
 #[test]
 fn a_million_generators_of_one_node_are_one() {
     let mut host = Host::new();

@@ -74,6 +74,7 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
     assert_ne!(repeats(&minted), 0);
 }
 
+// docs/safety.md: 3
 #[test]
 fn twins_with_one_node_id_share_their_state() {
     let (layout, mut registry) = (wide(), Registry::new());
@@ -108,6 +109,7 @@ fn on_threads(count: usize, mint: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
     minted.into_inner().unwrap()
 }
 
+// docs/safety.md: 2
 #[test]
 fn threads_that_share_a_generator_mint_two_million_unique_ids() {
     let ids = open(&wide());
@@ -186,6 +188,7 @@ fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) ->
 
 const STEPS_MS: [u64; 3] = [1, 1000, 3_600_000];
 
+// docs/safety.md: 1
 #[test]
 fn steps_back_repeat_nothing() {
     let layout = Layout::named("default").unwrap();
@@ -251,6 +254,7 @@ fn clocked() -> Layout {
     Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
 }
 
+// docs/safety.md: 6, 7
 #[test]
 fn a_clock_that_goes_back_and_forth_repeats_nothing_across_clock_ids() {
     let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
