@@ -304,7 +304,6 @@ describe("a file that is taken away from a process that mints", { concurrency },
 });
 
 describe("a disk that fails", { concurrency }, () => {
-  // docs/safety.md: 17
   test("once in a flush ends the file for all until the machine starts again, and then it repeats nothing", {
     ...withMounts,
   }, async (t) => {

@@ -1011,7 +1011,6 @@ fn a_straggler_may_mint_while_the_state_begins_anew() {
     }
 }
 
-// docs/safety.md: 14
 #[test]
 fn a_straggler_may_mint_while_the_state_goes_on_as_it_was() {
     let lives = lives_of(RESUMED);
