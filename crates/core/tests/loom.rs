@@ -570,7 +570,7 @@ fn blocks_and_single_ids_share_clock_ids_and_borrowed_ticks() {
     assert!(runs_of(BLOCKS_OF_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_OF_CLOCKS.id(2, 0, 1))));
 }
 
-// docs/safety.md: 2, 7
+// docs/safety.md: 7
 #[test]
 fn the_clock_is_followed_back_while_others_mint() {
     let [before, after] = [STEP_BACK.id(5, 0, 0), STEP_BACK.id(2, 1, 0)];
@@ -595,7 +595,6 @@ fn the_clock_goes_back_and_forth_and_back_again() {
     assert!(runs_of(BACK_AND_FORTH).iter().any(|run| run.0 == 3));
 }
 
-// docs/safety.md: 8
 #[test]
 fn a_thread_that_dies_in_the_middle_of_a_switch_harms_nobody() {
     let runs = KILLED.explore(|model| Copied::new(model, None));

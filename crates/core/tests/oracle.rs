@@ -330,7 +330,7 @@ fn start() -> impl Strategy<Value = SequenceStart> {
 proptest! {
     #![proptest_config(cases(10_000))]
 
-    // docs/safety.md: 1, 4, 6, 7, 9
+    // docs/safety.md: 1, 4, 6, 7, 8, 9
     #[test]
     fn a_generator_does_what_the_naive_model_does(
         layout in small_layout(),
@@ -357,7 +357,7 @@ proptest! {
         }
     }
 
-    // docs/safety.md: 1, 6, 8
+    // docs/safety.md: 1, 6, 9
     #[test]
     fn a_reservation_is_a_function_of_its_arguments_and_no_word_recurs(
         layout in small_layout(),
