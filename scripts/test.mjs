@@ -60,6 +60,13 @@ const oracle = (cases) =>
     env: { ...process.env, PROPTEST_CASES: String(cases) },
   });
 
+/** Runs the comparison of every state of small layouts; it says how many calls that were, and fails where they are too few. */
+const exhaustive = () =>
+  run("cargo", [
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "exhaustive"],
+    ...["--", "--nocapture", "--test-threads=1"],
+  ]);
+
 /** Runs the tests of the state file, with storms of that many seconds. */
 const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
@@ -87,6 +94,13 @@ const SUITES = [
       cargo("fmt", "--all", "--check");
       formatFuzz("--check");
       run(`${bin}/biome`, ["ci", "--error-on-warnings", "."]);
+    },
+  },
+  {
+    name: "promises",
+    run: () => {
+      run(process.execPath, [`${root}scripts/promises.mjs`]);
+      start("promises");
     },
   },
   {
@@ -133,6 +147,7 @@ const SUITES = [
     name: "oracle",
     run: () => oracle(100_000),
   },
+  { name: "exhaustive", run: exhaustive },
   {
     name: "oracle-million",
     long: true,

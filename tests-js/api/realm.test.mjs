@@ -175,6 +175,7 @@ test("WebAssembly memory that grows within a call changes nothing", {
 
 test("ESM import and CommonJS require give the same class", () => assert.equal(require("frazil").Snowflake, Snowflake));
 
+// docs/safety.md: 3
 test("a second copy of the package shares the states of the first", async () => {
   const folder = copyPackage();
   const before = port();

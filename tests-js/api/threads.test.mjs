@@ -72,6 +72,7 @@ const inTurn = (options) =>
     console.log(JSON.stringify(issued));
   `);
 
+// docs/safety.md: 3
 test("a thread that ends takes no state with it", { skip: !native && "needs the addon" }, async () => {
   const issued = await inTurn("{ node: 6 }");
   assert.equal(issued.length, 500);

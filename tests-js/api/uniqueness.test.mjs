@@ -35,6 +35,7 @@ test("300,000 IDs of the default layout come at its cap, by waiting, and do not 
   assert.ok(increasing(issued));
 });
 
+// docs/safety.md: 3
 test("twins with one node id share one state, whatever their layout is called", () => {
   const twins = [
     new Snowflake({ node: 113, layout: "leaf" }),
@@ -120,6 +121,7 @@ async function inThreads(threads, count, options) {
   return (await Promise.all(lists)).flatMap((ids) => [...ids]);
 }
 
+// docs/safety.md: 3
 test("two worker threads with one node id do not repeat each other", {
   skip: !native && "one state needs the addon",
 }, async () => {

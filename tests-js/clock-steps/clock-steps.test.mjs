@@ -64,6 +64,7 @@ const AGAIN = ["a second back", "twenty steps at random"];
 
 // They mostly sleep, so some can run at once.
 const concurrency = 4;
+// docs/safety.md: 1, 4, 6
 describe("a clock that is set back and forth", { concurrency }, () => {
   for (const [name, steps] of Object.entries(SCENARIOS)) {
     for (const layout of ["default", "multi-clock"]) {

@@ -80,6 +80,7 @@ describe("IDs", () => {
     return (await all("next", 500)).flat();
   }
 
+  // docs/safety.md: 12
   test("of two processes come from one state, which they make together", async (t) => {
     const dir = place();
     assert.equal(repeats(await ofTwo(t, "open", { dir })), 0);
@@ -88,6 +89,7 @@ describe("IDs", () => {
     assert.equal(repeats(broken), 500, "the checker must catch processes that share no state");
   });
 
+  // docs/safety.md: 12
   test("of processes one after the other increase, however each of them ended", async (t) => {
     const dir = place();
     const issued = [];
@@ -502,6 +504,7 @@ describe("close()", () => {
     assert.throws(ids.next, { code: "CLOSED" });
   });
 
+  // docs/safety.md: 10, 13
   test("of the last one lowers what is reserved on disk to the end of the last tick used", async (t) => {
     const dir = place();
     const minter = await start(t);

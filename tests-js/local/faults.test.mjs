@@ -74,6 +74,7 @@ describe("a damaged file", () => {
       ["first", at],
       ["second", at + COPY],
     ]) {
+      // docs/safety.md: 11
       test(`goes on where one byte of the ${copy} copy of ${name} is wrong`, () => {
         for (const byte of bytes) {
           const { dir, path, issued } = made();
@@ -86,6 +87,7 @@ describe("a damaged file", () => {
       });
     }
 
+    // docs/safety.md: 11
     test(`is refused where both copies of ${name} are damaged, and left as it is`, async () => {
       for (const byte of bytes) {
         const { path } = made();
@@ -175,6 +177,7 @@ describe("a file that is another one", () => {
     ["node id", {}, { node: 1 }],
     ["scope", {}, { scope: "orders" }],
   ]) {
+    // docs/safety.md: 16
     test(`that of another ${what} in its place is refused, and so is the one in that one's place`, async () => {
       const dir = place();
       const [{ path }, { path: otherPath }] = [made({ dir, ...one }), made({ dir, ...other })];
@@ -200,6 +203,7 @@ describe("a file that is another one", () => {
     await corrupt(otherPath, /belongs to another node id/, undefined, { node: 1 });
   });
 
+  // docs/safety.md: 16
   test("a copy is refused, in its place and in another directory", async () => {
     const { path } = made();
     const copy = join(place(), basename(path));
@@ -254,6 +258,7 @@ describe("a file that is taken away from a process that mints", { concurrency },
     },
   };
   for (const [name, take] of Object.entries(away)) {
+    // docs/safety.md: 16, 18
     test(`that ${name} ends its minting for good, and repeats nothing`, async (t) => {
       const [dir, out] = [join(place(), "d/e/f"), place()];
       const [before, after] = [join(out, "before"), join(out, "after")];
@@ -379,6 +384,7 @@ describe("a disk that fails", { concurrency }, () => {
     await minter.call("open", { dir });
   });
 
+  // docs/safety.md: 17
   test("in the last close ends the file until the machine starts again", withMounts, async (t) => {
     const [dir, failing] = [place(), disk()];
     const minter = await start(t, { disk: failing });
@@ -769,6 +775,7 @@ describe("a clock that is wrong", { concurrency }, () => {
     });
   }
 
+  // docs/safety.md: 11, 12
   test("after a crash and another boot: a start waits for what was reserved, and nothing of it is minted", {
     ...withMounts,
   }, async (t) => {

@@ -110,6 +110,7 @@ fn a_window_that_is_over_is_extended_by_the_call_that_finds_it() {
     assert_eq!(memory.asked(), []);
 }
 
+// docs/safety.md: 10
 #[test]
 fn a_block_ends_with_the_window_and_the_lead_stays_inside_it() {
     let memory = Arc::new(Memory::new(T));
@@ -166,6 +167,7 @@ fn a_keeper_need_say_nothing() {
     assert_eq!((ids.health(T).refusal, ids.max_lead_ms()), (None, 1000));
 }
 
+// docs/safety.md: 13
 #[test]
 fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
@@ -187,6 +189,7 @@ fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
     assert!(ids.reserve(T + 20, 1, true).is_ok());
 }
 
+// docs/safety.md: 13
 #[test]
 fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
     let layout = Layout::named("multi-clock").unwrap();

@@ -491,6 +491,7 @@ fn runs_of(model: Model) -> BTreeSet<Run> {
     runs
 }
 
+// docs/safety.md: 2
 #[test]
 fn single_ids_are_issued_in_every_order_of_the_callers() {
     let runs = runs_of(SINGLES);
@@ -547,6 +548,7 @@ fn blocks_and_single_ids_share_clock_ids_and_borrowed_ticks() {
     assert!(runs_of(BLOCKS_OF_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_OF_CLOCKS.id(2, 0, 1))));
 }
 
+// docs/safety.md: 7
 #[test]
 fn the_clock_is_followed_back_while_others_mint() {
     let [before, after] = [STEP_BACK.id(5, 0, 0), STEP_BACK.id(2, 1, 0)];
@@ -554,6 +556,7 @@ fn the_clock_is_followed_back_while_others_mint() {
     assert!(runs.iter().all(|run| run.0 == 1 && issued(run).contains(&before) && issued(run).contains(&after)));
 }
 
+// docs/safety.md: 2
 #[test]
 fn two_threads_that_see_the_same_step_back_follow_it_once() {
     assert!(runs_of(STEP_SEEN_TWICE).iter().all(|run| run.0 == 1));
@@ -931,6 +934,7 @@ fn answers(lives: &BTreeSet<Lived>, stage: usize, call: usize) -> BTreeSet<Answe
 const BACKWARD: Answer = Answer::Refused("CLOCK_BACKWARD");
 const SHUT: Answer = Answer::Refused("CLOSED");
 
+// docs/safety.md: 10, 15
 #[test]
 fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
     let lives = lives_of(EXTENDED);
@@ -941,6 +945,7 @@ fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
     assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block ends with the window, however far it was extended by others");
 }
 
+// docs/safety.md: 13
 #[test]
 fn closing_takes_the_word_from_whoever_mints() {
     let lives = lives_of(CLOSED);
@@ -959,6 +964,7 @@ fn closing_takes_the_word_from_whoever_mints() {
     assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
 }
 
+// docs/safety.md: 14
 #[test]
 fn a_straggler_may_mint_while_the_state_begins_anew() {
     let lives = lives_of(STRAGGLER);

@@ -330,6 +330,7 @@ fn start() -> impl Strategy<Value = SequenceStart> {
 proptest! {
     #![proptest_config(cases(10_000))]
 
+    // docs/safety.md: 1, 4, 6, 7, 8, 9
     #[test]
     fn a_generator_does_what_the_naive_model_does(
         layout in small_layout(),
@@ -356,6 +357,7 @@ proptest! {
         }
     }
 
+    // docs/safety.md: 1, 6, 9
     #[test]
     fn a_reservation_is_a_function_of_its_arguments_and_no_word_recurs(
         layout in small_layout(),
@@ -392,6 +394,7 @@ proptest! {
         }
     }
 
+    // docs/safety.md: 10
     #[test]
     fn a_window_cuts_what_would_be_issued_without_it_to_the_ticks_that_lie_inside(
         layout in small_layout(),

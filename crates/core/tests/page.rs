@@ -226,6 +226,7 @@ fn layouts_that_do_not_add_up_are_refused() {
     assert_ne!(count, 0);
 }
 
+// docs/safety.md: 3
 #[test]
 fn equal_generators_have_one_handle() {
     let mut host = Host::new();

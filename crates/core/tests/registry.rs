@@ -13,6 +13,7 @@ fn open(registry: &mut Registry, spec: LayoutSpec, node: u64) {
     registry.open(&Layout::new(spec).unwrap(), GeneratorOptions::new(Node::Id(node))).unwrap();
 }
 
+// docs/safety.md: 3
 #[test]
 fn whatever_changes_the_numbers_changes_the_state() {
     let plain = || layout(&[Field::time(40), Field::node(8), Field::sequence(10)]);
@@ -43,6 +44,7 @@ fn whatever_changes_the_numbers_changes_the_state() {
     }
 }
 
+// docs/safety.md: 3
 #[test]
 fn names_and_the_room_above_change_nothing() {
     let mut registry = Registry::new();
@@ -52,6 +54,16 @@ fn names_and_the_room_above_change_nothing() {
     open(&mut registry, joined.clone(), 113);
     open(&mut registry, LayoutSpec { unsigned: true, ..joined }, 113);
     assert_eq!((registry.len(), registry.is_empty()), (1, false));
+}
+
+// docs/safety.md: 3
+#[test]
+fn a_state_outlives_its_generators() {
+    let (mut registry, clock) = (Registry::new(), ManualClock::new(T));
+    let default = Layout::named("default").unwrap();
+    let mut first = || registry.open(&default, GeneratorOptions::new(Node::Id(7))).unwrap().next(&clock).unwrap();
+    let ids = [first(), first(), first()];
+    assert!(ids[0] < ids[1] && ids[1] < ids[2], "{ids:?}");
 }
 
 #[test]
@@ -65,6 +77,7 @@ fn a_refused_generator_leaves_no_state() {
     assert!(registry.is_empty());
 }
 
+// docs/safety.md: 4
 #[test]
 fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
     let mut registry = Registry::new();

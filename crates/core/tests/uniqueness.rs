@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -74,6 +75,7 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
     assert_ne!(repeats(&minted), 0);
 }
 
+// docs/safety.md: 3
 #[test]
 fn twins_with_one_node_id_share_their_state() {
     let (layout, mut registry) = (wide(), Registry::new());
@@ -108,6 +110,7 @@ fn on_threads(count: usize, mint: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
     minted.into_inner().unwrap()
 }
 
+// docs/safety.md: 2
 #[test]
 fn threads_that_share_a_generator_mint_two_million_unique_ids() {
     let ids = open(&wide());
@@ -172,6 +175,50 @@ fn a_sequence_that_wraps_within_its_tick_is_caught() {
     assert_ne!(repeats(&minted), 0);
 }
 
+/// Everything that a process can mint whose clock shows these times.
+fn process(layout: &Layout, start_ms: u64, max_lead_ms: u64, sequence_start: SequenceStart, times_ms: Range<u64>) -> Vec<u64> {
+    let (start_ms, max_lead_ms) = (Some(start_ms), Some(max_lead_ms));
+    let options = GeneratorOptions { start_ms, max_lead_ms, sequence_start, ..GeneratorOptions::new(Node::Id(1)) };
+    let ids = Registry::new().open(layout, options).unwrap();
+    let clock = ManualClock::new(0);
+    let at = |now_ms| {
+        clock.set_ms(now_ms);
+        std::iter::from_fn(|| ids.next(&clock).ok()).collect::<Vec<u64>>()
+    };
+    times_ms.flat_map(at).collect()
+}
+
+/// How many IDs two processes with one static node id repeat: the first borrows all that its lead allows in its last
+/// millisecond, in which the second starts. In ticks of several lengths, at each millisecond of one.
+fn across_a_restart(clock: Option<&Field>, lead_before_ms: u64, lead_ms: u64) -> usize {
+    let mut repeated = 0;
+    for (tick_ms, sequence_start) in (1..=3).flat_map(|tick_ms| SequenceStart::ALL.map(|start| (tick_ms, start))) {
+        let fields = [Some(&Field::time(20)), clock, Some(&Field::node(1)), Some(&Field::sequence(3))];
+        let fields = fields.into_iter().flatten().cloned().collect();
+        let layout = Layout::new(LayoutSpec { epoch_ms: 1, tick_ms, unsigned: false, fields }).unwrap();
+        for end_ms in 1000..1000 + tick_ms {
+            let mut minted = process(&layout, 0, lead_before_ms, sequence_start, end_ms..end_ms + 1);
+            assert!(minted.len() >= 6, "{minted:?}");
+            minted.extend(process(&layout, end_ms, lead_ms, sequence_start, end_ms..end_ms + 20));
+            repeated += repeats(&minted);
+        }
+    }
+    repeated
+}
+
+// docs/safety.md: 4
+#[test]
+fn a_restart_repeats_nothing_that_a_predecessor_with_no_longer_lead_has_borrowed() {
+    let clock = Field::clock(1);
+    for (clock, lead_ms) in [None, Some(&clock)].into_iter().flat_map(|clock| (0..=7).map(move |lead_ms| (clock, lead_ms))) {
+        for before_ms in 0..=lead_ms {
+            assert_eq!(across_a_restart(clock, before_ms, lead_ms), 0, "{clock:?}, a lead of {before_ms} and then {lead_ms}");
+        }
+        // And what the promise leaves out is seen: the predecessor has borrowed further.
+        assert_ne!(across_a_restart(clock, lead_ms + 1, lead_ms), 0, "{clock:?}, a lead of {} and then {lead_ms}", lead_ms + 1);
+    }
+}
+
 /// Mints through a day on which the clock is set back by `step_ms` three times.
 fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) -> Vec<u64> {
     let mut minted = Vec::new();
@@ -186,6 +233,7 @@ fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) ->
 
 const STEPS_MS: [u64; 3] = [1, 1000, 3_600_000];
 
+// docs/safety.md: 1
 #[test]
 fn steps_back_repeat_nothing() {
     let layout = Layout::named("default").unwrap();
@@ -251,6 +299,7 @@ fn clocked() -> Layout {
     Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
 }
 
+// docs/safety.md: 6, 7
 #[test]
 fn a_clock_that_goes_back_and_forth_repeats_nothing_across_clock_ids() {
     let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };

@@ -215,6 +215,7 @@ fn a_child_whose_parent_has_reserved_nothing_is_closed() {
     ids.next(&SystemClock).unwrap();
 }
 
+// docs/safety.md: 15
 #[test]
 fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
     let _alone = alone();

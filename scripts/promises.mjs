@@ -1,0 +1,64 @@
+// Each numbered sentence of docs/safety.md is cited by a test that checks it, and no other number is:
+//
+//   // docs/safety.md: 7, 9        above a test (or a `describe`)
+//   //! docs/safety.md: 7, 9       at the top of a file that is about nothing else
+//
+// A test may cite a sentence where it would fail if the sentence were false.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "./shell.mjs";
+
+const SENTENCE = /^(\d+)\. \*\*/gm;
+const CITATION = /^\s*\/\/[!/]? docs\/safety\.md:(.*)$/;
+const NUMBERS = /^ \d+(, \d+)*$/;
+const COMMENT_OR_ATTRIBUTE = /^\s*(\/\/|#!?\[(?!test\]))/;
+const TEST = /^\s*(#\[test\]|(await )?(test|describe)\()/;
+
+/** What is wrong with the citations of the sentences of a page in some files of tests, a line each. */
+export function problems(page, files) {
+  const sentences = [...page.matchAll(SENTENCE)].map(([, number]) => Number(number));
+  const uncited = new Set(sentences);
+  const found = [];
+  const twice = sentences.filter((number, at) => sentences.indexOf(number) !== at);
+  for (const number of twice) found.push(`docs/safety.md has two sentences ${number}`);
+  for (const { path, text } of files) {
+    const lines = text.split("\n");
+    for (const [at, line] of lines.entries()) {
+      const [, list] = CITATION.exec(line) ?? [];
+      if (list === undefined) continue;
+      const say = (what) => found.push(`${path}:${at + 1}: ${what}: ${line.trim()}`);
+      const next = lines.slice(at + 1).find((later) => !COMMENT_OR_ATTRIBUTE.test(later));
+      const top = lines.slice(0, at).every((before) => COMMENT_OR_ATTRIBUTE.test(before));
+      if (!NUMBERS.test(list)) say("not a list of numbers");
+      else if (!top && !TEST.test(next ?? "")) say("not above a test");
+      else {
+        for (const number of list.split(",").map(Number)) {
+          if (!sentences.includes(number)) say(`docs/safety.md has no sentence ${number}`);
+          uncited.delete(number);
+        }
+      }
+    }
+  }
+  for (const number of uncited) found.push(`docs/safety.md: no test cites sentence ${number}`);
+  return found;
+}
+
+/** Every file of tests: of JavaScript, and of Rust, where a test may stand beside what it tests. */
+function tests() {
+  const list = (folder) => readdirSync(`${root}${folder}`, { recursive: true }).map((name) => join(folder, name));
+  const installed = (path) => path.split(sep).includes("node_modules");
+  const paths = [...list("tests-js"), ...list("crates")].filter(
+    (path) => /(\.test\.mjs|\.rs)$/.test(path) && !installed(path),
+  );
+  return paths.map((path) => ({ path, text: readFileSync(`${root}${path}`, "utf8") }));
+}
+
+/** What is wrong in the repository. */
+export const problemsHere = () => problems(readFileSync(`${root}docs/safety.md`, "utf8"), tests());
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const found = problemsHere();
+  for (const line of found) process.stderr.write(`${line}\n`);
+  process.exitCode = found.length > 0 ? 1 : 0;
+}
