@@ -187,6 +187,7 @@ const SUITES = [
   { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
   { name: "local", unable: needsAddon, needs: [faketime, mounts], run: () => stateFile(20) },
   { name: "local-storm", long: true, unable: needsAddon, run: () => stateFile(120, { file: "storm.test.mjs" }) },
+  { name: "attacks-process", run: () => start("attacks/process") },
   { name: "readme", unable: needsAddon, run: () => node("readme", "native") },
   { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
   { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },

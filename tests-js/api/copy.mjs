@@ -26,3 +26,18 @@ export async function inProcess(script, { flags = [], env = {} } = {}) {
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   return JSON.parse(stdout);
 }
+
+/**
+ * To put first in a program: `numbers()` gives the slots of the page that the package makes there, which it shows to nobody.
+ */
+export const CATCH_NUMBERS = `
+  const views = [];
+  globalThis.Float64Array = class extends Float64Array {
+    constructor(...given) {
+      super(...given);
+      views.push(this);
+    }
+  };
+  const numbers = () => views.findLast(({ length }) => length === 128);
+  const { Snowflake } = await import("frazil");
+`;

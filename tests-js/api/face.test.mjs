@@ -6,8 +6,8 @@ import { ClockError, Layout, Snowflake } from "frazil";
 import { slot } from "../vectors/tables.mjs";
 import { wide } from "../wide.mjs";
 import { repeats } from "./broken.mjs";
-import { inProcess } from "./copy.mjs";
-import { backend, blockSizes, from, increasing, port, positions, scripted, start, times, tiny } from "./scripted.mjs";
+import { CATCH_NUMBERS, inProcess } from "./copy.mjs";
+import { backend, blockSizes, from, increasing, positions, scripted, start, times, tiny } from "./scripted.mjs";
 
 // Blocks
 
@@ -354,19 +354,29 @@ test("closing a private generator does not touch another that gets its place", (
   assert.deepEqual(positions(second.nextMany(3)), [1, 2, 3]);
 });
 
-test("100,000 private generators, opened and closed, take no more place than a few", () => {
-  scripted();
-  const place = port().numbers[slot.HANDLE];
-  const bytes = port().binding.memory.buffer.byteLength;
-  for (let at = 0; at < 100_000; at++) {
-    const { ids } = scripted();
-    if (at % 1000 === 0) assert.deepEqual(positions([ids.next()]), [0]);
-    ids.close();
-  }
-  scripted();
-  // Places that others gave back meanwhile may be taken, too.
-  assert.ok(port().numbers[slot.HANDLE] < place + 1000, `place ${port().numbers[slot.HANDLE]}, ${place} before`);
-  assert.equal(port().binding.memory.buffer.byteLength, bytes);
+/** A handle is a place, and above it how often the place was used before. */
+const PLACES = 2 ** 24;
+
+test("100,000 private generators, opened and closed, take no more place than a few", async () => {
+  const script = `
+    ${CATCH_NUMBERS}
+    const now = () => ${start};
+    const bytes = () => numbers().buffer.byteLength;
+    new Snowflake({ node: 7, now });
+    const before = bytes();
+    let wrong = 0;
+    for (let at = 0; at < 100_000; at++) {
+      const ids = new Snowflake({ node: 7, now });
+      if (at % 1000 === 0 && (ids.next() & 0xfffn) !== 0n) wrong++;
+      ids.close();
+    }
+    const handle = numbers()[${slot.HANDLE}];
+    process.stdout.write(JSON.stringify({ handle, wrong, grown: bytes() - before }));
+  `;
+  const { handle, wrong, grown } = await inProcess(script);
+  assert.ok(handle > 99_000 * PLACES, `${handle}: no number is given twice`);
+  assert.ok(handle % PLACES < 10, `place ${handle % PLACES}`);
+  assert.deepEqual({ wrong, grown }, { wrong: 0, grown: 0 });
 });
 
 test("20,000 private generators, opened and forgotten, do no harm", async () => {
@@ -380,11 +390,11 @@ test("20,000 private generators, opened and forgotten, do no harm", async () => 
 
 test("a forgotten private generator gives its place back, and a detached method keeps its generator", async () => {
   const script = `
-    import { Snowflake } from "frazil";
+    ${CATCH_NUMBERS}
     const now = () => ${start};
     const places = () => {
       new Snowflake({ node: 7, now }).close();
-      return globalThis[Symbol.for("frazil")].numbers[${slot.HANDLE}];
+      return numbers()[${slot.HANDLE}] % ${PLACES};
     };
     let { next } = new Snowflake({ node: 7, now });
     next();
@@ -402,7 +412,7 @@ test("a forgotten private generator gives its place back, and a detached method 
 
 test("a million generators with the same options leak nothing and repeat nothing", async () => {
   const script = `
-    import { Snowflake } from "frazil";
+    ${CATCH_NUMBERS}
     const count = 1_000_000;
     const issued = new BigUint64Array(count);
     const options = { node: 23, maxWaitMs: 1000 };
@@ -416,7 +426,7 @@ test("a million generators with the same options leak nothing and repeat nothing
     const after = memory();
     let repeated = 0;
     for (let at = 1; at < count; at++) if (issued[at] <= issued[at - 1]) repeated++;
-    const { buffer } = globalThis[Symbol.for("frazil")].binding.memory;
+    const { buffer } = numbers();
     process.stdout.write(JSON.stringify({ repeated, heap: after.heapUsed - before.heapUsed, page: buffer.byteLength }));
   `;
   const { repeated, heap, page } = await inProcess(script, { flags: ["--expose-gc"] });

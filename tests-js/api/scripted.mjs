@@ -4,7 +4,8 @@ import { Layout, Snowflake } from "frazil";
 export const { backend } = new Snowflake({ node: 0 });
 export const native = backend === "native";
 export const start = 1_780_000_000_000;
-export const port = () => globalThis[Symbol.for("frazil")];
+/** A way to the core of this realm: on WebAssembly by the one page of the instance, on the addon by a page of its own. */
+export const port = () => globalThis[Symbol.for("frazil")].connect();
 
 /** A generator with a state of its own, and the clock it reads: `ms` is what that shows, `reads` how often it was asked. */
 export function scripted(options) {

@@ -32,7 +32,7 @@ function must(condition, sentence) {
 /** Every file of vectors, and how many cases each had. */
 export function checkVectors() {
   new Snowflake({ node: 0 }); // makes the realm's way to the core
-  const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")] };
+  const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")].connect() };
   const counts = {
     layouts: checkLayouts(frazil, layouts),
     ids: checkIds(frazil, ids),

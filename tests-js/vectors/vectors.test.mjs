@@ -28,7 +28,7 @@ function vectors(name) {
 const port = () => {
   const ids = new frazil.Snowflake({ node: 0 });
   assert.equal(ids.backend, process.env.FRAZIL_BACKEND ?? "native");
-  return globalThis[Symbol.for("frazil")];
+  return globalThis[Symbol.for("frazil")].connect();
 };
 
 test("layouts", (t) => t.diagnostic(`${checkLayouts(frazil, vectors("layouts"))} cases`));

@@ -887,6 +887,7 @@ impl Generator {
 
     /// What is equal for generators that mint by the same rules from the same state of a registry; a kept state has none.
     #[cfg(feature = "page")]
+    #[cfg_attr(not(feature = "std"), expect(clippy::unnecessary_wraps, reason = "with std there are kept states"))]
     pub(crate) fn twin(&self) -> Option<(usize, u64)> {
         match &self.home {
             Home::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),

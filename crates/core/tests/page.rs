@@ -1,5 +1,6 @@
 //! The desk through which the bindings speak to the core: the vectors once more, handles, and numbers that are none.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
+#![allow(clippy::float_cmp, reason = "whole numbers that one side put there and the other reads")]
 
 use std::collections::HashSet;
 

@@ -1,8 +1,9 @@
 /**
  * The way to the core: a binding (the native addon or the WebAssembly module) and the page of numbers it shares with us.
  *
- * One port serves a whole realm. A second copy or version of the package finds it under a registered symbol and shares it,
- * so that both mint from the same states, or refuses where it speaks another version of the page.
+ * One core serves a whole realm. A second copy or version of the package finds the way to it under a registered symbol, so
+ * that both mint from the same states, or refuses where it speaks another version of the page. What lies there is functions
+ * only: anybody can find it, and memory that the addon writes to must not be taken away.
  */
 import { Host } from "#binding";
 import {
@@ -48,11 +49,12 @@ export interface Binding {
   readonly offset: number;
   /** Why the preferred backend did not load, where this one stands in for it. */
   readonly causes: readonly unknown[];
+  /** Another page of the same core; absent where one page serves all, and nobody uses it across a call of the caller's. */
+  readonly again?: () => Binding;
 }
 
 /** A binding with typed views of its page. @internal */
 export class Port {
-  readonly abi = Page.ABI;
   #numbers: Float64Array | undefined;
   #ids: BigUint64Array | undefined;
 
@@ -103,18 +105,35 @@ export class Port {
   }
 }
 
+/** What the copies of the package in a realm share. @internal */
+interface Mark {
+  readonly abi: number;
+  readonly connect: () => Port;
+}
+
 const MARK = /* @__PURE__ */ Symbol.for("frazil");
 
-/** The realm's port, made with `load` by whoever needs it first. @internal */
+/** The port of this copy of the package. */
+let ours: Port | undefined;
+
+/** The port, on the core that whichever copy in the realm was first got from `load`. @internal */
 export function portOf(load: () => Binding): Port {
-  const realm = globalThis as { [MARK]?: Port };
-  realm[MARK] ??= new Port(load());
-  const port = realm[MARK];
-  if (port.abi !== Page.ABI) {
-    throw new ConfigError(
-      "STATE_CONFLICT",
-      `another version of frazil is loaded here, and its states cannot be shared (page ${port.abi}, ours ${Page.ABI}): install one version`,
-    );
+  if (ours === undefined) {
+    const realm = globalThis as { [MARK]?: Mark };
+    if (realm[MARK] === undefined) {
+      const binding = load();
+      ours = new Port(binding);
+      realm[MARK] = { abi: Page.ABI, connect: () => new Port((Host.FILES && binding.again?.()) || binding) };
+      return ours;
+    }
+    const { abi, connect } = realm[MARK];
+    if (abi !== Page.ABI) {
+      throw new ConfigError(
+        "STATE_CONFLICT",
+        `another version of frazil is loaded here, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+      );
+    }
+    ours = connect();
   }
-  return port;
+  return ours;
 }

@@ -1,5 +1,5 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
-import { Host, inWorkerThread, load } from "#binding";
+import { claimProcess, Host, inWorkerThread, load } from "#binding";
 import { processStartMs, wallClock } from "./clock.js";
 import { ClockError, ConfigError, config, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import type { StateFile } from "./files.js";
@@ -306,6 +306,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#describe(port.numbers, given, joined);
     const status = Host.FILES && local && files ? files.open(port, given) : calls.open(page);
     if (status !== 0) throw this.#refused(status, given);
+    if (Host.FILES && backend === "wasm" && !unshared && !this.#private) claimProcess();
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = port;
     this.#handle = numbers[Slot.HANDLE] as number;
@@ -481,6 +482,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     write(Slot.NODE_NONE, node === "none");
     write(Slot.START_MS, this.#private ? NaN : processStartMs());
     write(Slot.PRIVATE, this.#private);
+    if (Host.FILES) write(Slot.UNSHARED, given["unshared"] === true);
     write(Slot.HAS_MAX_LEAD_MS, maxLeadMs !== undefined);
     write(Slot.MAX_LEAD_MS, numeric(maxLeadMs));
     write(Slot.HAS_MAX_WAIT_MS, maxWaitMs !== undefined);

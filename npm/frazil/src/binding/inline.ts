@@ -3,12 +3,10 @@ import text from "../../build/frazil_bg.wasm";
 import type { Binding } from "../port.js";
 import { instantiate } from "./wasm.js";
 
-/** The module, decoded and compiled at the first use. */
-export function compileInline(): WebAssembly.Module {
-  return new WebAssembly.Module(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
-}
+/** The bytes of the module, decoded at the first use. */
+export const bytesInline = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-export const load = (): Binding => instantiate(compileInline);
+export const load = (): Binding => instantiate(() => new WebAssembly.Module(bytesInline()));
 
 /**
  * What the host might do, 0 or 1. An enum, because esbuild puts its numbers where they are used: what a host can never do
@@ -29,3 +27,6 @@ export enum Host {
  */
 export const inWorkerThread = (): boolean =>
   globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;
+
+/** Nothing is known of other threads and realms here. */
+export const claimProcess = (): void => {};

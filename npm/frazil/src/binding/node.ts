@@ -3,12 +3,13 @@ import { ConfigError } from "../errors.js";
 import { withFiles } from "../files.js";
 import { Page } from "../generated/page.js";
 import type { Binding, Calls, Files } from "../port.js";
-import { compileInline } from "./inline.js";
-import { instantiate, unavailable } from "./wasm.js";
+import { bytesInline } from "./inline.js";
+import { bindTo, type Exports, unavailable } from "./wasm.js";
 
 interface Addon extends Calls, Files {
   abi(): number;
-  page(buffer: Uint8Array): number;
+  /** A page that is there for as long as its owner is. */
+  page(owner: object): { readonly page: number; readonly memory: Uint8Array };
 }
 
 /** The packages that may carry the addon for this machine. glibc and musl are not told apart: a wrong one fails to load. */
@@ -28,10 +29,15 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
       const addon = require(carrier) as Addon;
       if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
-      const memory = { buffer: new ArrayBuffer(Page.BYTES) };
-      const page = addon.page(new Uint8Array(memory.buffer));
-      const files = withFiles(addon);
-      return { binding: { backend: "native", calls: addon, files, page, memory, offset: 0, causes }, causes };
+      const bind = (): Binding => {
+        const files = withFiles(addon);
+        // Owned by what the port holds for as long as it is.
+        const { page, memory } = addon.page(files);
+        // A property of its own: asking a view for its buffer calls into the engine, and this is asked at each crossing.
+        const { buffer } = memory;
+        return { backend: "native", calls: addon, files, page, memory: { buffer }, offset: 0, causes, again: bind };
+      };
+      return { binding: bind(), causes };
     } catch (error) {
       // Another copy of the addon has states of its own: WebAssembly beside it would repeat them.
       if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
@@ -41,6 +47,81 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
     }
   }
   return { causes };
+}
+
+/** Where the realms of a thread find its WebAssembly: an object that all of them have in common. */
+const THREAD = Symbol.for("frazil.wasm");
+
+/**
+ * Makes the instance in the main realm of the thread, so that it outlives the realm that asks, and keeps none of it alive.
+ * A function for an answer: a copy of `process`, as Jest makes one for each realm, has the same function.
+ */
+const MAKE = `(bytes) => {
+  const glue = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), glue);
+  exports.__wbindgen_start?.();
+  return () => exports;
+}`;
+
+/** The one instance of the thread: vm contexts that had one each would repeat each other. */
+function loadWasm(): Binding {
+  const thread = process.getBuiltinModule("node:process") as { [THREAD]?: () => Exports };
+  const binding = bindTo(() => {
+    if (thread[THREAD] === undefined) {
+      const make = process.getBuiltinModule("node:vm").runInThisContext(MAKE);
+      Object.defineProperty(thread, THREAD, { value: make(bytesInline()) });
+    }
+    return (thread[THREAD] as () => Exports)();
+  });
+  // An integer comes out signed.
+  const abi = (thread[THREAD]?.().abi() as number) >>> 0;
+  if (abi !== Page.ABI) {
+    throw new ConfigError(
+      "STATE_CONFLICT",
+      `another version of frazil runs on WebAssembly in this thread, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
+    );
+  }
+  return binding;
+}
+
+/** The mark of WebAssembly, which the addon reads, and the mark of the addon. See `crates/napi/src/backends.rs`. */
+const VARIABLE = "FRAZIL_WASM_PROCESS";
+const MAPPING = "/memfd:frazil-native";
+
+/** Whether this realm has. */
+let claimed = false;
+
+/**
+ * Marks the process as one whose static node ids are WebAssembly's, unless they are the addon's: the two share no state. Only
+ * the main thread can set a variable of the process, and in the others static node ids are refused.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT`
+ */
+export function claimProcess(): void {
+  if (claimed) return;
+  const { env, pid } = process.getBuiltinModule("node:process");
+  const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
+  const before = env[VARIABLE];
+  // Before the look at the addon's mark, so that of two that start at once at least one sees the other.
+  env[VARIABLE] = `${pid}:${timeOrigin}`;
+  claimed = !mapped();
+  if (claimed) return;
+  if (before === undefined) delete env[VARIABLE];
+  else env[VARIABLE] = before;
+  throw new ConfigError(
+    "STATE_CONFLICT",
+    "the native addon of frazil is used in another thread or realm of this process, and WebAssembly shares no state with it, so a node id is refused here: use one backend in all of them. Install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process; or pass unshared: true if no other thread has this node id",
+    { field: "node" },
+  );
+}
+
+/** Whether the addon has marked the process. Linux alone shows it. */
+function mapped(): boolean {
+  try {
+    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(MAPPING);
+  } catch {
+    return false;
+  }
 }
 
 export { inWorkerThread } from "./inline.js";
@@ -70,7 +151,7 @@ export function load(): Binding {
       rule: "must be native or wasm",
     });
   }
-  if (forced === "wasm") return instantiate(compileInline);
+  if (forced === "wasm") return loadWasm();
   const { binding, causes } = loadNative();
   if (binding !== undefined) return binding;
   const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
@@ -91,8 +172,9 @@ export function load(): Binding {
 /** WebAssembly in place of the addon. Where it fails too, its error has the causes of both. */
 function standIn(causes: readonly unknown[]): Binding {
   try {
-    return { ...instantiate(compileInline), causes };
+    return { ...loadWasm(), causes };
   } catch (error) {
+    if ((error as ConfigError).code === "STATE_CONFLICT") throw error;
     const all = [...causes, (error as Error).cause];
     throw unavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
   }

@@ -2,8 +2,10 @@
 import { ConfigError } from "../errors.js";
 import type { Binding, Calls } from "../port.js";
 
-interface Exports extends Calls {
+/** What the module exports. */
+export interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
+  abi(): number;
   page(): number;
   __wbindgen_start?(): void;
 }
@@ -23,12 +25,19 @@ export const unavailable = (cause: unknown, reasons = String(cause)): ConfigErro
   );
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export function instantiate(compile: () => WebAssembly.Module): Binding {
-  try {
+export const instantiate = (compile: () => WebAssembly.Module): Binding =>
+  bindTo(() => {
     const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
     exports.__wbindgen_start?.();
+    return exports;
+  });
+
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
+export function bindTo(make: () => Exports): Binding {
+  try {
+    const exports = make();
     const page = exports.page();
-    // An integer comes out signed. Statuses, handles and addresses are below 2^31; an ID is not below 2^63.
+    // An integer comes out signed. Statuses and addresses are below 2^31; an ID is not below 2^63.
     const next: Calls["next"] = (...given) => BigInt.asUintN(64, exports.next(...given));
     return { backend: "wasm", calls: { ...exports, next }, page, memory: exports.memory, offset: page, causes: [] };
   } catch (error) {

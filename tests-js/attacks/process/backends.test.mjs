@@ -1,0 +1,208 @@
+// WebAssembly and the native addon in one process share no state: of the two, the one that comes second is refused.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { copyPackage, entry, inProcess, needsLinux, repeats } from "./started.mjs";
+
+const packaged = JSON.stringify(entry);
+
+/** What threads and realms have in common: a call of the package at a path that says what came of it. */
+const MINT = `
+  globalThis.mint = ({ Snowflake }, options) => {
+    try {
+      const ids = new Snowflake(options);
+      return { backend: ids.backend, ids: ids.nextManyStrings(2000) };
+    } catch ({ code, message }) {
+      return { code, message };
+    }
+  };
+`;
+
+/** A program whose main thread mints with one package, and a worker thread with another, in an order. Both clocks show one time. */
+const program = ({ main, worker, order, mainOptions = "{ node: 5 }", workerOptions = "{ node: 5 }" }) => `
+  import { createRequire } from "node:module";
+  import { Worker } from "node:worker_threads";
+  ${MINT}
+  const require = createRequire(import.meta.url);
+  const now = Date.now() + 500;
+  Date.now = () => now;
+  const thread = new Worker(${JSON.stringify(`
+    const { parentPort, workerData } = require("node:worker_threads");
+    ${MINT}
+    process.env.FRAZIL_BACKEND = workerData.backend;
+    Date.now = () => workerData.now;
+    parentPort.on("message", () => {
+      parentPort.postMessage(mint(require(workerData.path), eval("(" + workerData.options + ")")));
+    });
+    parentPort.postMessage("up");
+  `)}, { eval: true, execArgv: [], workerData: { now, path: ${JSON.stringify(worker.path)}, backend: ${JSON.stringify(worker.backend)}, options: ${JSON.stringify(workerOptions)} } });
+  const answer = () => new Promise((resolve, reject) => thread.once("message", resolve).once("error", reject));
+  await answer();
+  process.env.FRAZIL_BACKEND = ${JSON.stringify(main.backend)};
+  const ours = () => mint(require(${JSON.stringify(main.path)}), ${mainOptions});
+  const theirs = () => { const said = answer(); thread.postMessage(0); return said; };
+  let result;
+  if (${JSON.stringify(order)} === "main first") { const first = ours(); result = [first, await theirs()]; }
+  else if (${JSON.stringify(order)} === "worker first") { const first = await theirs(); result = [first, ours()]; }
+  else { const said = theirs(); result = [ours(), await said]; }
+  // Whoever was refused asks again: neither has to be lost for good, and the order of the answers stays.
+  if (${JSON.stringify(order)} === "at once" && result.every((each) => each.code)) result = [ours(), await theirs()];
+  await thread.terminate();
+  process.stdout.write(JSON.stringify(result));
+`;
+
+const wasm = { path: entry, backend: "wasm" };
+const native = { path: entry, backend: "native" };
+
+const minted = (results) => results.flatMap(({ ids = [] }) => ids);
+
+for (const order of ["main first", "worker first"]) {
+  test(
+    `WebAssembly in the main thread and the addon in a worker, ${order}: the second is refused`,
+    needsLinux,
+    async () => {
+      const results = await inProcess(program({ main: wasm, worker: native, order }));
+      assert.equal(repeats(minted(results)), 0);
+      const [first, second] = results;
+      assert.equal(first.code, undefined, first.message);
+      assert.equal(second.code, "STATE_CONFLICT");
+      assert.match(second.message, /native addon/);
+      assert.match(second.message, /WebAssembly/);
+      assert.match(second.message, /FRAZIL_BACKEND|install/);
+    },
+  );
+}
+
+test("both at once: at most one of them mints", needsLinux, async () => {
+  for (let round = 0; round < 10; round++) {
+    const results = await inProcess(program({ main: wasm, worker: native, order: "at once" }));
+    assert.equal(repeats(minted(results)), 0);
+    assert.deepEqual(
+      results.map(({ code }) => code).filter((code) => code !== undefined && code !== "STATE_CONFLICT"),
+      [],
+    );
+    assert.ok(
+      results.some(({ code }) => code === "STATE_CONFLICT"),
+      "one of them must be refused",
+    );
+  }
+});
+
+test(
+  "a package without its addon in the main thread, and one with it in a worker: the second is refused",
+  needsLinux,
+  async () => {
+    const main = { path: join(copyPackage(), "dist/node.cjs"), backend: "" };
+    for (const order of ["main first", "worker first"]) {
+      const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
+      assert.equal(repeats(minted(results)), 0);
+      assert.deepEqual(
+        results.map(({ code }) => code),
+        [undefined, "STATE_CONFLICT"],
+      );
+    }
+  },
+);
+
+test(
+  "a package whose addon is another version's mints no static IDs beside those of the other",
+  needsLinux,
+  async () => {
+    const folder = copyPackage("link");
+    const file = join(folder, "dist/node.cjs");
+    const text = readFileSync(file, "utf8");
+    const compared = /\babi\(\) !== (\d+)/;
+    assert.match(text, compared, "the comparison with the addon's number must be found");
+    writeFileSync(file, text.replace(compared, "abi() !== 4711"));
+    const main = { path: file, backend: "" };
+    for (const order of ["main first", "worker first"]) {
+      const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
+      assert.equal(repeats(minted(results)), 0);
+      assert.deepEqual(
+        results.map(({ code }) => code),
+        [undefined, "STATE_CONFLICT"],
+      );
+    }
+  },
+);
+
+test("Snowflake.local() counts as the addon's", needsLinux, async () => {
+  const { mkdtempSync, rmSync } = await import("node:fs");
+  const { tmpdir } = await import("node:os");
+  const dir = mkdtempSync(join(tmpdir(), "frazil-attack-"));
+  const script = `
+    import { Worker } from "node:worker_threads";
+    const worker = new Worker(\`
+      process.env.FRAZIL_BACKEND = "native";
+      const { Snowflake } = require(${packaged});
+      let said;
+      try { said = { id: Snowflake.local({ dir: ${JSON.stringify(JSON.stringify(dir)).slice(1, -1)} }).nextString() }; } catch ({ code, message }) { said = { code, message }; }
+      require("node:worker_threads").parentPort.postMessage(said);
+    \`, { eval: true, execArgv: [] });
+    const answer = new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    const { createRequire } = await import("node:module");
+    process.env.FRAZIL_BACKEND = "wasm";
+    const { Snowflake } = createRequire(import.meta.url)(${packaged});
+    const said = await answer;
+    let ours;
+    try { ours = { id: new Snowflake({ node: 0 }).nextString() }; } catch ({ code }) { ours = { code }; }
+    process.stdout.write(JSON.stringify({ said, ours }));
+  `;
+  try {
+    const { said, ours } = await inProcess(script);
+    assert.ok(said.id, said.message);
+    assert.equal(ours.code, "STATE_CONFLICT");
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test(
+  "with unshared: true, or a clock of its own, WebAssembly is the caller's affair, and the checker finds its repeats",
+  needsLinux,
+  async () => {
+    const own = "{ node: 5, unshared: true }";
+    for (const options of [
+      { mainOptions: own },
+      { mainOptions: "{ node: 5, now: () => now }" },
+      { workerOptions: own },
+      { workerOptions: "{ node: 5, now: Date.now }" },
+    ]) {
+      const results = await inProcess(program({ main: wasm, worker: native, order: "main first", ...options }));
+      assert.deepEqual(
+        results.map(({ code, backend }) => code ?? backend),
+        ["wasm", "native"],
+      );
+      assert.ok(repeats(minted(results)) > 0, "the same times and node id must give the same IDs");
+    }
+  },
+);
+
+test("a refusal leaves nothing behind: what was refused does not keep the other backend out", needsLinux, async () => {
+  const results = await inProcess(
+    program({ main: wasm, worker: native, order: "main first", mainOptions: "{ node: 5000 }" }),
+  );
+  assert.deepEqual(
+    results.map(({ code, backend }) => code ?? backend),
+    ["INVALID_NODE", "native"],
+  );
+});
+
+test("a child process that inherits the environment of one on WebAssembly uses the addon", needsLinux, async () => {
+  const script = `
+    import { execFileSync } from "node:child_process";
+    import { createRequire } from "node:module";
+    const require = createRequire(import.meta.url);
+    process.env.FRAZIL_BACKEND = "wasm";
+    const { Snowflake } = require(${packaged});
+    new Snowflake({ node: 5 }).next();
+    const script = "process.stdout.write(JSON.stringify([require(${packaged.replaceAll('"', '\\"')})].map(({ Snowflake }) => { const ids = new Snowflake({ node: 5 }); ids.next(); return ids.backend; })))";
+    const env = { ...process.env, FRAZIL_BACKEND: "native" };
+    const child = JSON.parse(execFileSync(process.execPath, ["--eval", script], { env }));
+    process.stdout.write(JSON.stringify({ child, inherited: Object.keys(process.env).filter((name) => name.startsWith("FRAZIL_")) }));
+  `;
+  const { child, inherited } = await inProcess(script);
+  assert.deepEqual(child, ["native"]);
+  assert.ok(inherited.length > 1, "the environment must carry the mark, or this tests nothing");
+});

@@ -1,0 +1,200 @@
+// The page of numbers is memory that the addon writes to: whatever JavaScript does, it must stay the addon's to write to.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inProcess, needsAddon } from "./started.mjs";
+
+/** Takes every buffer away that can be taken, then fills the memory that is free with a pattern. */
+const TAKE = `
+  const taken = [];
+  const take = (buffer) => {
+    try {
+      structuredClone(buffer, { transfer: [buffer] });
+      taken.push("moved");
+    } catch {
+      taken.push("not movable");
+    }
+    try {
+      buffer.resize?.(0);
+    } catch {}
+  };
+  const isBuffer = (value) => Object.prototype.toString.call(value) === "[object ArrayBuffer]";
+  const overwrite = () => {
+    const held = [];
+    for (let at = 0; at < 2000; at++) held.push(new Uint8Array(33_792).fill(0xee));
+    return held;
+  };
+`;
+
+/** Mints, and returns what can be judged of it. */
+const MINT = `
+  const minted = [];
+  for (let at = 0; at < 2000; at++) {
+    try {
+      minted.push(ids.next());
+    } catch (error) {
+      minted.push(String(error));
+    }
+    if (at % 500 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const good = minted.every((id, at) => typeof id === "bigint" && (at === 0 || minted[at - 1] < id));
+`;
+
+test("no memory is reached through what a realm shares", needsAddon, async () => {
+  const script = `
+    import { Snowflake } from "frazil";
+    ${TAKE}
+    const ids = new Snowflake({ node: 3, maxWaitMs: 1000 });
+    ids.next();
+    const seen = new Set();
+    const visit = (value) => {
+      if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) return;
+      seen.add(value);
+      if (ArrayBuffer.isView(value)) visit(value.buffer);
+      if (isBuffer(value)) {
+        take(value);
+        return;
+      }
+      for (let from = value; from && from !== Object.prototype && from !== Function.prototype; from = Object.getPrototypeOf(from)) {
+        for (const key of Reflect.ownKeys(from)) {
+          try {
+            visit(value[key]);
+          } catch {}
+        }
+      }
+    };
+    visit(globalThis[Symbol.for("frazil")]);
+    const held = overwrite();
+    ${MINT}
+    process.stdout.write(JSON.stringify({ taken, good, seen: seen.size, sample: minted.slice(0, 3).map(String) }));
+  `;
+  const { taken, good, seen, sample } = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+  assert.ok(seen > 1, "there must be something to look at");
+  assert.deepEqual(taken, []);
+  assert.ok(good, `minted ${sample}`);
+});
+
+test("a page whose buffer is caught by a replaced constructor cannot be taken away", needsAddon, async () => {
+  const script = `
+    ${TAKE}
+    const caught = [];
+    for (const name of ["ArrayBuffer", "SharedArrayBuffer", "Uint8Array", "Float64Array", "BigUint64Array"]) {
+      const plain = globalThis[name];
+      globalThis[name] = new Proxy(plain, {
+        construct(target, given, newTarget) {
+          const made = Reflect.construct(target, given, newTarget);
+          caught.push(made.buffer ?? made);
+          return made;
+        },
+      });
+    }
+    const { Snowflake } = await import("frazil");
+    const ids = new Snowflake({ node: 3, maxWaitMs: 1000 });
+    ids.next();
+    for (const buffer of new Set(caught)) if (buffer.byteLength === 33_792) take(buffer);
+    const held = overwrite();
+    ${MINT}
+    process.stdout.write(JSON.stringify({ taken, good, sample: minted.slice(0, 3).map(String) }));
+  `;
+  const { taken, good, sample } = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+  assert.ok(taken.length > 0, "the page must have been caught");
+  assert.deepEqual([...new Set(taken)], ["not movable"]);
+  assert.ok(good, `minted ${sample}`);
+});
+
+test("calls with a page of another thread, of none, or that is no number are refused", needsAddon, async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { Worker } from "node:worker_threads";
+    const require = createRequire(import.meta.url);
+    const path = require.resolve("frazil-linux-x64-gnu");
+    const { Snowflake } = require("frazil");
+    new Snowflake({ node: 3 }).next();
+    const tries = \`
+      const said = [];
+      for (const page of [0, 1, 2, 7, 2 ** 31, 2 ** 32 - 1, -1, 0.5, NaN, Infinity]) {
+        for (const call of [
+          () => addon.open(page), () => addon.local(page), () => addon.health(page, 0, 1.8e12), () => addon.file(page, 0),
+          () => addon.admit(page, 0, 1, 0), () => addon.reserve(page, 0, 1.8e12, 1, true), () => addon.next(page, 0, 1.8e12, true),
+          () => addon.release(page, 0),
+        ]) {
+          try { said.push(String(call())); } catch (error) { said.push(error.name); }
+        }
+      }
+    \`;
+    const worker = new Worker(\`const addon = require(\${JSON.stringify(path)}); \${tries} require("node:worker_threads").parentPort.postMessage(said);\`, { eval: true, execArgv: [] });
+    const said = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    process.stdout.write(JSON.stringify([...new Set(said)].sort()));
+  `;
+  const said = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+  // CLOSED, the ID that is none, and nothing.
+  assert.deepEqual(said, ["13", "18446744073709551615", "undefined"]);
+});
+
+test("a page whose owner is gone is closed, and its number is nobody else's", needsAddon, async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    const require = createRequire(import.meta.url);
+    const addon = require("frazil-linux-x64-gnu");
+    const kept = {};
+    const first = addon.page(kept);
+    const gone = [];
+    for (let at = 0; at < 300; at++) gone.push(addon.page({}).page);
+    for (let round = 0; round < 20; round++) {
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const closed = gone.filter((page) => addon.reserve(page, 0, 1.8e12, 1, true) === 13 && addon.open(page) === 13).length;
+    const fresh = addon.page({}).page;
+    // A page of zeros is no layout: 1 is INVALID_LAYOUT.
+    process.stdout.write(JSON.stringify({ closed, used: gone.includes(fresh), first: addon.open(first.page) }));
+  `;
+  const { closed, used, first } = await inProcess(script, {
+    flags: ["--expose-gc"],
+    env: { FRAZIL_BACKEND: "native" },
+  });
+  assert.ok(closed >= 290, `${closed} of 300 are closed`);
+  assert.deepEqual({ used, first }, { used: false, first: 1 });
+});
+
+test("what is no object owns no page", needsAddon, async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
+    const said = [undefined, null, 1, "a", true, Symbol(), 1n].map((owner) => {
+      try {
+        return addon.page(owner).page;
+      } catch {
+        return "refused";
+      }
+    });
+    process.stdout.write(JSON.stringify([...new Set(said)]));
+  `;
+  assert.deepEqual(await inProcess(script), ["refused"]);
+});
+
+for (const [name, replaced] of [
+  ["an ArrayBuffer", "ArrayBuffer"],
+  ["memory that is too short", "class { constructor() { return new plain(8); } }"],
+  [
+    "memory that can shrink",
+    "class { constructor(size) { return new ArrayBuffer(size, { maxByteLength: 2 * size }); } }",
+  ],
+  ["no memory", "class {}"],
+]) {
+  test(`a replaced SharedArrayBuffer that gives ${name} makes no page`, needsAddon, async () => {
+    const script = `
+      import { createRequire } from "node:module";
+      const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
+      const plain = SharedArrayBuffer;
+      globalThis.SharedArrayBuffer = ${replaced};
+      let said;
+      try {
+        said = addon.page({}).page;
+      } catch (error) {
+        said = "refused";
+      }
+      process.stdout.write(JSON.stringify(said));
+    `;
+    assert.equal(await inProcess(script), "refused");
+  });
+}

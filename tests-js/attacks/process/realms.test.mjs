@@ -1,0 +1,83 @@
+// Realms of one thread, as vm contexts (and Jest) make them: each loads the package anew.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { entry, inProcess, needsAddon, repeats } from "./started.mjs";
+
+/** `realm()` gives the package as loaded in a vm context of its own, and the context. */
+const REALMS = `
+  import { createRequire } from "node:module";
+  import { readFileSync } from "node:fs";
+  import vm from "node:vm";
+  const require = createRequire(import.meta.url);
+  const path = ${JSON.stringify(entry)};
+  const source = "(function (exports, require, module, __filename) {" + readFileSync(path, "utf8") + "\\n})";
+  function realm() {
+    const context = vm.createContext({ process, performance, crypto, TextEncoder, TextDecoder, AbortSignal, atob, setTimeout });
+    const module = { exports: {} };
+    new vm.Script(source, { filename: path }).runInContext(context)(module.exports, require, module, path);
+    return { context, ...module.exports };
+  }
+  const collect = async () => {
+    for (let round = 0; round < 20; round++) {
+      gc();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+`;
+
+for (const backend of ["native", "wasm"]) {
+  const needed = backend === "native" ? needsAddon : {};
+
+  test(`${backend}: a realm that has minted is collected with all it loaded`, needed, async () => {
+    const script = `
+      ${REALMS}
+      const kept = [];
+      const round = async (hold) => {
+        const before = process.memoryUsage();
+        const contexts = [];
+        for (let at = 0; at < 60; at++) {
+          const { context, Snowflake } = realm();
+          const ids = [new Snowflake({ node: at }), new Snowflake({ node: at, now: Date.now })];
+          for (const each of ids) each.nextMany(10);
+          contexts.push(new WeakRef(context));
+          if (hold && at < 20) kept.push(ids);
+          if (at % 20 === 19) await collect();
+        }
+        await collect();
+        const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+        const grown = heapUsed + external + arrayBuffers - before.heapUsed - before.external - before.arrayBuffers;
+        return { alive: contexts.filter((context) => context.deref()).length, grown };
+      };
+      await round(false);
+      const freed = await round(false);
+      const held = await round(true);
+      process.stdout.write(JSON.stringify({ freed, held }));
+    `;
+    const { freed, held } = await inProcess(script, { flags: ["--expose-gc"], env: { FRAZIL_BACKEND: backend } });
+    assert.ok(held.alive >= 20, `the checker must see contexts that are held: ${held.alive}`);
+    assert.ok(freed.alive <= 5, `${freed.alive} of 60 contexts are alive`);
+    assert.ok(freed.grown < held.grown / 4, `${freed.grown} bytes more, and ${held.grown} where 20 are held`);
+  });
+
+  test(`${backend}: realms of one thread share the states of a node id`, needed, async () => {
+    const script = `
+      ${REALMS}
+      const now = Date.now() + 500;
+      const mint = (options) => {
+        const issued = [];
+        for (let at = 0; at < 3; at++) {
+          const { context, Snowflake } = realm();
+          context.now = now;
+          vm.runInContext("Date.now = () => now", context);
+          issued.push(...new Snowflake(options(context)).nextManyStrings(500));
+        }
+        return issued;
+      };
+      process.stdout.write(JSON.stringify([mint(() => ({ node: 9 })), mint(({ now }) => ({ node: 9, now: () => now }))]));
+    `;
+    const [issued, broken] = await inProcess(script, { env: { FRAZIL_BACKEND: backend } });
+    assert.equal(issued.length, 1500);
+    assert.equal(repeats(broken), 1000, "the checker must catch realms with states of their own");
+    assert.equal(repeats(issued), 0);
+  });
+}
