@@ -68,7 +68,7 @@ for (const [name, make] of Object.entries(thrown)) {
 test("a replaced Date.now that throws in the name of this package gives no IDs", async (context) => {
   const ids = new Snowflake({ node: 61 });
   await ids.nextAsync();
-  const error = new ClockError("SEQUENCE_EXHAUSTED", "mine", { issued: 10 });
+  const error = new ClockError("SEQUENCE_EXHAUSTED", "mine", { issued: 10, retryAfterMs: 1 });
   context.mock.method(Date, "now", () => {
     throw error;
   });

@@ -86,6 +86,8 @@ export interface Columns {
 
 /** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
+/** As it is here: what a subclass makes of it, or a clock in tests, is another time each time it is asked. */
+const getTime = /* @__PURE__ */ (() => Date.prototype.getTime)();
 /** The widest field of each kind. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
@@ -107,6 +109,16 @@ function checkWhole(code: ErrorCode, field: string, value: unknown, min: number,
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
   throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
+}
+
+/** What a `Date` of whichever realm holds; anything else as it is. */
+function msGiven(time: unknown): unknown {
+  if (typeof time !== "object") return time;
+  try {
+    return Reflect.apply(getTime, time, []);
+  } catch {
+    return time;
+  }
 }
 
 /** A number in its place in an ID; nothing of a field that the layout does not have. */
@@ -413,7 +425,7 @@ export class Layout<P extends string = string> {
 
   /** The tick that contains a time, and how far into it that lies. */
   #tickAt(time: unknown): [tick: number, beyondMs: number] {
-    const ms = time instanceof Date ? time.getTime() : time;
+    const ms = msGiven(time);
     const last = msOf(this.#shape, this.#shape.time.max + 1) - 1;
     if (!isWhole(ms, this.epochMs, last)) {
       throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, Rule.TIME_RANGE, this.epochMs, last);

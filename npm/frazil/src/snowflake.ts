@@ -338,8 +338,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    this.#describe(port.numbers, given, joined);
-    const status = Host.FILES && local && files ? files.open(port, given) : calls.open(page);
+    const described = this.#describe(given, joined);
+    // From here until the answers are read no user code runs: it could write into the page too.
+    const describe = () => {
+      const { numbers } = port;
+      for (let at = 0; at < described.length; at += 2) numbers[described[at] as Slot] = described[at + 1] as number;
+    };
+    let status: number;
+    if (Host.FILES && local && files) status = files.open(port, given, describe);
+    else {
+      describe();
+      status = calls.open(page);
+    }
     if (status !== 0) throw this.#refused(status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = port;
@@ -349,8 +359,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
     if (Host.FILES && local) {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+      const node = numbers[Slot.NODE] as number;
       // Its default is the core's.
-      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = numbers[Slot.NODE] as number;
+      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = node;
     }
     if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
   }
@@ -458,12 +469,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const port = this.#ready();
     const { calls, page, files } = port.binding;
     const status = calls.health(page, this.#handle, numeric(now));
+    // Read at once: what follows may run user code, which could write into the page too.
+    const { numbers } = port;
+    const endMs = numbers[Slot.END_MS] as number;
+    const leadMs = numbers[Slot.LEAD_MS] as number;
+    const remainingMs = numbers[Slot.REMAINING_MS] as number;
+    const endsSoon = numbers[Slot.ENDS_SOON] as number;
     const refusal = status === 0 ? undefined : port.error(status, now);
     if (refusal?.code === "INVALID_CLOCK") throw refusal;
-    const { numbers } = port;
-    const [endMs, leadMs, remainingMs, endsSoon] = [Slot.END_MS, Slot.LEAD_MS, Slot.REMAINING_MS, Slot.ENDS_SOON].map(
-      (slot) => numbers[slot] as number,
-    ) as [number, number, number, number];
     const file = Host.FILES && this.#local ? files?.file(port, this.#handle) : undefined;
     const endsAt = new Date(endMs);
     const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
@@ -498,13 +511,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     for (;;) yield this.next();
   }
 
-  /** Writes what to open into the page. */
-  #describe(numbers: Float64Array, given: Record<string, unknown>, node: unknown): void {
+  /** What to open, as the page takes it: a slot and its number, one pair after the other. */
+  #describe(given: Record<string, unknown>, node: unknown): number[] {
     const { epochMs, tickMs, unsigned, fields } = this.layout;
     const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
+    const pairs: number[] = [];
     // A boolean becomes 0 or 1 in the page.
     const write = (at: Slot, value: number | boolean) => {
-      numbers[at] = Number(value);
+      pairs.push(at, Number(value));
     };
     write(Slot.EPOCH_MS, epochMs);
     write(Slot.TICK_MS, tickMs);
@@ -526,6 +540,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
       write(Slot.FIELDS + 2 * at + 1, bits);
     });
+    return pairs;
   }
 
   /** The error of an opening that was refused, with the value that the caller gave. */
