@@ -134,9 +134,13 @@ function* layouts() {
     yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
   }
   for (const value of [[], {}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.ONE_TIME);
-  const keys = `${rules.KNOWN_KEY}: epochMs, tickMs, unsigned, fields`;
-  yield layout(spec({ epoch: 5 }), "epoch", 5, keys);
-  yield layout(spec({ tickMS: 10 }), "tickMS", 10, keys);
+  for (const [misspelt, hint] of Object.entries({
+    epoch: "did you mean epochMs?",
+    tickMS: "did you mean tickMs?",
+    resolution: "one of epochMs, tickMs, unsigned, fields",
+  })) {
+    yield layout(spec({ [misspelt]: 10 }), misspelt, 10, `${rules.KNOWN_KEY} (${hint})`);
+  }
   for (const epochMs of [-1, 1.5, Number.NaN, "1704067200000", null, undefined, 2 ** 53, new Date(0), 0n]) {
     const rule = whole(0, Number.MAX_SAFE_INTEGER);
     yield layout(spec({ epochMs }), "epochMs", epochMs, rule);
@@ -181,7 +185,7 @@ function* layouts() {
   for (const kind of ["timestamp", "", null, undefined, 0]) {
     yield withField({ kind, bits: 10 }, "kind", rules.KNOWN_KIND);
   }
-  yield withField({ kind: "node", bits: 10, width: 10 }, "width", `${rules.KNOWN_KEY}: kind, bits, name`);
+  yield withField({ kind: "node", bits: 10, width: 10 }, "width", `${rules.KNOWN_KEY} (did you mean bits?)`);
   for (const name of ["1st", "", "a b", 5, null, "n".repeat(33)]) {
     yield withField({ kind: "node", bits: 10, name }, "name", rules.NAME_SYNTAX);
   }
@@ -264,7 +268,7 @@ function* signals() {
     nextManyAsync: [1],
     nextManyStringsAsync: [1],
   };
-  const half = { aborted: false, addEventListener() {} };
+  const half = { aborted: false, addEventListener() {}, throwIfAborted() {} };
   for (const [method, args] of Object.entries(calls)) {
     for (const options of [null, 5, "x", () => 1]) {
       const expected = { code: "INVALID_OPTION", field: "options", value: options, rule: rules.AN_OBJECT };

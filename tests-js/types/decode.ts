@@ -15,6 +15,10 @@ check<Equal<typeof tweet, Decoded<"datacenter" | "worker">>>();
 check<Equal<typeof tweet.id, bigint>>();
 check<Equal<typeof tweet.date, Date>>();
 check<Equal<typeof tweet.parts, { readonly datacenter: number; readonly worker: number } | undefined>>();
+const copy = { ...tweet, sequence: 8 };
+check<Equal<keyof typeof copy, "id" | "timestampMs" | "node" | "clock" | "sequence">>();
+// @ts-expect-error: a copy has no accessors
+copy.date;
 const toot = decode(1, "mastodon");
 check<Equal<typeof toot, Decoded<never>>>();
 const timeOf = (id: IdInput, layout: LayoutName) => decode(id, layout).timestampMs;

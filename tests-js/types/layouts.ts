@@ -9,6 +9,7 @@ import {
   type PartsOf,
   type Plan,
 } from "frazil";
+import { decode } from "frazil/decode";
 import { check, type Equal } from "./equal.js";
 
 const twitter = Layout.named("twitter");
@@ -35,6 +36,18 @@ twitter.decode(1n).date.toISOString();
 twitter.decode(1);
 twitter.tryParse(null);
 twitter.compose(decoded);
+const { date, parts, toJSON } = decoded;
+check<
+  Equal<[typeof date, typeof parts], [Date, { readonly datacenter: number; readonly worker: number } | undefined]>
+>();
+check<Equal<ReturnType<typeof toJSON>, object>>();
+const copy = { ...decoded };
+check<Equal<keyof typeof copy, "id" | "timestampMs" | "node" | "clock" | "sequence">>();
+twitter.compose(copy);
+twitter.compose({ ...decoded, sequence: 8 });
+twitter.compose({ ...decoded, node: { datacenter: 3, worker: 17 }, clock: undefined });
+twitter.compose(decode("1541815603606036480", "twitter"));
+twitter.compose({ ...decode("1541815603606036480", "twitter"), sequence: 8 });
 twitter.compose({ timestampMs: new Date(), node: 113, sequence: 0 });
 twitter.compose({ timestampMs: 0, node: { datacenter: 3, worker: 17 }, sequence: 0 });
 twitter.minIdAt(new Date());
@@ -53,6 +66,14 @@ Layout.named("Twitter");
 decoded.parts?.machine;
 // @ts-expect-error: what was decoded does not change
 decoded.sequence = 1;
+// @ts-expect-error: a copy has no accessors
+copy.date;
+// @ts-expect-error: a copy has no accessors
+copy.parts;
+// @ts-expect-error: a copy has no methods
+copy.toJSON();
+// @ts-expect-error: no layout can be changed
+twitter.epochMs = 0;
 // @ts-expect-error: null is no ID
 twitter.decode(null);
 // @ts-expect-error: a part is missing

@@ -255,6 +255,7 @@ rules! {
     TextManyBytes = 52, "must be a Uint8Array of 8 bytes for each ID";
     APath = 53, "must be a path";
     OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
+    TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
 }
 
 macro_rules! fields {

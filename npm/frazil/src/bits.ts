@@ -21,7 +21,7 @@ export interface Span {
   /** Its lowest bit; of several runs, that of the most significant one. */
   readonly shift: number;
   /** Its runs of bits, the least significant first, where it has more than one. */
-  readonly runs?: readonly Span[];
+  readonly runs: readonly Span[] | undefined;
   /** Its value in an ID given by its halves, which stand at `at` and `at + 1`. */
   of(halves: Uint32Array, at?: number): number;
 }
@@ -38,6 +38,7 @@ export function spanOf(shift: number, bits: number): Span {
   return {
     max: 2 ** bits - 1,
     shift,
+    runs: undefined,
     of: (halves, at = 0) =>
       ((((halves[at + 1 - LOW] as number) >>> highShift) & highMask) >>> 0) * scale +
       ((((halves[at + LOW] as number) >>> shift) & lowMask) >>> 0),

@@ -10,11 +10,13 @@
  * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
  */
 
+import { type Decoded, decodeId } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import { type Decoded, decodeId, type IdInput, type LayoutName, namedSpec, type Shape, shapeOf } from "./id.js";
+import { type IdInput, type LayoutName, namedSpec, type Shape, shapeOf } from "./id.js";
 
+export type { Decoded } from "./decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { Decoded, IdInput, LayoutName } from "./id.js";
+export type { IdInput, LayoutName } from "./id.js";
 
 /** The layouts that were asked for. */
 const shapes = /* @__PURE__ */ new Map<LayoutName, Shape>();

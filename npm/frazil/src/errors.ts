@@ -33,6 +33,13 @@ export interface ErrorDetails {
 /** Marks errors across copies of the package, subpaths, ESM and CommonJS, and realms. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
+/**
+ * What an object itself has, each value read once: what its class or `Object.prototype` has is nobody's option.
+ *
+ * @internal
+ */
+export const ownOf = <T extends object>(given: T): T => ({ __proto__: null, ...given });
+
 /** Any error of this package. Branch on `code`; the message is for people. */
 export class FrazilError extends Error {
   /** The name of the class, which minifying does not change. @internal */
@@ -49,11 +56,12 @@ export class FrazilError extends Error {
   declare readonly position?: number;
   declare readonly index?: number;
 
-  constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
+  constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
+    const { cause, ...fields } = ownOf(details as ErrorDetails);
     super(`${code}: ${message}`, cause ? { cause } : undefined);
     // The name as of any error: not listed among the fields, and a class that a user derives may name itself.
-    Object.defineProperty(this, "name", { value: new.target.label, writable: true, configurable: true });
-    Object.assign(this, { code, retryable: false }, details);
+    Object.defineProperty(this, "name", ownOf({ value: new.target.label, writable: true, configurable: true }));
+    Object.assign(this, { code, retryable: false }, fields);
   }
 
   /** @internal */
@@ -64,7 +72,7 @@ export class FrazilError extends Error {
   /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
   toJSON(): object {
     const { name, message } = this;
-    return Object.assign({ name, message }, this, "value" in this && { value: show(this.value) });
+    return Object.assign({ name, message }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
   }
 
   /** Whether a value is an error of this package, whichever copy or realm made it. */

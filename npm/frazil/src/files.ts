@@ -41,21 +41,28 @@ const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 /** What a port can do besides, with the addon's calls. @internal */
 export const withFiles = (calls: Files) => ({
-  /** Opens the state file that the options name; the layout and the rest stand in the page. Returns the status. */
-  open(port: Port, given: Record<string, unknown>): number {
-    const { binding, numbers } = port;
-    let bytes = room(port);
-    for (const [name, slot] of TEXTS) {
+  /** Opens the state file that the options name, once `describe` has written the layout and the rest. Returns the status. */
+  open(port: Port, given: Record<string, unknown>, describe: () => void): number {
+    const bytes = room(port);
+    // Aside first: an encoder that was replaced is user code, which could write into the page too.
+    const texts = new Uint8Array(bytes.length);
+    const lengths: number[] = [];
+    let end = 0;
+    for (const [name] of TEXTS) {
       const text = given[name];
       if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
-      const written = text === undefined ? NaN : new TextEncoder().encodeInto(text, bytes).written;
-      numbers[slot] = written;
-      bytes = bytes.subarray(written || 0);
+      const written = text === undefined ? NaN : new TextEncoder().encodeInto(text, texts.subarray(end)).written;
+      lengths.push(written);
+      end += written || 0;
     }
     const { startWaitMs } = given;
+    describe();
+    const { numbers } = port;
+    for (let at = 0; at < TEXTS.length; at++) numbers[(TEXTS[at] as (typeof TEXTS)[number])[1]] = lengths[at] as number;
+    for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
     numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
-    return calls.local(binding.page);
+    return calls.local(port.binding.page);
   },
 
   /** What is known of the state file. */

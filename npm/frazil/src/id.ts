@@ -2,8 +2,8 @@
  * Reading an ID: what the decoder and `Layout` have in common. A crossing into native code or WebAssembly costs more than
  * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
  */
-import { type Join, neighbours, type Span, spanOf, split } from "./bits.js";
-import { ConfigError, DecodeError, refusal } from "./errors.js";
+import { type Join, neighbours, type Span, spanOf } from "./bits.js";
+import { ConfigError, DecodeError, ownOf, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -38,26 +38,6 @@ export interface LayoutSpec {
 /** The names of the built-in layouts. */
 export type LayoutName = keyof LayoutParts;
 
-/** An ID taken apart. */
-export interface Decoded<P extends string = string> {
-  /** The ID. */
-  readonly id: bigint;
-  /** Unix milliseconds of the start of its tick. */
-  readonly timestampMs: number;
-  /** The node id, its parts joined; `undefined` where the layout has none. */
-  readonly node: number | undefined;
-  /** The clock id; `undefined` where the layout has none. */
-  readonly clock: number | undefined;
-  /** The number of the ID within its tick. */
-  readonly sequence: number;
-  /** `timestampMs` as a `Date`. */
-  readonly date: Date;
-  /** The node id by the names of its parts; `undefined` where the layout has none. */
-  readonly parts: { readonly [K in P]: number } | undefined;
-  /** The same with the ID as text, since JSON has no bigint. */
-  toJSON(): object;
-}
-
 /** Where the fields of a checked layout lie. @internal */
 export interface Shape {
   readonly epochMs: number;
@@ -81,16 +61,23 @@ export interface Shape {
  */
 export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = neighbours): Shape {
   let bits = 0;
-  const spans = {} as Record<FieldKind, Span>;
+  // A field that is missing is its own, so that none is inherited.
+  const spans: Record<FieldKind, Span | undefined> = {
+    time: undefined,
+    node: undefined,
+    clock: undefined,
+    sequence: undefined,
+  };
   const parts: [string, number, number][] = [];
-  for (const { kind, bits: width, name = "node" } of [...fields].reverse()) {
+  for (const field of [...fields].reverse()) {
+    const { kind, bits: width, name = "node" } = ownOf(field);
     const span = spanOf(bits, width);
     const below = spans[kind];
     spans[kind] = below ? join(span, below) : span;
     if (kind === "node") parts.unshift([name, span.max + 1, below ? below.max + 1 : 1]);
     bits += width;
   }
-  return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...spans };
+  return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
 }
 
 const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
@@ -133,60 +120,3 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint
 
 /** Unix milliseconds of the start of a tick. @internal */
 export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;
-
-/** Takes an ID apart. @internal */
-export function decodeId<P extends string>(shape: Shape, input: IdInput): Decoded<P> {
-  const id = parseId(shape, input);
-  const halves = split(id);
-  const { time, node, clock, sequence } = shape;
-  return new DecodedId<P>(
-    shape,
-    id,
-    msOf(shape, time.of(halves)),
-    node?.of(halves),
-    clock?.of(halves),
-    sequence.of(halves),
-  );
-}
-
-/** An ID taken apart by a shape. @internal */
-export class DecodedId<P extends string> implements Decoded<P> {
-  readonly #shape: Shape;
-  // Declared, since the constructor assigns them: a definition would be a second one, in every bundle.
-  declare readonly id: bigint;
-  declare readonly timestampMs: number;
-  declare readonly node: number | undefined;
-  declare readonly clock: number | undefined;
-  declare readonly sequence: number;
-
-  constructor(
-    shape: Shape,
-    id: bigint,
-    timestampMs: number,
-    node: number | undefined,
-    clock: number | undefined,
-    sequence: number,
-  ) {
-    this.#shape = shape;
-    this.id = id;
-    this.timestampMs = timestampMs;
-    this.node = node;
-    this.clock = clock;
-    this.sequence = sequence;
-  }
-
-  get date(): Date {
-    return new Date(this.timestampMs);
-  }
-
-  get parts(): { readonly [K in P]: number } | undefined {
-    const { node } = this;
-    if (node === undefined) return undefined;
-    const parts = this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]);
-    return Object.fromEntries(parts) as { [K in P]: number };
-  }
-
-  toJSON(): object {
-    return { ...this, id: `${this.id}`, date: this.date, parts: this.parts };
-  }
-}

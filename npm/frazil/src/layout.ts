@@ -5,14 +5,14 @@
  * more than taking one ID apart, and a page may forbid WebAssembly. The rules' sentences and the table of layouts are
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
+import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { apart, type Span, spanOf, split } from "./bits.js";
-import { config, DecodeError, type ErrorCode, refusal } from "./errors.js";
+import { type Decoded, decodeId } from "./decoded.js";
+import { config, DecodeError, type ErrorCode, ownOf, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
+import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import {
-  type Decoded,
-  DecodedId,
-  decodeId,
   type FieldKind,
   type IdInput,
   type LayoutField,
@@ -27,7 +27,8 @@ import {
 } from "./id.js";
 import { checkKeys } from "./options.js";
 
-export type { Decoded, FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
+export type { Decoded } from "./decoded.js";
+export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
 /** A layout by name, as its parts, or made already. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
@@ -85,8 +86,13 @@ export interface Columns {
 
 /** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
+/** As it is here: what a subclass makes of it, or a clock in tests, is another time each time it is asked. */
+const getTime = /* @__PURE__ */ (() => Date.prototype.getTime)();
 /** The widest field of each kind. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
+
+/** What a layout is made of. */
+const SPEC = "epochMs, tickMs, unsigned, fields";
 
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
   config("INVALID_LAYOUT", field, value, rule, 0, max);
@@ -105,6 +111,16 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
   throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
 }
 
+/** What a `Date` of whichever realm holds; anything else as it is. */
+function msGiven(time: unknown): unknown {
+  if (typeof time !== "object") return time;
+  try {
+    return Reflect.apply(getTime, time, []);
+  } catch {
+    return time;
+  }
+}
+
 /** A number in its place in an ID; nothing of a field that the layout does not have. */
 function place(span: Span | undefined, value = 0): bigint {
   let id = 0n;
@@ -115,19 +131,13 @@ function place(span: Span | undefined, value = 0): bigint {
   return id;
 }
 
-/** Whether a value is a typed array of that name, of whichever realm; not to be deceived by a property. @internal */
-export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array" | "Uint8Array"): boolean {
-  // All typed arrays inherit one getter of the tag. It reads the kind of the array that it is called on, of any realm.
-  return Reflect.get(Uint8Array.prototype as object, Symbol.toStringTag, value) === name;
-}
-
 /** The built-in layouts that were asked for: they never change, and reading one from the table takes 30 times as long. */
 const named = /* @__PURE__ */ new Map<LayoutName, Layout>();
 
 /** A field as it is kept, with nothing in it that nobody reads. */
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
-  if (!Object.hasOwn(WIDTHS, kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
+  if (!KINDS.includes(kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
   checkWhole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
   if (name === undefined) return { kind, bits };
   if (kind !== "node") throw invalid("name", name, Rule.NAME_ONLY_NODE);
@@ -143,7 +153,7 @@ function copyField(field: LayoutField): LayoutField {
  * ```
  */
 export class Layout<P extends string = string> {
-  // Declared, since the constructor assigns them: a definition would be a second one, in every bundle.
+  // Declared, since the constructor defines them, for good: a layout that changed would decode other IDs than it minted.
   /** Unix milliseconds of tick 0. */
   declare readonly epochMs: number;
   /** The length of a tick in milliseconds. */
@@ -160,35 +170,38 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
   constructor(spec: LayoutSpec) {
-    const {
-      epochMs,
-      tickMs = 1,
-      unsigned = false,
-      fields,
-    } = checkKeys("INVALID_LAYOUT", "layout", spec, "epochMs, tickMs, unsigned, fields");
+    const { epochMs, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
     if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.ONE_TIME);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
-    this.epochMs = checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER);
-    this.tickMs = checkWhole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER);
-    this.unsigned = unsigned;
-    this.fields = Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field))));
+    const checked: Required<LayoutSpec> = {
+      epochMs: checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER),
+      tickMs: checkWhole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
+      unsigned,
+      fields: Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field)))),
+    };
+    // Defined and not assigned: a subclass may have setters of these names.
+    for (const [name, value] of Object.entries(checked)) {
+      Object.defineProperty(this, name, ownOf({ value, enumerable: true }));
+    }
 
-    const of = (kind: FieldKind) => this.fields.filter((field) => field.kind === kind);
+    const of = (kind: FieldKind) => checked.fields.filter((field) => field.kind === kind);
     const width = (fields: readonly LayoutField[]) => fields.reduce((sum, { bits }) => sum + bits, 0);
     if (of("time").length !== 1) throw invalid("fields", fields, Rule.ONE_TIME);
     if (of("sequence").length !== 1) throw invalid("fields", fields, Rule.ONE_SEQUENCE);
     if (of("clock").length > 1) throw invalid("fields", fields, Rule.ONE_CLOCK);
     const nodes = width(of("node"));
     if (nodes > 32) throw invalid("fields", nodes, Rule.NODE_WIDTH, 32);
-    const total = width(this.fields);
+    const total = width(checked.fields);
     const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
-    const shape = shapeOf(this, apart);
+    const shape = shapeOf(checked, apart);
     const names = shape.parts.map(([name]) => name);
     const twin = names.find((name, at) => names.indexOf(name) < at);
     if (twin) throw invalid("name", twin, Rule.DISTINCT_NAMES);
     if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
+    // A subclass still has fields of its own to define.
+    if (new.target === Layout) Object.freeze(this);
   }
 
   /**
@@ -199,7 +212,7 @@ export class Layout<P extends string = string> {
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
     let layout = named.get(name);
     if (!layout) {
-      layout = Object.freeze(new Layout(namedSpec(name))) as Layout;
+      layout = new Layout(namedSpec(name)) as Layout;
       named.set(name, layout);
     }
     return layout as never;
@@ -207,7 +220,8 @@ export class Layout<P extends string = string> {
 
   /** A layout given in any of its forms. @internal */
   static from(input: unknown): Layout {
-    if (input instanceof Layout) return input;
+    // By what only the constructor gives: a prototype alone makes no layout.
+    if (typeof input === "object" && input !== null && #shape in input) return input as Layout;
     return typeof input === "string" ? Layout.named(input as LayoutName) : new Layout(input as LayoutSpec);
   }
 
@@ -218,10 +232,8 @@ export class Layout<P extends string = string> {
 
   /** The same layout with some of its parts changed, such as `{ epochMs }`. */
   with(changes: Partial<LayoutSpec>): Layout<P> {
-    return new Layout({
-      ...this.toJSON(),
-      ...checkKeys("INVALID_LAYOUT", "layout", changes, "epochMs, tickMs, unsigned, fields"),
-    });
+    const { epochMs, tickMs, unsigned, fields } = this;
+    return new Layout({ epochMs, tickMs, unsigned, fields, ...checkKeys("INVALID_LAYOUT", "layout", changes, SPEC) });
   }
 
   /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
@@ -277,8 +289,8 @@ export class Layout<P extends string = string> {
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
       throw config("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
-    const { length } = ids;
-    const halves = new Uint32Array(ids.buffer, ids.byteOffset, 2 * length);
+    const length = lengthOf(ids);
+    const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
     const unused = spanOf(bits, 64 - bits);
     const columns = {
       timestampMs: new Float64Array(length),
@@ -297,20 +309,24 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Puts an ID together: the inverse of `decode`, whose result it takes too.
+   * Puts an ID together: the inverse of `decode`. It takes what that returns, and a copy with some fields changed; only the
+   * time, the node id, the clock id and the sequence count.
    *
    * @throws {DecodeError} `TIME_OUT_OF_RANGE` for a time that the time field cannot hold.
    * @throws {ConfigError} `INVALID_NODE`, or `INVALID_ARGUMENT` for any other field that is missing, not in the layout, or
    * too large, and for a time that is not the start of a tick.
    */
   compose(fields: Composition<P>): bigint {
-    const { timestampMs, node, clock, sequence } =
-      fields instanceof DecodedId
-        ? fields
-        : checkKeys("INVALID_ARGUMENT", "fields", fields, "timestampMs, node, clock, sequence");
+    const { timestampMs, node, clock, sequence } = checkKeys(
+      "INVALID_ARGUMENT",
+      "fields",
+      fields,
+      "timestampMs, node, clock, sequence",
+      "id, date, parts",
+    );
     const shape = this.#shape;
-    const tick = this.#tickAt(timestampMs);
-    if (msOf(this.#shape, tick) !== Number(timestampMs)) {
+    const [tick, beyondMs] = this.#tickAt(timestampMs);
+    if (beyondMs > 0) {
       throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
     }
     checkGiven("node", node, shape.node, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
@@ -338,7 +354,7 @@ export class Layout<P extends string = string> {
       if (isAbove(kind)) throw refusal(DecodeError, "NOT_TIME_ORDERED", kind, this.fields, Rule.NOTHING_UNORDERED);
     }
     const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
-    const tick = this.#tickAt(time);
+    const [tick] = this.#tickAt(time);
     checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
     const id = place(shape.time, tick) | place(shape.node, node === undefined ? 0 : this.joinNode(node));
     // What of the node lies below the time goes.
@@ -396,23 +412,25 @@ export class Layout<P extends string = string> {
     if (!span) throw config("INVALID_NODE", "node", node, Rule.NODE_NONE);
     if (typeof node !== "object" || node === null) return checkWhole("INVALID_NODE", "node", node, 0, span.max);
     const names = parts.map(([name]) => name);
-    const given = Object.keys(node);
+    const own = ownOf(node);
+    const given = Object.keys(own);
     if (given.length !== names.length || !names.every((name) => given.includes(name))) {
       throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${names.join(", ")}`);
     }
     return parts.reduce(
-      (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, node[name as P], 0, count - 1),
+      (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
       0,
     );
   }
 
-  /** The tick that contains a time. */
-  #tickAt(time: unknown): number {
-    const ms = time instanceof Date ? time.getTime() : time;
+  /** The tick that contains a time, and how far into it that lies. */
+  #tickAt(time: unknown): [tick: number, beyondMs: number] {
+    const ms = msGiven(time);
     const last = msOf(this.#shape, this.#shape.time.max + 1) - 1;
     if (!isWhole(ms, this.epochMs, last)) {
       throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, Rule.TIME_RANGE, this.epochMs, last);
     }
-    return Math.floor((ms - this.epochMs) / this.tickMs);
+    const beyondMs = (ms - this.epochMs) % this.tickMs;
+    return [(ms - this.epochMs - beyondMs) / this.tickMs, beyondMs];
   }
 }

@@ -1,19 +1,12 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
 import { claimProcess, Host, inWorkerThread, load } from "#binding";
+import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
 import { processStartMs, wallClock } from "./clock.js";
-import { ClockError, ConfigError, config, type ErrorDetails, FrazilError, refusal } from "./errors.js";
+import { ClockError, ConfigError, config, FrazilError, ownOf, refusal } from "./errors.js";
 import type { StateFile } from "./files.js";
 import { KINDS, Page, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import {
-  type Decoded,
-  type IdInput,
-  isIdArray,
-  Layout,
-  type LayoutInput,
-  type NodeInput,
-  type PartsOf,
-} from "./layout.js";
+import { type Decoded, type IdInput, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
 import { checkOptions, signalOf } from "./options.js";
 import { type Backend, type Port, portOf } from "./port.js";
 import { block, canBlock, sleep } from "./wait.js";
@@ -152,17 +145,49 @@ const checkedClock = (now: () => unknown) => (): number => {
   return ms;
 };
 
-/** Milliseconds until the call that was refused can first succeed; without end where waiting does not help. */
-function stallOf(error: unknown): number {
-  const ms = (error instanceof ClockError && error.retryAfterMs) || 0;
-  return ms > 0 ? ms : Infinity;
+/** Milliseconds until the call that the core refused can first succeed; without end where waiting does not help. */
+function stallOf(error: FrazilError): number {
+  const { retryAfterMs = 0 } = ownOf(error);
+  return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
 }
 
 /** Puts a new key for the start of the sequence into the page. */
-function drawKey(numbers: Float64Array): void {
-  numbers.set(crypto.getRandomValues(new Uint32Array(4)), Slot.KEY);
+function drawKey(port: Port): void {
+  const words = crypto.getRandomValues(new Uint32Array(4));
+  const { numbers } = port;
+  for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] as number;
   numbers[Slot.HAS_KEY] = 1;
 }
+
+/** Not that of `Math`, which user code may have replaced. */
+const lesser = (a: number, b: number): number => (a < b ? a : b);
+
+/** The methods as they are here: what a generator mints by is what was checked, whatever a subclass makes of it. */
+const { joinNode, with: withChanges } = Layout.prototype;
+
+/** A call that mints. How far it is stands here: an error that comes out of it may be the user's, and say anything. */
+interface Call<T = BigUint64Array | undefined> {
+  /** How long it may still block. */
+  restMs: number;
+  /** The array that it fills, if it fills one. */
+  readonly target: T;
+  /** How many IDs that takes: the length that it had at first. */
+  readonly length: number;
+  /** How many of them it has. */
+  done: number;
+  /** `#taken()` before its first one. */
+  since: number;
+}
+
+type Filling = Call<BigUint64Array>;
+
+const called = <T extends BigUint64Array | undefined>(target: T, restMs: number): Call<T> => ({
+  restMs,
+  target,
+  length: target === undefined ? 0 : lengthOf(target),
+  done: 0,
+  since: 0,
+});
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
 const forgotten =
@@ -203,18 +228,26 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #closed = false;
 
   // The block: IDs that are this object's, from `#at` to `#end`, good while the clock stays in `[#fromMs, #untilMs)`.
-  #ids = new BigUint64Array(0);
+  #ids = new Ids(0);
+  #room = 0;
   #at = 0;
   #end = 0;
   #size = 0;
   #fromMs = 0;
   #untilMs = 0;
 
-  /** What is left of the call's `maxWaitMs`. */
-  #restMs = 0;
+  // The page, as it was looked at before the last reservation: looking once more could run user code.
+  #numbers!: Float64Array;
+  #page!: BigUint64Array;
+
+  /** The last refusal by the core, and how long until the call can succeed. A clock can throw its like. */
+  #refusal: FrazilError | undefined;
+  #retryMs = Infinity;
 
   #reserved = 0;
   #dropped = 0;
+  /** IDs that aborted calls had taken and gave back, to be issued or dropped. */
+  #returned = 0;
   #reservations = 0;
   #rechecks = 0;
   #stalls = 0;
@@ -251,7 +284,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
     if (!Host.FILES) throw noFiles();
-    const { signal: given, ...rest } = { ...checkOptions(options, `${LOCAL_OPTIONS}, signal`) };
+    const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`);
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
     const ids = Reflect.construct(Snowflake, [rest, LOCAL]) as Snowflake<L>;
@@ -273,16 +306,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
     const local = Boolean(Host.FILES) && kind === LOCAL;
     const known = Host.FILES && local ? LOCAL_OPTIONS : OPTIONS;
-    const given: Record<string, unknown> = { ...(options === undefined ? {} : checkOptions(options, known)) };
+    const given = checkOptions(options === undefined ? {} : options, known);
     const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
-    this.layout = (epochMs === undefined ? plain : plain.with({ epochMs: epochMs as number })) as Layout<PartsOf<L>>;
+    this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
+      PartsOf<L>
+    >;
     if (typeof unshared !== "boolean") throw config("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function") throw config("INVALID_OPTION", "now", now, Rule.FUNCTION);
     this.#private = now !== undefined;
     this.#local = local;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
-    const joined = typeof node === "object" && node !== null ? this.layout.joinNode(node as never) : node;
+    const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.node = typeof joined === "number" ? joined : undefined;
     let port: Port;
     try {
@@ -303,8 +338,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    this.#describe(port.numbers, given, joined);
-    const status = Host.FILES && local && files ? files.open(port, given) : calls.open(page);
+    const described = this.#describe(given, joined);
+    // From here until the answers are read no user code runs: it could write into the page too.
+    const describe = () => {
+      const { numbers } = port;
+      for (let at = 0; at < described.length; at += 2) numbers[described[at] as Slot] = described[at + 1] as number;
+    };
+    let status: number;
+    if (Host.FILES && local && files) status = files.open(port, given, describe);
+    else {
+      describe();
+      status = calls.open(page);
+    }
     if (status !== 0) throw this.#refused(status, given);
     if (Host.FILES && backend === "wasm" && !unshared && !this.#private) claimProcess();
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
@@ -315,8 +360,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
     if (Host.FILES && local) {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
+      const node = numbers[Slot.NODE] as number;
       // Its default is the core's.
-      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = numbers[Slot.NODE] as number;
+      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = node;
     }
     if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
   }
@@ -335,31 +381,34 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly next = (): bigint => {
     const now = this.#clock();
-    // `#holds`, written out: this is the path that every ID takes.
-    if (this.#at < this.#end && now >= this.#fromMs && now < this.#untilMs) return this.#ids[this.#at++] as bigint;
+    // `#holds`, written out: this is the path that every ID takes. A clock that was replaced may give an object, whose
+    // comparison is user code: the block is looked at last.
+    if (now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end) return this.#ids[this.#at++] as bigint;
     return this.#refill(now, this.#maxWaitMs);
   };
 
   /** The next ID as decimal text. Throws as `next`. */
-  readonly nextString = (): string => this.next().toString();
+  readonly nextString = (): string => `${this.next()}`;
 
   /**
    * Fills the array with IDs in one crossing for each 4096.
    *
    * @throws as `next`; a stall midway has `issued`: the first that many are valid, and never issued again.
    * `SEQUENCE_EXHAUSTED` with `maxCount` for a length that the full lead and the full wait could never meet, before anything is
-   * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576.
+   * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576, and for one that the clock detaches or
+   * makes shorter.
    */
   readonly fill = (target: BigUint64Array): BigUint64Array => {
     this.#checkTarget(target);
-    return this.#fill(target);
+    this.#fill(called(target, this.#maxWaitMs));
+    return target;
   };
 
   /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
-  readonly nextMany = (count: number): bigint[] => Array.from(this.#many(count));
+  readonly nextMany = (count: number): bigint[] => listOf(this.#many(count), (id) => id);
 
   /** That many IDs as decimal text. Throws as `fill`. */
-  readonly nextManyStrings = (count: number): string[] => Array.from(this.#many(count), String);
+  readonly nextManyStrings = (count: number): string[] => listOf(this.#many(count), (id) => `${id}`);
 
   /** The next ID; waits up to `maxAsyncWaitMs` without holding the event loop. Rejects as `next` throws. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
@@ -372,29 +421,26 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /** The next ID as decimal text. Rejects as `nextAsync`. */
-  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> =>
-    (await this.nextAsync(options)).toString();
+  readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> => `${await this.nextAsync(options)}`;
 
-  /** Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws. */
+  /**
+   * Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws, and with
+   * `INVALID_ARGUMENT` where the array was transferred or made shorter meanwhile: `issued` IDs were in it, and never come again.
+   */
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     const signal = signalOf(options);
     this.#checkTarget(target, this.#maxAsyncWaitMs);
-    await this.#fillPatiently(target, signal);
+    await this.#fillPatiently(called(target, 0), signal);
     return target;
   };
 
   /** That many IDs, waiting as `fillAsync`. Those that an aborted call had got are issued by the calls after it. */
-  readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> => {
-    const signal = signalOf(options);
-    this.#admit(count, this.#maxAsyncWaitMs);
-    const target = new BigUint64Array(count);
-    await this.#fillPatiently(target, signal, (done) => this.#keep(target.subarray(0, done)));
-    return Array.from(target);
-  };
+  readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
+    this.#manyPatiently(count, options, (id) => id);
 
   /** That many IDs as decimal text, waiting as `nextManyAsync`. */
   readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
-    (await this.nextManyAsync(count, options)).map(String);
+    this.#manyPatiently(count, options, (id) => `${id}`);
 
   /** Takes an ID apart: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
@@ -402,7 +448,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** What it has done so far. Counted apart from the hot path, so it costs nothing. */
   readonly stats = (): Stats => ({
     backend: this.backend,
-    issued: this.#reserved - (this.#end - this.#at) - this.#dropped,
+    issued: this.#taken() - this.#returned,
     dropped: this.#dropped,
     reservations: this.#reservations,
     rechecks: this.#rechecks,
@@ -418,27 +464,25 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ClockError} `INVALID_CLOCK`.
    */
   readonly health = (): Health => {
-    const port = this.#ready();
-    const { calls, page } = port.binding;
+    this.#ready();
     const now = this.#clock();
+    // Once more: the clock may have closed this.
+    const port = this.#ready();
+    const { calls, page, files } = port.binding;
     const status = calls.health(page, this.#handle, numeric(now));
+    // Read at once: what follows may run user code, which could write into the page too.
+    const { numbers } = port;
+    const endMs = numbers[Slot.END_MS] as number;
+    const leadMs = numbers[Slot.LEAD_MS] as number;
+    const remainingMs = numbers[Slot.REMAINING_MS] as number;
+    const endsSoon = numbers[Slot.ENDS_SOON] as number;
     const refusal = status === 0 ? undefined : port.error(status, now);
     if (refusal?.code === "INVALID_CLOCK") throw refusal;
-    const { numbers } = port;
-    const endsAt = new Date(numbers[Slot.END_MS] as number);
-    const warnings = numbers[Slot.ENDS_SOON]
-      ? [`the time field of the layout runs out on ${endsAt.toISOString()}`]
-      : [];
-    const stands = {
-      ok: status === 0,
-      refusal,
-      leadMs: numbers[Slot.LEAD_MS] as number,
-      endsAt,
-      remainingMs: numbers[Slot.REMAINING_MS] as number,
-      warnings,
-    };
-    if (!Host.FILES || !this.#local || port.binding.files === undefined) return stands;
-    const file = port.binding.files.file(port, this.#handle);
+    const file = Host.FILES && this.#local ? files?.file(port, this.#handle) : undefined;
+    const endsAt = new Date(endMs);
+    const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
+    const stands = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
+    if (file === undefined) return stands;
     const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
     if (file.distrustedMs > 0) warnings.push(ahead);
     return { ...stands, file };
@@ -447,7 +491,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
   readonly close = (): void => {
     if (this.#closed) return;
-    this.#meet();
+    const met = this.#meet();
+    if (this.#closed) return;
+    this.#met = met;
     this.#closed = true;
     this.#dropBlock();
     if ((this.#private || this.#local) && this.#port !== undefined) {
@@ -466,13 +512,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     for (;;) yield this.next();
   }
 
-  /** Writes what to open into the page. */
-  #describe(numbers: Float64Array, given: Record<string, unknown>, node: unknown): void {
+  /** What to open, as the page takes it: a slot and its number, one pair after the other. */
+  #describe(given: Record<string, unknown>, node: unknown): number[] {
     const { epochMs, tickMs, unsigned, fields } = this.layout;
     const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
+    const pairs: number[] = [];
     // A boolean becomes 0 or 1 in the page.
     const write = (at: Slot, value: number | boolean) => {
-      numbers[at] = Number(value);
+      pairs.push(at, Number(value));
     };
     write(Slot.EPOCH_MS, epochMs);
     write(Slot.TICK_MS, tickMs);
@@ -495,6 +542,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
       write(Slot.FIELDS + 2 * at + 1, bits);
     });
+    return pairs;
   }
 
   /** The error of an opening that was refused, with the value that the caller gave. */
@@ -515,14 +563,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // The counts depend on no time.
     port?.binding.calls.health(port.binding.page, this.#handle, 0);
     const count = (at: Slot) => port?.numbers[at] ?? 0;
-    this.#met = {
+    return {
       stepsBack: count(Slot.STEPS_BACK),
       largestStepBackMs: count(Slot.LARGEST_STEP_BACK_MS),
       switches: count(Slot.SWITCHES),
       worstLeadMs: count(Slot.WORST_LEAD_MS),
       extensions: count(Slot.EXTENSIONS),
     };
-    return this.#met;
   }
 
   /** Calls that outlive this object, so they must not hold it. */
@@ -532,30 +579,43 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return () => calls.release(page, handle);
   }
 
-  /** Whether the block has an ID left for the time. */
+  /** Whether the block has an ID left for the time. See `next`. */
   #holds(now: number): boolean {
-    return this.#at < this.#end && now >= this.#fromMs && now < this.#untilMs;
+    return now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end;
+  }
+
+  /** How many IDs were taken out of the block and the core, by anybody: it only grows. */
+  #taken(): number {
+    return this.#reserved - (this.#end - this.#at) - this.#dropped + this.#returned;
   }
 
   /** Reserves a new block and takes its first ID. Grown while blocks are used up within their tick, else a single ID. */
   #refill(now: number, waitMs: number): bigint {
-    const usedUp = this.#at === this.#end && now >= this.#fromMs && now < this.#untilMs;
-    const want = usedUp ? Math.min(2 * this.#size, this.#maxBlock) : 1;
-    this.#restMs = waitMs;
-    const count = this.#reserve(want, now);
+    const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#at === this.#end;
+    const want = usedUp ? lesser(2 * this.#size, this.#maxBlock) : 1;
+    const count = this.#reserve(want, now, called(undefined, waitMs));
     // Only now: a refused call loses no ID, and the rest of the block is good once the clock is back in its tick.
     this.#dropBlock();
-    const { ids, numbers } = this.#port as Port;
+    const numbers = this.#numbers;
+    const page = this.#page;
     this.#size = count;
     this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
     this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
     if (count > 1) {
-      if (this.#ids.length < count) this.#ids = new BigUint64Array(count);
-      this.#ids.set(ids.subarray(0, count));
+      this.#copyBlock(page, count);
       this.#at = 1;
-      this.#end = count;
     }
-    return ids[0] as bigint;
+    return page[0] as bigint;
+  }
+
+  /** Makes the first IDs of an array the block. */
+  #copyBlock(ids: BigUint64Array, count: number): void {
+    if (this.#room < count) {
+      this.#ids = new Ids(count);
+      this.#room = count;
+    }
+    copyIds(ids, 0, count, this.#ids, 0);
+    this.#end = count;
   }
 
   /** Forgets the rest of the block: later IDs are larger, so these may never come after them. */
@@ -567,11 +627,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#untilMs = 0;
   }
 
-  /** Makes IDs that nobody got the block, for as long as it takes to issue them. */
-  #keep(ids: BigUint64Array): void {
+  /** Makes the IDs that an aborted call had got the block, for as long as it takes to issue them. */
+  #keep({ target, done }: Filling): void {
     this.#dropBlock();
-    this.#ids = ids.slice();
-    this.#end = ids.length;
+    this.#copyBlock(target, done);
     this.#size = 1;
     this.#fromMs = -Infinity;
     this.#untilMs = Infinity;
@@ -579,27 +638,35 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   #many(count: number): BigUint64Array {
     this.#admit(count);
-    return this.#fill(new BigUint64Array(count));
+    const target = new Ids(count);
+    this.#fill(called(target, this.#maxWaitMs));
+    return target;
   }
 
-  /** Fills from a place on: the rest of the block first, then straight from the core. */
-  #fill(target: BigUint64Array, at = 0, waitMs = this.#maxWaitMs): BigUint64Array {
-    this.#restMs = waitMs;
-    while (at < target.length) {
+  /** Fills what is left of the target: the rest of the block first, then straight from the core. */
+  #fill(call: Filling): void {
+    while (call.done < call.length) {
       const now = this.#clock();
+      this.#ready(call);
       if (this.#holds(now)) {
-        const taken = this.#ids.subarray(this.#at, Math.min(this.#end, this.#at + target.length - at));
-        target.set(taken, at);
-        this.#at += taken.length;
-        at += taken.length;
+        const at = this.#at;
+        const count = lesser(this.#end - at, call.length - call.done);
+        this.#at += count;
+        this.#deliver(call, this.#ids, at, count);
       } else {
-        const count = this.#reserve(Math.min(target.length - at, Page.IDS), now, { issued: at });
+        const count = this.#reserve(lesser(call.length - call.done, Page.IDS), now, call);
         this.#dropBlock();
-        target.set((this.#port as Port).ids.subarray(0, count), at);
-        at += count;
+        this.#deliver(call, this.#page, 0, count);
       }
     }
-    return target;
+  }
+
+  /** Copies IDs that were taken into the target of a call. Counted first, so that nothing that fails gives them twice. */
+  #deliver(call: Filling, ids: BigUint64Array, from: number, count: number): void {
+    const at = call.done;
+    if (at === 0) call.since = this.#taken() - count;
+    call.done += count;
+    copyIds(ids, from, count, call.target, at);
   }
 
   /** Tries, waits for as long as the refusal says, and tries again, until `maxAsyncWaitMs` are spent. */
@@ -609,7 +676,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       try {
         return attempt();
       } catch (error) {
-        const retryMs = stallOf(error);
+        const retryMs = error === this.#refusal ? this.#retryMs : Infinity;
         if (retryMs > restMs) throw error;
         restMs -= retryMs;
         this.#waitedMs += retryMs;
@@ -618,33 +685,31 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
   }
 
-  async #fillPatiently(
-    target: BigUint64Array,
-    signal: AbortSignal | undefined,
-    keep?: (done: number) => void,
-  ): Promise<void> {
+  async #fillPatiently(call: Filling, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    let done = 0;
-    let reservations = this.#reservations;
+    await this.#patiently(signal, () => this.#fill(call));
+  }
+
+  async #manyPatiently<T>(count: number, options: AsyncOptions | undefined, as: (id: bigint) => T): Promise<T[]> {
+    const signal = signalOf(options);
+    this.#admit(count, this.#maxAsyncWaitMs);
+    const call = called(new Ids(count), 0);
     try {
-      await this.#patiently(signal, () => {
-        try {
-          this.#fill(target, done, 0);
-        } catch (error) {
-          if (error instanceof FrazilError) done = error.issued ?? done;
-          throw error;
-        } finally {
-          reservations = this.#reservations;
-        }
-      });
+      await this.#fillPatiently(call, signal);
     } catch (error) {
-      if (signal?.aborted && keep !== undefined && done > 0) {
-        // Only while nothing larger has been issued in the meantime, or the order would be lost.
-        if (reservations === this.#reservations && !this.#closed) keep(done);
-        else this.#dropped += done;
-      }
+      if (signal?.aborted) this.#giveBack(call);
       throw error;
     }
+    return listOf(call.target, as);
+  }
+
+  /** The IDs of an aborted call are kept only if nobody took one since its first, or the order would be lost. */
+  #giveBack(call: Filling): void {
+    const { done } = call;
+    const alone = this.#taken() - call.since === done;
+    this.#returned += done;
+    if (done > 0 && alone && !this.#closed) this.#keep(call);
+    else this.#dropped += done;
   }
 
   /** Refuses a count that is no count, or that full lead and full wait could never meet. */
@@ -656,45 +721,57 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   #checkTarget(target: BigUint64Array, waitMs?: number): void {
     if (!isIdArray(target, "BigUint64Array")) throw config("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    this.#admit(target.length, waitMs);
+    this.#admit(lengthOf(target), waitMs);
   }
 
-  #ready(): Port {
+  /** The way to the core. To be asked anew after user code has run, which may have closed this, or taken the target away. */
+  #ready(call?: Call): Port {
     if (this.#closed) throw new ConfigError("CLOSED", "close() was called on this generator");
     if (this.#port === undefined) throw this.#unavailable;
+    const target = call?.target;
+    if (target !== undefined && lengthOf(target) < (call as Call).length) {
+      const issued = { issued: (call as Call).done };
+      throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST, undefined, undefined, issued);
+    }
     return this.#port;
   }
 
-  /** The number of IDs that the page holds now: at least one. Waits while `#restMs` allows, where the host can. */
-  #reserve(want: number, nowMs: number, details?: ErrorDetails): number {
-    const port = this.#ready();
-    const { calls, page } = port.binding;
+  /** The number of IDs that `#page` holds now: at least one. Waits while the call may, where the host can. */
+  #reserve(want: number, nowMs: number, call: Call): number {
     let now = nowMs;
     let confirmed = false;
     for (;;) {
+      const port = this.#ready(call);
+      const { calls, page } = port.binding;
+      this.#numbers = port.numbers;
+      this.#page = port.ids;
       // A replaced `Date.now` may return anything.
       const status = calls.reserve(page, this.#handle, numeric(now), want, confirmed);
       if (status === 0) {
-        const count = port.numbers[Slot.COUNT] as number;
+        // From here until the IDs are counted as taken, no user code runs.
+        const count = this.#numbers[Slot.COUNT] as number;
         this.#reservations++;
         this.#reserved += count;
         return count;
       }
+      if (status === Page.KEYLESS) {
+        drawKey(port);
+        continue;
+      }
       if (status === Page.RECHECK) {
         this.#rechecks++;
         confirmed = true;
-      } else if (status === Page.KEYLESS) {
-        drawKey(port.numbers);
       } else {
-        const error = port.error(status, now, details);
+        const error = port.error(status, now, call.target && { issued: call.done });
         const retryMs = stallOf(error);
+        this.#refusal = error;
+        this.#retryMs = retryMs;
         if (retryMs < Infinity) this.#stalls++;
-        if (Host.BLOCKS && retryMs <= this.#restMs && canBlock()) {
-          this.#restMs -= retryMs;
-          this.#waitedMs += retryMs;
-          block(retryMs);
-          confirmed = false;
-        } else throw error;
+        if (!(Host.BLOCKS && retryMs <= call.restMs && canBlock())) throw error;
+        call.restMs -= retryMs;
+        this.#waitedMs += retryMs;
+        block(retryMs);
+        confirmed = false;
       }
       now = this.#clock();
     }

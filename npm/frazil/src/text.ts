@@ -14,10 +14,10 @@
  * The same forms are in the Rust core (`crates/core/src/text.rs`), and `crates/core/vectors/text.json` holds the two
  * together. A text out of WebAssembly costs more than the digits, so these are JavaScript on every backend.
  */
+import { isIdArray } from "./arrays.js";
 import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { type IdInput, parseId } from "./id.js";
-import { isIdArray } from "./layout.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";

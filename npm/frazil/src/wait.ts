@@ -1,5 +1,7 @@
 /** Waiting, where the host can: the core only says until when. */
 
+import { ownOf } from "./errors.js";
+
 /** Whether this thread may block; `undefined` until it was tried. */
 let blocks: boolean | undefined;
 
@@ -29,18 +31,21 @@ export function block(ms: number): void {
 }
 
 /** Waits without holding the thread. Rejects with the signal's reason when it aborts. */
-export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A signal that was aborted between two waits fires no event for the second.
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  // A signal that was aborted between two waits fires no event for the second.
+  signal?.throwIfAborted();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
+  try {
+    await new Promise<void>((resolve) => {
+      stop = resolve;
+      timer = setTimeout(resolve, ms);
+      signal?.addEventListener("abort", stop, ownOf({ once: true }));
+    });
+  } finally {
+    // Whatever the signal does, which may be one of the user's own.
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop as () => void);
+  }
+  signal?.throwIfAborted();
 }

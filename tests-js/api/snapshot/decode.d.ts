@@ -9,10 +9,12 @@
  *
  * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
  */
+import { type Decoded } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import { type Decoded, type IdInput, type LayoutName } from "./id.js";
+import { type IdInput, type LayoutName } from "./id.js";
+export type { Decoded } from "./decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { Decoded, IdInput, LayoutName } from "./id.js";
+export type { IdInput, LayoutName } from "./id.js";
 /**
  * Takes an ID of a built-in layout apart.
  *

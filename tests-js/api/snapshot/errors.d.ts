@@ -40,7 +40,7 @@ export declare class FrazilError extends Error {
     readonly issued?: number;
     readonly position?: number;
     readonly index?: number;
-    constructor(code: ErrorCode, message: string, { cause, ...details }?: ErrorDetails);
+    constructor(code: ErrorCode, message: string, details?: ErrorDetails);
     /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
     toJSON(): object;
     /** Whether a value is an error of this package, whichever copy or realm made it. */

@@ -24,24 +24,3 @@ export interface LayoutSpec {
 }
 /** The names of the built-in layouts. */
 export type LayoutName = keyof LayoutParts;
-/** An ID taken apart. */
-export interface Decoded<P extends string = string> {
-    /** The ID. */
-    readonly id: bigint;
-    /** Unix milliseconds of the start of its tick. */
-    readonly timestampMs: number;
-    /** The node id, its parts joined; `undefined` where the layout has none. */
-    readonly node: number | undefined;
-    /** The clock id; `undefined` where the layout has none. */
-    readonly clock: number | undefined;
-    /** The number of the ID within its tick. */
-    readonly sequence: number;
-    /** `timestampMs` as a `Date`. */
-    readonly date: Date;
-    /** The node id by the names of its parts; `undefined` where the layout has none. */
-    readonly parts: {
-        readonly [K in P]: number;
-    } | undefined;
-    /** The same with the ID as text, since JSON has no bigint. */
-    toJSON(): object;
-}

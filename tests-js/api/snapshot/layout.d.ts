@@ -1,6 +1,8 @@
+import { type Decoded } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import { type Decoded, type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
-export type { Decoded, FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
+import { type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
+export type { Decoded } from "./decoded.js";
+export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 /** A layout by name, as its parts, or made already. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
 /** The names of the node parts of a layout, for typing `node` and `parts`. */
@@ -111,7 +113,8 @@ export declare class Layout<P extends string = string> {
      */
     decodeMany(ids: BigUint64Array | BigInt64Array): Columns;
     /**
-     * Puts an ID together: the inverse of `decode`, whose result it takes too.
+     * Puts an ID together: the inverse of `decode`. It takes what that returns, and a copy with some fields changed; only the
+     * time, the node id, the clock id and the sequence count.
      *
      * @throws {DecodeError} `TIME_OUT_OF_RANGE` for a time that the time field cannot hold.
      * @throws {ConfigError} `INVALID_NODE`, or `INVALID_ARGUMENT` for any other field that is missing, not in the layout, or

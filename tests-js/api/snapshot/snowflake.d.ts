@@ -161,7 +161,8 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      *
      * @throws as `next`; a stall midway has `issued`: the first that many are valid, and never issued again.
      * `SEQUENCE_EXHAUSTED` with `maxCount` for a length that the full lead and the full wait could never meet, before anything is
-     * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576.
+     * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576, and for one that the clock detaches or
+     * makes shorter.
      */
     readonly fill: (target: BigUint64Array) => BigUint64Array;
     /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
@@ -172,7 +173,10 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     readonly nextAsync: (options?: AsyncOptions) => Promise<bigint>;
     /** The next ID as decimal text. Rejects as `nextAsync`. */
     readonly nextStringAsync: (options?: AsyncOptions) => Promise<string>;
-    /** Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws. */
+    /**
+     * Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws, and with
+     * `INVALID_ARGUMENT` where the array was transferred or made shorter meanwhile: `issued` IDs were in it, and never come again.
+     */
     readonly fillAsync: (target: BigUint64Array, options?: AsyncOptions) => Promise<BigUint64Array>;
     /** That many IDs, waiting as `fillAsync`. Those that an aborted call had got are issued by the calls after it. */
     readonly nextManyAsync: (count: number, options?: AsyncOptions) => Promise<bigint[]>;

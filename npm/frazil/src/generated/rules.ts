@@ -57,4 +57,5 @@ export enum Rule {
   TEXT_MANY_BYTES = "must be a Uint8Array of 8 bytes for each ID",
   A_PATH = "must be a path",
   ONE_KIND = "must not have a static generator and one of Snowflake.local() in a process: they share no state",
+  TARGET_LOST = "must stay as long as it was, and not be transferred, until it is full",
 }

@@ -1,0 +1,83 @@
+// A generator that its own clock closes is closed at once: its number may belong to another one already.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Snowflake } from "frazil";
+import { repeats } from "../api/broken.mjs";
+import { start, tiny } from "../api/scripted.mjs";
+
+/** A generator whose clock, at one of its readings, closes it and opens others in its place. */
+function closing(reading, options) {
+  let reads = -Infinity;
+  const others = [];
+  const now = () => {
+    if (++reads === reading) {
+      ids.close();
+      for (let node = 0; node < 8; node++)
+        others.push(new Snowflake({ node: 100 + node, layout: tiny, now: () => start }));
+    }
+    return start;
+  };
+  const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now, ...options });
+  const arm = () => {
+    reads = 0;
+  };
+  return { ids, others, arm };
+}
+
+const calls = {
+  next: (ids) => ids.next(),
+  nextString: (ids) => ids.nextString(),
+  nextMany: (ids) => ids.nextMany(6),
+  nextManyStrings: (ids) => ids.nextManyStrings(6),
+  fill: (ids) => ids.fill(new BigUint64Array(6)),
+  nextAsync: (ids) => ids.nextAsync(),
+  nextManyAsync: (ids) => ids.nextManyAsync(6),
+  fillAsync: (ids) => ids.fillAsync(new BigUint64Array(6)),
+};
+for (const [name, call] of Object.entries(calls)) {
+  test(`${name} is CLOSED where the clock closes the generator, at whichever reading`, async () => {
+    for (const used of [0, 1, 2, 4]) {
+      // Every attempt reads twice before it believes a stall, and there are two attempts.
+      for (const reading of [1, 2, 3, 4]) {
+        const { ids, others, arm } = closing(reading);
+        for (let at = 0; at < used; at++) ids.next();
+        arm();
+        const outcome = await (async () => call(ids))().catch((error) => error);
+        if (others.length === 0) continue;
+        assert.equal(outcome?.code, "CLOSED", `${used} used, reading ${reading}: ${String(outcome)}`);
+        const got = others.flatMap((other) => other.nextMany(4));
+        assert.equal(repeats(got), 0, "the others have all of theirs");
+        assert.throws(ids.next, { code: "CLOSED" });
+        assert.equal(ids.stats().stepsBack, 0);
+      }
+    }
+  });
+}
+
+test("health() is CLOSED where the clock closes the generator, and tells nothing of the one in its place", () => {
+  const { ids, others, arm } = closing(1);
+  ids.nextMany(4);
+  arm();
+  assert.throws(ids.health, { code: "CLOSED" });
+  assert.equal(others.length, 8);
+});
+
+test("a generator that is closed while it is being closed gives its number back once", () => {
+  const { ids } = closing(0);
+  ids.next();
+  const { unregister } = FinalizationRegistry.prototype;
+  let again = 0;
+  FinalizationRegistry.prototype.unregister = function (token) {
+    again++;
+    ids.close();
+    return unregister.call(this, token);
+  };
+  try {
+    ids.close();
+  } finally {
+    FinalizationRegistry.prototype.unregister = unregister;
+  }
+  assert.equal(again, 1);
+  const others = Array.from({ length: 8 }, (_, node) => new Snowflake({ node, layout: tiny, now: () => start }));
+  assert.equal(repeats(others.flatMap((other) => other.nextMany(4))), 0);
+});

@@ -1,0 +1,90 @@
+// A target that is detached or made shorter while it is filled: nothing is handed out twice, and the call says so.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Snowflake } from "frazil";
+import { repeats } from "../api/broken.mjs";
+import { increasing, scripted, start, times, tiny } from "../api/scripted.mjs";
+import { rules } from "../vectors/tables.mjs";
+
+const words = (length) => new BigUint64Array(new ArrayBuffer(8 * length, { maxByteLength: 8 * 2 * length }));
+const ways = {
+  "transferred away": (target) => structuredClone(target.buffer, { transfer: [target.buffer] }),
+  "made shorter": (target) => target.buffer.resize(8),
+  "made empty": (target) => target.buffer.resize(0),
+};
+const refused = (target, issued) => (error) => {
+  const { name, code, field, value, rule } = error;
+  assert.deepEqual(
+    { name, code, field, rule, issued: error.issued },
+    { name: "ConfigError", code: "INVALID_ARGUMENT", field: "target", rule: rules.TARGET_LOST, issued },
+  );
+  return value === target;
+};
+
+for (const [name, lose] of Object.entries(ways)) {
+  test(`a target ${name} while fillAsync waits is refused, and what it got never comes again`, async () => {
+    const { ids, clock } = scripted({ maxLeadMs: 0 });
+    const target = words(3 * 4096);
+    const waiting = ids.fillAsync(target);
+    await sleep(0);
+    const got = [...target.subarray(0, 4096)];
+    assert.ok(increasing(got) && got[0] > 0n);
+    lose(target);
+    clock.ms += 1;
+    await assert.rejects(waiting, refused(target, 4096));
+    got.push(...times(5, ids.next));
+    assert.equal(repeats(got), 0);
+    assert.ok(increasing(got));
+    assert.equal(ids.stats().issued, 4096 + 5);
+  });
+
+  test(`a target ${name} before anything could be issued is refused, and no ID is lost`, async () => {
+    const { ids, clock } = scripted({ maxLeadMs: 0 });
+    const first = ids.nextMany(4096);
+    const target = words(100);
+    const waiting = ids.fillAsync(target);
+    await sleep(0);
+    lose(target);
+    clock.ms += 1;
+    await assert.rejects(waiting, refused(target, 0));
+    const { issued, dropped } = ids.stats();
+    assert.deepEqual({ issued, dropped }, { issued: 4096, dropped: 0 });
+    assert.ok(first.at(-1) < ids.next());
+  });
+
+  // The first read is before the block, the second before the core is asked again.
+  for (const [read, issued] of [
+    [1, 0],
+    [2, 3],
+    [3, 3],
+  ]) {
+    test(`a target ${name} by the clock, at its reading ${read}, is refused by fill and fillAsync`, async () => {
+      for (const call of ["fill", "fillAsync"]) {
+        let reads = 0;
+        let target;
+        // Stalled at the third reading, so that the clock is read once more before that is believed.
+        const now = () => {
+          if (++reads === read && target !== undefined) lose(target);
+          return start;
+        };
+        const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
+        const got = [ids.next()];
+        target = words(8);
+        reads = 0;
+        const attempt = async () => ids[call](target);
+        await assert.rejects(attempt, refused(target, issued));
+        target = undefined;
+        assert.ok(ids.stats().dropped === 0);
+        const { issued: count } = ids.stats();
+        assert.equal(count, 1 + issued);
+        for (let at = 0; at < 4; at++) {
+          const id = await ids.nextAsync().catch(() => undefined);
+          if (id !== undefined) got.push(id);
+        }
+        assert.equal(repeats(got), 0);
+        assert.ok(increasing(got));
+      }
+    });
+  }
+}
