@@ -11,7 +11,7 @@ import { build } from "./build.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
-import { browser, faketime, miri, runtimes, tools } from "./tools.mjs";
+import { browser, faketime, fileSystems, miri, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -187,7 +187,7 @@ const SUITES = [
   { name: "attacks-native", unable: needsAddon, run: () => node("attacks", "native") },
   { name: "attacks-wasm", run: () => node("attacks", "wasm") },
   { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
-  { name: "local", unable: needsAddon, needs: [faketime, mounts], run: () => stateFile(20) },
+  { name: "local", unable: needsAddon, needs: [faketime, fileSystems, mounts], run: () => stateFile(20) },
   { name: "local-storm", long: true, unable: needsAddon, run: () => stateFile(120, { file: "storm.test.mjs" }) },
   { name: "attacks-process", run: () => start("attacks/process") },
   { name: "readme", unable: needsAddon, run: () => node("readme", "native") },

@@ -44,6 +44,9 @@ export const browser = debian("Chromium", tools.chromium, "chromium");
 /** Sets the clock of a process, for the tests that need one that is wrong. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 
+/** File systems besides ext4, for the tests that shut one down or mount it again. */
+export const fileSystems = debian("the tools of xfs and btrfs", "/usr/sbin/mkfs.xfs", "xfsprogs", "btrfs-progs");
+
 /** Rust's interpreter, which comes with the nightly toolchain and builds the standard library from its sources. */
 export const miri = {
   unable() {

@@ -1,16 +1,18 @@
 // Snowflake.local(): what it is given, what it gives, and what is in its file.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
 import { rules } from "../vectors/tables.mjs";
 import { place } from "./place.mjs";
-import { boot, start, until, withMounts } from "./started.mjs";
+import { boot, pause, start, until, withMounts } from "./started.mjs";
 import { ceilingOf, keyOf, sip } from "./state-file.mjs";
 
 const times = (count, call) => Array.from({ length: count }, (_, at) => call(at));
@@ -283,7 +285,7 @@ describe("the file", () => {
     const before = Date.now();
     ids.next();
     const { path, fileSystem, ceilingMs, attached, raises, distrustedMs, ...rest } = ids.health().file;
-    assert.deepEqual(rest, {});
+    assert.deepEqual(rest, { locked: true });
     assert.equal(join(dir, readdirSync(dir)[0]), path);
     assert.match(fileSystem, /^(ext4|xfs|btrfs|zfs|f2fs)$/);
     assert.equal(ceilingMs, ceilingOf(path));
@@ -297,6 +299,24 @@ describe("the file", () => {
     assert.equal(ids.health().file.attached, 1);
     assert.deepEqual(ids.health().warnings, []);
     assert.equal(new Snowflake({ node: 3 }).health().file, undefined);
+  });
+
+  test("that the user may not lock in memory is used, and health() warns", {
+    skip: process.getuid?.() !== 0 && "takes root, to be another user",
+  }, () => {
+    const dir = place();
+    chmodSync(dir, 0o777);
+    const script = `
+      const ids = require("frazil").Snowflake.local({ dir: ${JSON.stringify(dir)} });
+      ids.next();
+      const { warnings, file } = ids.health();
+      console.log(JSON.stringify({ warnings, locked: file.locked }));
+    `;
+    const options = { uid: 65534, gid: 65534, cwd: import.meta.dirname ?? dirname(fileURLToPath(import.meta.url)) };
+    const shell = ["-ec", 'ulimit -l 0; exec "$0" -e "$1"', process.execPath, script];
+    const { warnings, locked } = JSON.parse(execFileSync("sh", shell, { encoding: "utf8", ...options }));
+    assert.equal(locked, false);
+    assert.match(warnings.join(), /not locked in memory: raise the limit \(ulimit -l/);
   });
 
   test("is waited for by calls that find its window over, and these are counted", (t) => {
@@ -603,6 +623,86 @@ describe("localAsync()", () => {
       const other = await start(t);
       assert.equal((await other.call("open", { dir, scope: "orders" })).attached, 1);
     });
+  });
+});
+
+describe("while another process holds the file that is opened", { concurrency: true }, () => {
+  /** A directory whose state file a process holds that has stopped in the middle of opening it. */
+  async function held(t) {
+    const [dir, paused] = [place(), pause()];
+    const holder = await start(t, { pause: paused });
+    paused.once("read");
+    const opening = holder.call("open", { dir });
+    await holder.stopped();
+    const go = () => {
+      holder.go();
+      return opening;
+    };
+    return { dir, go };
+  }
+
+  test("localAsync() holds neither the event loop nor a generator that is opened meanwhile", async (t) => {
+    const { dir, go } = await held(t);
+    let settled = false;
+    const opening = Snowflake.localAsync({ dir }).finally(() => {
+      settled = true;
+    });
+    // Each turn of the loop opens one, as a server would for each request.
+    for (let turn = 0; turn < 20; turn++) {
+      new Snowflake({ node: 300 + turn }).next();
+      await sleep(5);
+    }
+    assert.equal(settled, false);
+    await go();
+    const ids = await opening;
+    t.after(ids.close);
+    ids.next();
+  });
+
+  test("local() in a worker thread does not hold a generator that the main thread opens", async (t) => {
+    const { dir, go } = await held(t);
+    const program = `
+      const { parentPort, workerData } = require("node:worker_threads");
+      const { Snowflake } = require("frazil");
+      parentPort.postMessage("opening");
+      const ids = Snowflake.local({ dir: workerData });
+      parentPort.postMessage("opened");
+      ids.close();
+    `;
+    const worker = new Worker(program, { eval: true, workerData: dir });
+    t.after(() => worker.terminate());
+    const said = [];
+    worker.on("message", (word) => said.push(word));
+    await until(() => said.length > 0);
+    for (let turn = 0; turn < 20; turn++) {
+      new Snowflake({ node: 400 + turn }).next();
+      await sleep(5);
+    }
+    assert.deepEqual(said, ["opening"]);
+    await go();
+    await until(() => said.length > 1);
+  });
+
+  test("an aborted localAsync() rejects at once, and leaves the file when it is opened", async (t) => {
+    const { dir, go } = await held(t);
+    const aborter = new AbortController();
+    const opening = Snowflake.localAsync({ dir, signal: aborter.signal });
+    setTimeout(() => aborter.abort(reason), 10);
+    await assert.rejects(opening, reason);
+    await go();
+    const ids = opened(t, { dir });
+    await until(() => ids.health().file.attached === 2);
+  });
+
+  test("two of localAsync() for one file share it", async (t) => {
+    const { dir, go } = await held(t);
+    const opening = [0, 1].map(() => Snowflake.localAsync({ dir }));
+    await sleep(20);
+    await go();
+    const [one, other] = await Promise.all(opening);
+    for (const ids of [one, other]) t.after(ids.close);
+    assert.equal(one.health().file.attached, 2, "this process and the other");
+    assert.equal(repeats(times(1000, (at) => (at % 2 ? one : other).next())), 0);
   });
 });
 

@@ -1,5 +1,6 @@
+// docs/safety.md: 16, 18
 // Two state files of one name: covered by a mount, moved away and put back, made anew below directories that were moved. What the
-// users of the one have reserved is over before the other is minted from. safety: 18
+// users of the one have reserved is over before the other is minted from.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

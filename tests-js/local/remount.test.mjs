@@ -1,5 +1,6 @@
+// docs/safety.md: 12, 17
 // What is mapped of a state file, when its file system is shut down and mounted again in the same boot: an equal boot id does not
-// prove that it is current. safety: 12, 17
+// prove that it is current.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

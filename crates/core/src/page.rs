@@ -131,6 +131,8 @@ slots! {
     MAX_BLOCK = 10;
     /// In: 1 where the caller says that no other thread has the node id.
     UNSHARED = 11;
+    /// Out of `file`: 1 where the mapped state is locked in memory.
+    LOCKED = 12;
     /// In: Unix milliseconds of tick 0.
     EPOCH_MS = 16;
     /// In: the length of a tick in milliseconds.
@@ -809,6 +811,7 @@ impl Desk {
         };
         page.write_text(&(file.path.clone() + &file.file_system));
         page.numbers[slot::PATH_BYTES] = file.path.len() as f64;
+        page.numbers[slot::LOCKED] = f64::from(u8::from(file.locked));
         page.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
         for (at, value) in
             [(slot::CEILING_MS, file.ceiling_ms), (slot::RAISES, file.raises), (slot::DISTRUSTED_MS, file.distrusted_ms)]

@@ -26,6 +26,8 @@ export interface StateFile {
   readonly raises: number;
   /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
   readonly distrustedMs: number;
+  /** Whether the mapped state is locked in memory, so that a page which could not be written is not read again as it was. */
+  readonly locked: boolean;
 }
 
 /** The options of `Snowflake.local()` that are texts, and where their lengths go. */
@@ -41,8 +43,8 @@ const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 /** What a port can do besides, with the addon's calls. @internal */
 export const withFiles = (calls: Files) => ({
-  /** Opens the state file that the options name, once `describe` has written the layout and the rest. Returns the status. */
-  open(port: Port, given: Record<string, unknown>, describe: () => void): number {
+  /** Writes what to open into the page: what the options name, and what `describe` writes of the layout and the rest. */
+  describe(port: Port, given: Record<string, unknown>, describe: () => void): void {
     const bytes = room(port);
     // Aside first: an encoder that was replaced is user code, which could write into the page too.
     const texts = new Uint8Array(bytes.length);
@@ -62,8 +64,16 @@ export const withFiles = (calls: Files) => ({
     for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
     numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
-    return calls.local(port.binding.page);
   },
+
+  /** Opens the state file that the page describes. Returns the status. */
+  open: ({ binding }: Port): number => calls.local(binding.page),
+
+  /** Begins to open it, on a thread of its own. Resolves with a ticket for `opened`. */
+  openAsync: ({ binding }: Port): Promise<number> => calls.localAsync(binding.page),
+
+  /** Writes what came of it into the page. Returns the status. */
+  opened: ({ binding }: Port, ticket: number): number => calls.opened(binding.page, ticket),
 
   /** What is known of the state file. */
   file(port: Port, handle: number): StateFile {
@@ -79,6 +89,7 @@ export const withFiles = (calls: Files) => ({
       attached: Number.isNaN(attached) ? undefined : attached,
       raises: numbers[Slot.RAISES] as number,
       distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
+      locked: numbers[Slot.LOCKED] === 1,
     };
   },
 

@@ -35,6 +35,8 @@ export interface Calls {
 /** The calls that only the native addon has, with the same names as in `crates/napi`. @internal */
 export interface Files {
   local(page: number): number;
+  localAsync(page: number): Promise<number>;
+  opened(page: number, ticket: number): number;
   file(page: number, handle: number): number;
 }
 

@@ -9,7 +9,7 @@ import { Rule } from "./generated/rules.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
 import { checkOptions, signalOf } from "./options.js";
 import { type Backend, type Port, portOf } from "./port.js";
-import { block, canBlock, sleep } from "./wait.js";
+import { block, canBlock, sleep, unlessAborted } from "./wait.js";
 
 /** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
 export type NodeOption<L> = [PartsOf<L>] extends [never]
@@ -129,8 +129,10 @@ const noFiles = (causes: readonly unknown[] = []): ConfigError =>
     { cause: new AggregateError(causes, "no native addon could be loaded") },
   );
 
-/** Has the constructor open a state file. */
+/** Has the constructor open a state file, … */
 const LOCAL = Symbol();
+/** … or begin to. */
+const LOCAL_LATER = Symbol();
 const LOCAL_OPTIONS =
   "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
 const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
@@ -215,16 +217,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** The way to the core; absent where no backend can be had, and then every minting call throws `#unavailable`. */
   readonly #port: Port | undefined;
   readonly #unavailable: unknown;
-  readonly #handle: number = 0;
+  #handle = 0;
   /** A state of its own, on a clock of its own. */
   readonly #private: boolean;
   /** A state that is kept in a file. */
   readonly #local: boolean;
   /** How long it is until the first ID. */
-  readonly #startWaitMs: number = 0;
-  readonly #maxBlock: number = 1;
-  readonly #maxWaitMs: number = 0;
-  readonly #maxAsyncWaitMs: number = 0;
+  #startWaitMs = 0;
+  #maxBlock = 1;
+  #maxWaitMs = 0;
+  #maxAsyncWaitMs = 0;
+  /** A ticket for the state file that is being opened. */
+  #opening: Promise<number> | undefined;
   #closed = false;
 
   // The block: IDs that are this object's, from `#at` to `#end`, good while the clock stays in `[#fromMs, #untilMs)`.
@@ -287,11 +291,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`);
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
-    const ids = Reflect.construct(Snowflake, [rest, LOCAL]) as Snowflake<L>;
+    const ids = Reflect.construct(Snowflake, [rest, LOCAL_LATER]) as Snowflake<L>;
+    const opened = ids.#whenOpened(rest);
     try {
+      await unlessAborted(opened, signal);
       if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
     } catch (error) {
-      ids.close();
+      // Also where it is still being opened; where that fails, there is nothing to leave.
+      opened.then(ids.close, () => {});
       throw error;
     }
     return ids;
@@ -304,7 +311,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   constructor(options: SnowflakeOptions<L>);
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
-    const local = Boolean(Host.FILES) && kind === LOCAL;
+    const local = Boolean(Host.FILES) && (kind === LOCAL || kind === LOCAL_LATER);
     const known = Host.FILES && local ? LOCAL_OPTIONS : OPTIONS;
     const given = checkOptions(options === undefined ? {} : options, known);
     const { layout = "default", epochMs, node, unshared = false, now } = given;
@@ -344,27 +351,40 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const { numbers } = port;
       for (let at = 0; at < described.length; at += 2) numbers[described[at] as Slot] = described[at + 1] as number;
     };
-    let status: number;
-    if (Host.FILES && local && files) status = files.open(port, given, describe);
-    else {
-      describe();
-      status = calls.open(page);
+    if (Host.FILES && local && files) {
+      files.describe(port, given, describe);
+      if (kind === LOCAL_LATER) this.#opening = files.openAsync(port);
+      else this.#opened(files.open(port), given);
+      return;
     }
-    if (status !== 0) throw this.#refused(status, given);
+    describe();
+    this.#opened(calls.open(page), given);
     if (Host.FILES && backend === "wasm" && !unshared && !this.#private) claimProcess();
+  }
+
+  /** Takes over what was opened. No user code has run since the page was written. */
+  #opened(status: number, given: Record<string, unknown>): void {
+    if (status !== 0) throw this.#refused(status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
-    const { numbers } = port;
+    const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (Host.FILES && local) {
+    if (Host.FILES && this.#local) {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
       const node = numbers[Slot.NODE] as number;
       // Its default is the core's.
-      if (this.layout.fields.some(({ kind }) => kind === "node")) this.node = node;
+      if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
     }
-    if (this.#private || local) forgotten?.register(this, this.#releaser(), this);
+    if (this.#private || this.#local) forgotten?.register(this, this.#releaser(), this);
+  }
+
+  /** Takes over the state file that is being opened, when it is. */
+  async #whenOpened(given: Record<string, unknown>): Promise<void> {
+    const { files } = (this.#port as Port).binding;
+    const ticket = await this.#opening;
+    if (Host.FILES && files) this.#opened(files.opened(this.#port as Port, ticket as number), given);
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
@@ -485,6 +505,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (file === undefined) return stands;
     const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
     if (file.distrustedMs > 0) warnings.push(ahead);
+    if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
     return { ...stands, file };
   };
 

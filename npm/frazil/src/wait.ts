@@ -30,22 +30,34 @@ export function block(ms: number): void {
   waitAt(0, ms);
 }
 
-/** Waits without holding the thread. Rejects with the signal's reason when it aborts. */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for a promise. Rejects with the signal's reason when it aborts. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   // A signal that was aborted between two waits fires no event for the second.
   signal?.throwIfAborted();
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
   try {
-    await new Promise<void>((resolve) => {
+    const aborted = new Promise<void>((resolve) => {
       stop = resolve;
-      timer = setTimeout(resolve, ms);
       signal?.addEventListener("abort", stop, ownOf({ once: true }));
     });
+    await Promise.race([promise, aborted]);
   } finally {
     // Whatever the signal does, which may be one of the user's own.
-    clearTimeout(timer);
     signal?.removeEventListener("abort", stop as () => void);
   }
   signal?.throwIfAborted();
+  return promise;
+}
+
+/** Waits without holding the thread. Rejects with the signal's reason when it aborts. */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await unlessAborted(over, signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

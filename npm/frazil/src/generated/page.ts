@@ -17,6 +17,7 @@ export enum Slot {
   HANDLE = 9,
   MAX_BLOCK = 10,
   UNSHARED = 11,
+  LOCKED = 12,
   EPOCH_MS = 16,
   TICK_MS = 17,
   UNSIGNED = 18,
@@ -72,7 +73,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3461685036,
+  ABI = 2667228653,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
