@@ -11,7 +11,7 @@ import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
 import { rules } from "../vectors/tables.mjs";
-import { place } from "./place.mjs";
+import { place, shared } from "./place.mjs";
 import { boot, pause, start, until, withMounts } from "./started.mjs";
 import { ceilingOf, keyOf, sip } from "./state-file.mjs";
 
@@ -304,8 +304,7 @@ describe("the file", () => {
   test("that the user may not lock in memory is used, and health() warns", {
     skip: process.getuid?.() !== 0 && "takes root, to be another user",
   }, () => {
-    const dir = place();
-    chmodSync(dir, 0o777);
+    const dir = shared();
     const script = `
       const ids = require("frazil").Snowflake.local({ dir: ${JSON.stringify(dir)} });
       ids.next();

@@ -11,7 +11,7 @@ import { Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
 import { mounted, run } from "./mounted.mjs";
-import { place } from "./place.mjs";
+import { place, shared } from "./place.mjs";
 import { boot, clocks, pause, start, until, withDisks, withMounts, written } from "./started.mjs";
 import { ceilingOf } from "./state-file.mjs";
 
@@ -142,18 +142,12 @@ test("a lock of another program on a directory above never refuses an opening", 
 test("a directory above that may not be read costs each start the wait, and refuses none", {
   skip: process.getuid?.() !== 0 && "takes root, to be another user",
 }, async (t) => {
-  const [top, dir] = [place(), "open/dir"];
-  mkdirSync(join(top, dir), { recursive: true });
-  for (const path of [join(top, dir), join(top, "open")]) chmodSync(path, 0o777);
-  // It may be gone through, and not read.
-  for (const above of [top, dirname(top), dirname(dirname(top))]) chmodSync(above, 0o711);
-  for (let above = dirname(dirname(dirname(top))); above.startsWith("/tmp/"); above = dirname(above))
-    chmodSync(above, 0o711);
+  const dir = shared();
   const other = await start(t, { uid: 65534, gid: 65534 });
-  const waiting = await errorOf(() => other.call("open", { dir: join(top, dir), startWaitMs: 0 }));
+  const waiting = await errorOf(() => other.call("open", { dir: dir, startWaitMs: 0 }));
   assert.equal(waiting?.code, "CLOCK_BACKWARD", `${waiting}`);
   assert.ok(waiting.retryAfterMs > 0 && waiting.retryAfterMs <= 3001);
-  await other.call("open", { dir: join(top, dir) });
+  await other.call("open", { dir: dir });
   await other.call("next", 100);
 });
 
