@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
+import { inProcess } from "../api/copy.mjs";
 import { increasing, scripted, start, times, tiny } from "../api/scripted.mjs";
 import { rules } from "../vectors/tables.mjs";
 
@@ -88,3 +89,28 @@ for (const [name, lose] of Object.entries(ways)) {
     });
   }
 }
+
+test("a replaced Date.now that gives an object takes the target away when that is compared: refused, and no repeat", async () => {
+  const script = `
+    import { Snowflake } from "frazil";
+    const ids = new Snowflake({ node: 64, maxWaitMs: 1000 });
+    const { now } = Date;
+    const got = [];
+    const codes = [];
+    for (const call of ["fill", "fillAsync"]) {
+      for (let at = 0; at < 3; at++) got.push(ids.next());
+      const target = new BigUint64Array(100);
+      let compared = 0;
+      Date.now = () => ({ valueOf() {
+        compared++;
+        structuredClone(target.buffer, { transfer: [target.buffer] });
+        return now();
+      } });
+      try { await ids[call](target); } catch (error) { codes.push(error.code); }
+      Date.now = now;
+      for (let at = 0; at < 100; at++) got.push(ids.next());
+    }
+    process.stdout.write(JSON.stringify({ codes, repeats: got.length - new Set(got).size }));
+  `;
+  assert.deepEqual(await inProcess(script), { codes: ["INVALID_CLOCK", "INVALID_CLOCK"], repeats: 0 });
+});

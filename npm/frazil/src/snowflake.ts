@@ -600,9 +600,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return () => calls.release(page, handle);
   }
 
-  /** Whether the block has an ID left for the time. See `next`. */
+  /** Whether the block has an ID left for the time. What is no number is left to the core: comparing it could run user code. */
   #holds(now: number): boolean {
-    return now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end;
+    return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end;
   }
 
   /** How many IDs were taken out of the block and the core, by anybody: it only grows. */
