@@ -623,11 +623,11 @@ fn two_by_desk(registry: &Mutex<Registry>, start: SequenceStart, [high, low]: [u
 
     let mut ids = [(); 2].map(|()| 0);
     for id in &mut ids {
-        if desk.reserve(&mut page, 0, 1.0, 1, true) == KEYLESS {
+        if desk.reserve(&mut page, 0.0, 1.0, 1, true) == KEYLESS {
             page.numbers[slot::HAS_KEY] = 1.0;
             page.numbers[slot::KEY + 1] = f64::from(high);
             page.numbers[slot::KEY + 3] = f64::from(low);
-            assert_eq!(desk.reserve(&mut page, 0, 1.0, 1, true), 0);
+            assert_eq!(desk.reserve(&mut page, 0.0, 1.0, 1, true), 0);
         }
         *id = page.ids[0];
     }
@@ -664,7 +664,7 @@ fn threads_that_open_one_state_and_offer_a_key_each_mint_under_one_key() {
             let mut ids: Vec<u64> = hosts.iter().flat_map(|(_, _, ids)| *ids).collect();
             for ((desk, mut page, _), later) in hosts.into_iter().zip([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]) {
                 for now_ms in later {
-                    assert_eq!(desk.reserve(&mut page, 0, now_ms, 1, true), 0);
+                    assert_eq!(desk.reserve(&mut page, 0.0, now_ms, 1, true), 0);
                     ids.push(page.ids[0]);
                 }
             }

@@ -354,18 +354,18 @@ mod tests {
         seen.note(page, status);
         for a in VALUES {
             for b in VALUES {
-                let status = desk.admit(page, 0, a, b);
+                let status = desk.admit(page, 0.0, a, b);
                 seen.note(page, status);
             }
             for confirmed in [false, true, true] {
-                let status = desk.reserve(page, 0, a, 4096, confirmed);
+                let status = desk.reserve(page, 0.0, a, 4096, confirmed);
                 seen.note(page, status);
             }
-            let status = desk.health(page, 0, a);
+            let status = desk.health(page, 0.0, a);
             seen.note(page, status);
         }
-        desk.release(0);
-        let status = desk.reserve(page, 0, EPOCH_MS, 1, true);
+        desk.release(0.0);
+        let status = desk.reserve(page, 0.0, EPOCH_MS, 1, true);
         seen.note(page, status);
     }
 

@@ -38,7 +38,7 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
    * generators of one layout and node id must have the same.
    */
   readonly sequenceStart?: SequenceStart;
-  /** On WebAssembly in a Node worker thread: your word that no other thread has this node id. */
+  /** On WebAssembly in a Node worker thread, or beside the other backend: your word that no other thread has this node id. */
   readonly unshared?: boolean;
   /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
   readonly now?: () => number;
@@ -306,7 +306,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
-   * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id.
+   * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id, and where
+   * another thread or realm of the process uses the other backend.
    * `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
    */
   constructor(options: SnowflakeOptions<L>);

@@ -1,0 +1,95 @@
+// Threads that end in the middle of a call, and memory that another thread writes to while the addon does.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { entry, inProcess, needsAddon } from "./started.mjs";
+
+/** Four threads at a time mint in a loop and are terminated, while the main thread mints too. Counts IDs and repeats. */
+const terminated = (own) => `
+  import { createRequire } from "node:module";
+  import { Worker } from "node:worker_threads";
+  const { Snowflake } = createRequire(import.meta.url)(${JSON.stringify(entry)});
+  const layout = {
+    epochMs: 1704067200000,
+    fields: [{ kind: "time", bits: 39 }, { kind: "node", bits: 4 }, { kind: "sequence", bits: 20 }],
+  };
+  const options = { node: 3, layout, maxWaitMs: 1000 };
+  const issued = new BigUint64Array(new SharedArrayBuffer(8 * 500_000));
+  const count = new Int32Array(new SharedArrayBuffer(4));
+  const script = \`
+    const { issued, count, options } = require("node:worker_threads").workerData;
+    const { Snowflake } = require(${JSON.stringify(entry)});
+    for (;;) {
+      const ids = new Snowflake({ ...options, \${${JSON.stringify(own)}} });
+      const other = new Snowflake({ ...options, now: Date.now });
+      for (let round = 0; round < 50; round++) {
+        other.next();
+        const id = round % 3 ? ids.next() : ids.nextMany(7)[6];
+        const at = Atomics.add(count, 0, 1);
+        if (at >= issued.length) process.exit();
+        issued[at] = id;
+      }
+    }
+  \`;
+  const ids = new Snowflake(options);
+  let threads = 0;
+  for (const end = Date.now() + 4000; Date.now() < end; threads += 4) {
+    const workerData = { issued, count, options };
+    const workers = Array.from({ length: 4 }, () => new Worker(script, { eval: true, execArgv: [], workerData }));
+    await new Promise((resolve) => setTimeout(resolve, 60 + Math.random() * 120));
+    for (let round = 0; round < 100; round++) issued[Atomics.add(count, 0, 1)] = ids.next();
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+  // A thread may have ended between counting an ID and writing it down.
+  const written = issued.filter((id) => id !== 0n).sort();
+  const repeats = written.reduce((sum, id, at) => sum + Number(at > 0 && id === written[at - 1]), 0);
+  process.stdout.write(JSON.stringify({ threads, written: written.length, repeats }));
+`;
+
+test("threads that are terminated in mid-call take no ID with them that comes again", needsAddon, async () => {
+  const env = { FRAZIL_BACKEND: "native" };
+  const { threads, written, repeats } = await inProcess(terminated(""), { env });
+  assert.ok(threads >= 20 && written > 5000, `${threads} threads, ${written} IDs`);
+  assert.equal(repeats, 0);
+  const broken = await inProcess(terminated("now: Date.now"), { env });
+  assert.ok(broken.repeats > 0, "the checker must catch threads with states of their own");
+});
+
+test("a page that another thread writes to meanwhile gives wrong numbers at worst", needsAddon, async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { Worker } from "node:worker_threads";
+    const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
+    const owner = {};
+    const { page, memory } = addon.page(owner);
+    const worker = new Worker(\`
+      const { buffer } = require("node:worker_threads").workerData;
+      const [numbers, bytes] = [new Float64Array(buffer, 0, 128), new Uint8Array(buffer)];
+      const values = [0, 1, 2, 35, 36, 1e9, NaN, -1, 1e300, 0.5, 64, 41, 12, 4096, 32768, 33000];
+      for (;;) {
+        numbers[Math.floor(Math.random() * 128)] = values[Math.floor(Math.random() * values.length)];
+        bytes[Math.floor(Math.random() * bytes.length)] = Math.random() * 256;
+      }
+    \`, { eval: true, execArgv: [], workerData: { buffer: memory.buffer } });
+    await new Promise((resolve) => worker.once("online", resolve));
+    const numbers = new Float64Array(memory.buffer, 0, 128);
+    const statuses = new Set();
+    for (const end = Date.now() + 3000; Date.now() < end; ) {
+      // Time 41, node 10, sequence 12, of a state of its own.
+      numbers.set([1704067200000, 1, 0, 1, 7, NaN, 1], 16);
+      numbers.set([3, 0, 41, 1, 10, 3, 12], 30);
+      numbers[101] = 0;
+      statuses.add(addon.open(page));
+      const handle = numbers[9];
+      for (const answer of [
+        addon.reserve(page, handle, 1.8e12, 4096, true), addon.health(page, handle, 1.8e12), addon.file(page, handle),
+        addon.admit(page, numbers[9], 5, 10), addon.next(page, handle, 1.8e12, true),
+      ]) statuses.add(Number(answer < 256n && answer));
+      addon.release(page, handle);
+    }
+    await worker.terminate();
+    process.stdout.write(JSON.stringify([...statuses]));
+  `;
+  const statuses = await inProcess(script);
+  // Some were spoiled, or nobody wrote.
+  assert.ok(statuses.includes(0) && statuses.some((status) => status > 0), `statuses ${statuses}`);
+});
