@@ -90,6 +90,34 @@ for (const [name, lose] of Object.entries(ways)) {
   }
 }
 
+test("the same checker catches a generator that takes back all of a call that failed", () => {
+  let last = 0n;
+  const fill = (target, lose) => {
+    const before = last;
+    try {
+      for (let at = 0; at < target.length; at += 4) {
+        target.set(
+          times(4, () => ++last),
+          at,
+        );
+        lose();
+      }
+    } catch {
+      last = before;
+    }
+  };
+  const target = words(8);
+  const got = [];
+  const lose = () => {
+    got.push(...target);
+    target.buffer.resize(8 * 4);
+    throw new Error("lost");
+  };
+  fill(target, lose);
+  got.push(...times(5, () => ++last));
+  assert.ok(repeats(got.filter((id) => id > 0n)) > 0);
+});
+
 test("a replaced Date.now that gives an object takes the target away when that is compared: refused, and no repeat", async () => {
   const script = `
     import { Snowflake } from "frazil";
