@@ -180,13 +180,10 @@ test(
 );
 
 test("a refusal leaves nothing behind: what was refused does not keep the other backend out", needsLinux, async () => {
-  const results = await inProcess(
-    program({ main: wasm, worker: native, order: "main first", mainOptions: "{ node: 5000 }" }),
-  );
-  assert.deepEqual(
-    results.map(({ code, backend }) => code ?? backend),
-    ["INVALID_NODE", "native"],
-  );
+  const codes = async (given) =>
+    (await inProcess(program({ main: wasm, worker: native, ...given }))).map(({ code, backend }) => code ?? backend);
+  assert.deepEqual(await codes({ order: "main first", mainOptions: "{ node: 5000 }" }), ["INVALID_NODE", "native"]);
+  assert.deepEqual(await codes({ order: "worker first", workerOptions: "{ node: 5000 }" }), ["INVALID_NODE", "wasm"]);
 });
 
 test("a child process that inherits the environment of one on WebAssembly uses the addon", needsLinux, async () => {

@@ -101,10 +101,12 @@ export function claimProcess(): void {
   if (claimed) return;
   const { env, pid } = process.getBuiltinModule("node:process");
   const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
+  const mark = `${pid}:${timeOrigin}`;
   const before = env[VARIABLE];
-  // Before the look at the addon's mark, so that of two that start at once at least one sees the other.
-  env[VARIABLE] = `${pid}:${timeOrigin}`;
-  claimed = !mapped();
+  // Before the look at the addon's mark, so that of two that start at once at least one sees the other. Where another realm has
+  // marked the process, the addon's mark can only be that of a call that is about to be refused.
+  env[VARIABLE] = mark;
+  claimed = before === mark || !mapped();
   if (claimed) return;
   if (before === undefined) delete env[VARIABLE];
   else env[VARIABLE] = before;
