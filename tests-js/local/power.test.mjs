@@ -81,6 +81,7 @@ for (const [name, offsetS] of [
   ["the clock as it is", 0],
   ["the clock set back by 6 s", -6],
 ]) {
+  // docs/safety.md: 10, 12
   test(`after power loss, with ${name}, no ID is repeated`, async (t) => {
     const { start, minted, losePower, newBoot, out } = machine(t);
     const random = numbers(20261121 + offsetS);
@@ -102,7 +103,6 @@ for (const [name, offsetS] of [
   });
 }
 
-// docs/safety.md: 10, 12
 test("after power loss, with the clock set back by 10 minutes, it is refused and goes on when the clock is right", async (t) => {
   const { start, minted, losePower, newBoot, out } = machine(t);
   const first = start();
