@@ -5,11 +5,9 @@ import { Worker } from "node:worker_threads";
 import { Layout, Snowflake } from "frazil";
 import { wide } from "../wide.mjs";
 import { repeats, resetting, wrapping } from "./broken.mjs";
+import { increasing, positions, scripted, start, times } from "./scripted.mjs";
 
 const native = new Snowflake({ node: 0 }).backend === "native";
-const start = 1_780_000_000_000;
-
-const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 
 test("two million IDs in a tight loop do not repeat, and increase", () => {
   const ids = new Snowflake({ node: 1, layout: wide });
@@ -101,6 +99,25 @@ for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_6
     assert.deepEqual(codes, stepMs <= 10 ? [] : ["CLOCK_BACKWARD"]);
     assert.ok(Layout.named("default").timestampOf(issued.at(-1)) >= last, "it goes on once the clock has caught up");
     assert.ok(repeats(mint(resetting).issued) > 0, "the checker must catch the broken twin");
+  });
+}
+
+for (const [name, later] of Object.entries({
+  "one ID": (ids) => [ids.next()],
+  several: (ids) => [...ids.nextMany(3)],
+  "an array that is filled": (ids) => [...ids.fill(new BigUint64Array(3))],
+})) {
+  // docs/safety.md: 5
+  test(`what is left of a block is dropped once a larger ID is issued, by ${name}, and not when the clock is back`, () => {
+    const { ids, clock } = scripted();
+    const issued = times(10, ids.next);
+    const { dropped } = ids.stats();
+    clock.ms += 1;
+    issued.push(...later(ids));
+    clock.ms -= 1;
+    issued.push(...times(10, ids.next));
+    assert.ok(increasing(issued), `${positions(issued)}`);
+    assert.ok(ids.stats().dropped > dropped, "there was something left");
   });
 }
 

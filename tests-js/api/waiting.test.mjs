@@ -254,7 +254,6 @@ test("IDs that an aborted nextManyAsync had got are issued by the calls after it
   assert.equal(ids.stats().dropped, 0);
 });
 
-// docs/safety.md: 5
 test("IDs that an aborted call had got are not issued after larger ones: the order is kept", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   const controller = new AbortController();

@@ -91,7 +91,6 @@ describe("IDs", () => {
     assert.equal(repeats(broken), 500, "the checker must catch processes that share no state");
   });
 
-  // docs/safety.md: 12
   test("of processes one after the other increase, however each of them ended", async (t) => {
     const dir = place();
     const issued = [];

@@ -51,7 +51,7 @@ async function storm(t, task, rage_s) {
   return { ...count(out), gaveUp, kills };
 }
 
-// docs/safety.md: 10, 12
+// docs/safety.md: 12
 test(`${PROCESSES} processes that are killed for ${seconds} s repeat no ID`, async (t) => {
   const dir = folder(t, "state");
   const { issued, repeats, gaveUp, kills } = await storm(t, { options: { dir } }, seconds);

@@ -934,7 +934,7 @@ fn answers(lives: &BTreeSet<Lived>, stage: usize, call: usize) -> BTreeSet<Answe
 const BACKWARD: Answer = Answer::Refused("CLOCK_BACKWARD");
 const SHUT: Answer = Answer::Refused("CLOSED");
 
-// docs/safety.md: 10, 15
+// docs/safety.md: 10
 #[test]
 fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
     let lives = lives_of(EXTENDED);
@@ -964,7 +964,7 @@ fn closing_takes_the_word_from_whoever_mints() {
     assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
 }
 
-// docs/safety.md: 14
+// docs/safety.md: 14, 15
 #[test]
 fn a_straggler_may_mint_while_the_state_begins_anew() {
     let lives = lives_of(STRAGGLER);
