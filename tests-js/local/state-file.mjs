@@ -77,7 +77,7 @@ export const ceilingOf = (path) => records(path)[0].ceilingMs;
 export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
 
 /** Where numbers of the mapped part lie (the table in crates/local/src/live.rs). */
-export const PLACES = { number: LIVE + 40, superblock: LIVE + 48 };
+export const PLACES = { disk: LIVE + 24, number: LIVE + 40, superblock: LIVE + 48 };
 
 /** Writes a number of 64 bits. */
 export function overwrite(path, at, number) {
