@@ -1,3 +1,4 @@
+// docs/safety.md: 20
 // A generator that its own clock closes is closed at once: its number may belong to another one already.
 import assert from "node:assert/strict";
 import { test } from "node:test";

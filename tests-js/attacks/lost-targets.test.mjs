@@ -1,3 +1,4 @@
+// docs/safety.md: 19
 // A target that is detached or made shorter while it is filled: nothing is handed out twice, and the call says so.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+// docs/safety.md: 19
 // User code that runs between taking IDs and counting them as taken gets the same IDs again.
 import assert from "node:assert/strict";
 import { test } from "node:test";

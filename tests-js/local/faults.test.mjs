@@ -308,6 +308,7 @@ describe("a file that is taken away from a process that mints", { concurrency },
 });
 
 describe("a disk that fails", { concurrency }, () => {
+  // docs/safety.md: 17
   test("once in a flush ends the file for all until the file system is mounted anew, or the machine starts, and then it repeats nothing", {
     ...withMounts,
   }, async (t) => {

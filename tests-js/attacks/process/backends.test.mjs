@@ -1,3 +1,4 @@
+// docs/safety.md: 21
 // WebAssembly and the native addon in one process share no state: of the two, the one that comes second is refused.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
