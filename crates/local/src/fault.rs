@@ -109,13 +109,34 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// The numbers of Unix for too many open files, in the process and in the system.
+#[cfg(unix)]
+const TOO_MANY_FILES: [i32; 2] = [24, 23];
+#[cfg(not(unix))]
+const TOO_MANY_FILES: [i32; 0] = [];
+
 /// What helps against an error of the operating system.
 fn cure(cause: &io::Error) -> &'static str {
+    if cause.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
+        return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
+    }
     match cause.kind() {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
         io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
         _ => "Check the disk, or pass a dir on another one",
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_are_cured_by_a_higher_limit_and_not_by_another_disk() {
+        let fault = Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(24));
+        assert!(fault.text().contains("ulimit -n") && !fault.text().contains("disk"), "{fault}");
+        assert!(Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5)).text().contains("Check the disk"));
     }
 }

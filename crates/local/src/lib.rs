@@ -5,12 +5,15 @@
 //! memory that all processes of the machine map, and on disk a *ceiling*. No time at or above the ceiling is issued, and it is
 //! raised three seconds ahead, on disk first.
 //!
-//! * **Processes and threads** share the word. A crash, `kill -9` included, leaves it in the kernel's memory.
-//! * **Power loss**, or any other boot, loses the word. What was issued lies below the ceiling, so minting starts there.
+//! * **Processes and threads** share the word. A crash, `kill -9` included, leaves it in the kernel's memory, and a start believes
+//!   it where it has proof that the memory is the one that was left: the same boot and mount, the newest record.
+//! * **Power loss**, another boot, and a file system that was mounted anew lose the word. What was issued lies below the ceiling,
+//!   so minting starts there.
 //! * **A clock that was set back** meanwhile shows a time before the ceiling: minting waits, or is refused, and never repeats.
-//! * **A clock that steps ahead** by over a minute is not followed for ten minutes, lest one wrong reading reserves a year.
+//! * **A clock that steps ahead** by over a minute is not followed until it was seen there three times in ten minutes, so that
+//!   one wrong reading does not reserve a year.
 //! * **Refused**: file systems that forget, or whose memory is not shared; files that are damaged, copied, replaced or of
-//!   another layout; and, for good, a file whose flush has failed.
+//!   another layout; and a file whose flush has failed, until its file system is mounted anew.
 //!
 //! Run and tested on Linux. For macOS and Windows the code is there, and has only been compiled.
 //!
