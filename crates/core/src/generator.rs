@@ -633,7 +633,7 @@ impl Machine {
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         use core::hash::Hasher;
-        let [epoch_ms, tick_ms, node_mask, _, places] = self.key();
+        let (_, epoch_ms, tick_ms, node_mask, places) = self.key();
         let mut hash = siphasher::sip::SipHasher24::new();
         for part in [epoch_ms, tick_ms, node_mask, places] {
             hash.write(&part.to_le_bytes());
