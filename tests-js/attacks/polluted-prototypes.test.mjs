@@ -53,6 +53,8 @@ const names = {
   scope: 5,
   startWaitMs: -5,
   fileSystem: 5,
+  files: 5,
+  again: 5,
   tickMs: 7,
   unsigned: true,
   fields: [],

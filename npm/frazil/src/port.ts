@@ -45,35 +45,44 @@ export interface Binding {
   readonly backend: Backend;
   readonly calls: Calls;
   /** What the native addon alone can do. */
-  readonly files?: ReturnType<typeof withFiles>;
+  readonly files?: ReturnType<typeof withFiles> | undefined;
   readonly page: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   readonly offset: number;
   /** Why the preferred backend did not load, where this one stands in for it. */
   readonly causes: readonly unknown[];
   /** Another page of the same core; absent where one page serves all, and nobody uses it across a call of the caller's. */
-  readonly again?: () => Binding;
+  readonly again?: (() => Binding) | undefined;
 }
 
 /** A binding with typed views of its page. @internal */
 export class Port {
-  #numbers: Float64Array | undefined;
-  #ids: BigUint64Array | undefined;
+  #buffer: ArrayBufferLike | undefined;
+  #numbers!: Float64Array;
+  #ids!: BigUint64Array;
 
   constructor(readonly binding: Binding) {}
 
-  /** The slots of the page. WebAssembly memory that grows moves to a new buffer, and old views go empty. */
-  get numbers(): Float64Array {
+  /** Takes the views anew where WebAssembly's memory has grown: it moves to a new buffer, and old views go empty. */
+  #look(): void {
     const { memory, offset } = this.binding;
-    if (this.#numbers?.buffer !== memory.buffer) this.#numbers = new Float64Array(memory.buffer, offset, Page.NUMBERS);
+    // Remembered, and not asked of a view: the getter that tells could be the user's.
+    const { buffer } = memory;
+    if (this.#buffer === buffer) return;
+    this.#buffer = buffer;
+    this.#numbers = new Float64Array(buffer, offset, Page.NUMBERS);
+    this.#ids = new BigUint64Array(buffer, offset + 8 * Page.NUMBERS, Page.IDS);
+  }
+
+  /** The slots of the page. */
+  get numbers(): Float64Array {
+    this.#look();
     return this.#numbers;
   }
 
   /** The IDs of the page. */
   get ids(): BigUint64Array {
-    const { memory, offset } = this.binding;
-    if (this.#ids?.buffer !== memory.buffer)
-      this.#ids = new BigUint64Array(memory.buffer, offset + 8 * Page.NUMBERS, Page.IDS);
+    this.#look();
     return this.#ids;
   }
 

@@ -1,5 +1,5 @@
 /** The native addon where one loads, WebAssembly otherwise. */
-import { ConfigError } from "../errors.js";
+import { ConfigError, ownOf } from "../errors.js";
 import { withFiles } from "../files.js";
 import { Page } from "../generated/page.js";
 import type { Binding, Calls, Files } from "../port.js";
@@ -69,7 +69,7 @@ function loadWasm(): Binding {
   const binding = bindTo(() => {
     if (thread[THREAD] === undefined) {
       const make = process.getBuiltinModule("node:vm").runInThisContext(MAKE);
-      Object.defineProperty(thread, THREAD, { value: make(bytesInline()) });
+      Object.defineProperty(thread, THREAD, ownOf({ value: make(bytesInline()) }));
     }
     return (thread[THREAD] as () => Exports)();
   });

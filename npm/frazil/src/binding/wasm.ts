@@ -37,9 +37,46 @@ export function bindTo(make: () => Exports): Binding {
   try {
     const exports = make();
     const page = exports.page();
+    const { open, release, admit, reserve, health } = exports;
     // An integer comes out signed. Statuses and addresses are below 2^31; an ID is not below 2^63.
-    const next: Calls["next"] = (...given) => BigInt.asUintN(64, exports.next(...given));
-    return { backend: "wasm", calls: { ...exports, next }, page, memory: exports.memory, offset: page, causes: [] };
+    const asUint = BigInt.asUintN;
+    const next: Calls["next"] = (page, handle, nowMs, confirmed) =>
+      asUint(64, exports.next(page, handle, nowMs, confirmed));
+    const calls = { open, release, admit, reserve, next, health };
+    let stopped: unknown;
+    // A stack that overflows inside the module leaves it in the middle of a call, for good.
+    const halt = (cause: unknown) => {
+      stopped ??= new ConfigError(
+        "WASM_UNAVAILABLE",
+        `WebAssembly was stopped inside a call and cannot go on: ${cause}`,
+        {
+          cause,
+        },
+      );
+      return stopped;
+    };
+    for (const name of Object.keys(calls) as (keyof Calls)[]) {
+      const call = calls[name] as (...given: unknown[]) => never;
+      // Without a list of arguments, whose iterator could be the user's.
+      calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
+        if (stopped !== undefined) throw stopped;
+        try {
+          return call(a, b, c, d, e);
+        } catch (error) {
+          throw halt(error);
+        }
+      };
+    }
+    // Read by the getter of now: one that is replaced later is user code.
+    const { get } = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "buffer") as PropertyDescriptor;
+    const apply = Reflect.apply;
+    const memory = {
+      get buffer() {
+        return apply(get as () => ArrayBuffer, exports.memory, []);
+      },
+    };
+    // All of a binding's fields are its own: what a program puts into `Object.prototype` is none of them.
+    return { backend: "wasm", calls, files: undefined, again: undefined, page, memory, offset: page, causes: [] };
   } catch (error) {
     throw unavailable(error);
   }
