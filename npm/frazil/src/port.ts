@@ -48,6 +48,8 @@ export interface Binding {
   readonly files?: ReturnType<typeof withFiles> | undefined;
   readonly page: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
+  /** The buffer of the memory, without asking a getter that can be replaced. */
+  readonly buffer: () => ArrayBufferLike;
   readonly offset: number;
   /** Why the preferred backend did not load, where this one stands in for it. */
   readonly causes: readonly unknown[];
@@ -65,9 +67,9 @@ export class Port {
 
   /** Takes the views anew where WebAssembly's memory has grown: it moves to a new buffer, and old views go empty. */
   #look(): void {
-    const { memory, offset } = this.binding;
+    const { offset } = this.binding;
     // Remembered, and not asked of a view: the getter that tells could be the user's.
-    const { buffer } = memory;
+    const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
     this.#numbers = new Float64Array(buffer, offset, Page.NUMBERS);

@@ -11,4 +11,6 @@ export interface StateFile {
     readonly raises: number;
     /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
     readonly distrustedMs: number;
+    /** Whether the mapped state is locked in memory, so that a page which could not be written is not read again as it was. */
+    readonly locked: boolean;
 }

@@ -35,7 +35,17 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
         const { page, memory } = addon.page(files);
         // A property of its own: asking a view for its buffer calls into the engine, and this is asked at each crossing.
         const { buffer } = memory;
-        return { backend: "native", calls: addon, files, page, memory: { buffer }, offset: 0, causes, again: bind };
+        return {
+          backend: "native",
+          calls: addon,
+          files,
+          page,
+          memory: { buffer },
+          buffer: () => buffer,
+          offset: 0,
+          causes,
+          again: bind,
+        };
       };
       return { binding: bind(), causes };
     } catch (error) {

@@ -70,13 +70,20 @@ export function bindTo(make: () => Exports): Binding {
     // Read by the getter of now: one that is replaced later is user code.
     const { get } = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "buffer") as PropertyDescriptor;
     const apply = Reflect.apply;
-    const memory = {
-      get buffer() {
-        return apply(get as () => ArrayBuffer, exports.memory, []);
-      },
-    };
+    const { memory } = exports;
+    const buffer = () => apply(get as () => ArrayBuffer, memory, []);
     // All of a binding's fields are its own: what a program puts into `Object.prototype` is none of them.
-    return { backend: "wasm", calls, files: undefined, again: undefined, page, memory, offset: page, causes: [] };
+    return {
+      backend: "wasm",
+      calls,
+      files: undefined,
+      again: undefined,
+      page,
+      memory,
+      buffer,
+      offset: page,
+      causes: [],
+    };
   } catch (error) {
     throw unavailable(error);
   }
