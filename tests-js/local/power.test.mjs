@@ -1,7 +1,7 @@
 // Power loss, for real but for the power: the state file lies on a file system in an image, two processes mint from it, and
 // at some moment the image is copied as it is on the disk, without what the kernel holds of it in memory. The processes are
 // killed, the image is put back as it was copied, mounted again, and minting goes on "after another boot": in a mount namespace
-// where the kernel has another boot id. With the clock as it is, set back by 6 s, and by 10 min.
+// where the kernel has another boot id. With the clock as it is, set back by 2 s, by 6 s, and by 10 min.
 //
 // The broken variant keeps the boot id and forges the rest of the proof that the mapped part is current: then what the disk has of
 // it, which is old, is believed.
@@ -90,6 +90,7 @@ function machine(t) {
 
 for (const [name, offsetS] of [
   ["the clock as it is", 0],
+  ["the clock set back by 2 s", -2],
   ["the clock set back by 6 s", -6],
 ]) {
   // docs/safety.md: 10, 12
