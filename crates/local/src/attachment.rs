@@ -68,7 +68,7 @@ pub(crate) struct Shared {
     raises: AtomicU64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What the mutexes guard is whole at every moment.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -170,7 +170,7 @@ impl Shared {
     /// Takes a reading of the clocks for what is known of them. Only under the lock that raises hold.
     pub(crate) fn learn(&self) -> io::Result<()> {
         let (before, since_boot_ms) = (self.live.trust(), os::since_boot_ms()?);
-        let after = before.seen(host::wall_ms(), since_boot_ms);
+        let after = before.after_reading(host::wall_ms(), since_boot_ms);
         if after != before {
             self.live.set_trust(after);
         }
@@ -204,7 +204,7 @@ impl Shared {
             return Err(self.poison(self.failed_before()));
         }
         let go_on_ms = self.learn().and_then(|()| self.go_by_ms(now_ms)).map_err(failed("used, because there is no clock"))?;
-        // What was asked for was asked for at the time that is not gone by.
+        // The caller asked for a time by a clock that is not believed.
         let until_ms = if go_on_ms == now_ms { until_ms } else { go_on_ms.saturating_add(1) };
         if self.live.get(Place::Until) >= until_ms {
             return Ok(go_on_ms);
@@ -307,7 +307,7 @@ impl Drop for Attachment {
         }
         // Nobody is left to tell, and nothing is lost but a wait.
         let _: io::Result<()> = self.shared.leave();
-        // The raiser's thread may have the file open for a moment longer. Whoever opens it next should find it free.
+        // The raiser's thread may have the file open for a moment longer. The next process that opens it should find it free.
         for _ in 0..CLOSING_LOOKS {
             if Arc::strong_count(&self.shared) == 1 {
                 break;
@@ -324,8 +324,8 @@ impl Keeper for Attachment {
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
         let shared = &self.shared;
-        // While the clock is not gone by, every call comes here; most need no lock.
-        if shared.live.get(Place::Seen) != 0
+        // While the clock is not believed, every call comes here; most need no lock.
+        if shared.live.get(Place::StepSightings) != 0
             && self.fault().is_none()
             && let Ok(go_on_ms) = shared.go_by_ms(now_ms)
             && go_on_ms < now_ms

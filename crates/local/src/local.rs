@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use frazil::{
     Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject,
 };
 
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, lock};
 use crate::fault::Fault;
 use crate::host;
 use crate::opening::Seen;
@@ -258,9 +258,4 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
     let attachment = Arc::new(attachment);
     known.attachment = Arc::downgrade(&attachment);
     Ok((attachment, wait_ms))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the mutexes guard is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,7 +30,7 @@ use crate::locks::{self, Mode, Range};
 use crate::os::{self, Identity};
 use crate::presence::Presence;
 use crate::target::Target;
-use crate::trusted::Trust;
+use crate::trust::Trust;
 
 /// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
 const AHEAD_MS: u64 = 60_000;
@@ -167,7 +167,7 @@ impl Opening<'_> {
         Ok(if alone { wait_ms } else { wait_ms.max(reserved_ms) })
     }
 
-    /// Whether the mapping was written in this boot, on this disk.
+    /// Whether the mapping was written in this boot.
     fn is_of_this_boot(&self) -> io::Result<bool> {
         let live = &self.shared.live;
         let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));
