@@ -15,7 +15,7 @@ use frazil::{
 use crate::attachment::{Attachment, lock};
 use crate::fault::Fault;
 use crate::host;
-use crate::opening::Seen;
+use crate::opening::OtherFileSeen;
 use crate::target::Target;
 
 /// How long a start may wait for the first ID.
@@ -30,7 +30,7 @@ static FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap:
 #[derive(Debug, Default)]
 struct Known {
     attachment: Weak<Attachment>,
-    seen: Seen,
+    other_file: OtherFileSeen,
 }
 
 /// What a generator of this machine is made with. Everything has a default.
@@ -244,7 +244,7 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         // What nobody uses or opens, and nothing is remembered of.
         files.retain(|_, known| {
             Arc::strong_count(known) > 1
-                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.seen.is_some())
+                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.other_file.is_some())
         });
         Arc::clone(files.entry(target.path().to_owned()).or_default())
     };
@@ -254,7 +254,7 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         let wait_ms = attachment.wait_ms()?;
         return Ok((attachment, wait_ms));
     }
-    let (attachment, wait_ms) = Attachment::open(target, &mut known.seen)?;
+    let (attachment, wait_ms) = Attachment::open(target, &mut known.other_file)?;
     let attachment = Arc::new(attachment);
     known.attachment = Arc::downgrade(&attachment);
     Ok((attachment, wait_ms))
