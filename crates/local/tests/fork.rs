@@ -279,6 +279,7 @@ fn a_parent_that_closes_closes_its_child_too() {
 }
 
 /// A state whose positions mean other IDs from now on, while a child still mints from it as before.
+// docs/safety.md: 14
 #[test]
 fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     let _alone = alone();
