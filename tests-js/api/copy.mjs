@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 /** The root of the repository: what a program started there imports is what these tests import. */
-export const root = fileURLToPath(new URL("../../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 export const installed = dirname(realpathSync(createRequire(import.meta.url).resolve("frazil/package.json")));
 
 /** Copies the package into a folder of its own, removed when the process ends, and returns that folder. */
