@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 
 /** The root of the repository: what a program started there imports is what these tests import. */
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const installed = dirname(realpathSync(createRequire(import.meta.url).resolve("frazil/package.json")));
+export const installed = dirname(realpathSync(createRequire(import.meta.url).resolve("frazil/package.json")));
 
 /** Copies the package into a folder of its own, removed when the process ends, and returns that folder. */
 export function copyPackage() {
@@ -20,9 +20,9 @@ export function copyPackage() {
 }
 
 /** Runs an ES module in a Node of its own, and returns what it writes, as JSON. */
-export async function inProcess(script, { flags = [], env = {} } = {}) {
+export async function inProcess(script, { flags = [], env = {}, cwd = root } = {}) {
   const args = [...flags, "--input-type=module", "--eval", script];
-  const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
+  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   return JSON.parse(stdout);
 }

@@ -6,8 +6,11 @@ import { Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { start, tiny } from "../api/scripted.mjs";
 
-/** A generator whose clock, at one of its readings, closes it and opens others in its place. */
-function closing(reading, options) {
+/**
+ * A generator whose clock, at one of its readings, closes it and opens others in its place. `backMs` is how far the first reading
+ * is back, so that the core asks for a second one.
+ */
+function closing(reading, backMs = 0) {
   let reads = -Infinity;
   const others = [];
   const now = () => {
@@ -16,9 +19,9 @@ function closing(reading, options) {
       for (let node = 0; node < 8; node++)
         others.push(new Snowflake({ node: 100 + node, layout: tiny, now: () => start }));
     }
-    return start;
+    return reads === 1 ? start - backMs : start;
   };
-  const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now, ...options });
+  const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
   const arm = () => {
     reads = 0;
   };
@@ -37,20 +40,25 @@ const calls = {
 };
 for (const [name, call] of Object.entries(calls)) {
   test(`${name} is CLOSED where the clock closes the generator, at whichever reading`, async () => {
-    for (const used of [0, 1, 2, 4]) {
-      // Every attempt reads twice before it believes a stall, and there are two attempts.
-      for (const reading of [1, 2, 3, 4]) {
-        const { ids, others, arm } = closing(reading);
-        for (let at = 0; at < used; at++) ids.next();
-        arm();
-        const outcome = await (async () => call(ids))().catch((error) => error);
-        if (others.length === 0) continue;
-        assert.equal(outcome?.code, "CLOSED", `${used} used, reading ${reading}: ${String(outcome)}`);
-        const got = others.flatMap((other) => other.nextMany(4));
-        assert.equal(repeats(got), 0, "the others have all of theirs");
-        assert.throws(ids.next, { code: "CLOSED" });
-        assert.equal(ids.stats().stepsBack, 0);
+    for (const backMs of [0, 60_000]) {
+      let read = 0;
+      for (const used of [0, 1, 2, 4]) {
+        // Every attempt reads twice before it believes a stall, and there are two attempts.
+        for (const reading of [1, 2, 3, 4]) {
+          const { ids, others, arm } = closing(reading, backMs);
+          for (let at = 0; at < used; at++) ids.next();
+          arm();
+          const outcome = await (async () => call(ids))().catch((error) => error);
+          if (others.length === 0) continue;
+          read = Math.max(read, reading);
+          assert.equal(outcome?.code, "CLOSED", `${used} used, reading ${reading}: ${String(outcome)}`);
+          const got = others.flatMap((other) => other.nextMany(4));
+          assert.equal(repeats(got), 0, "the others have all of theirs");
+          assert.throws(ids.next, { code: "CLOSED" });
+          if (backMs === 0) assert.equal(ids.stats().stepsBack, 0);
+        }
       }
+      assert.ok(read >= 2, `a second reading was never met, ${backMs} ms back`);
     }
   });
 }
@@ -61,6 +69,14 @@ test("health() is CLOSED where the clock closes the generator, and tells nothing
   arm();
   assert.throws(ids.health, { code: "CLOSED" });
   assert.equal(others.length, 8);
+});
+
+test("left open by its clock, the same generator mints for its own node id", () => {
+  const { ids, others, arm } = closing(99, 60_000);
+  ids.next();
+  arm();
+  assert.equal(ids.decode(ids.next()).node, 7);
+  assert.equal(others.length, 0);
 });
 
 test("a generator that is closed while it is being closed gives its number back once", () => {

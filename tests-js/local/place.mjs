@@ -8,8 +8,8 @@ process.once("exit", () => rmSync(top, { recursive: true, force: true }));
 let places = 0;
 
 /**
- * A directory. It lies three directories deep in what belongs to the test: whoever makes a state file there wants to be
- * alone in all of them, and would wait if other tests had one of these.
+ * A directory. It lies three directories deep in what belongs to the test, so that a test can move those above a state file and make
+ * them anew.
  */
 export function place() {
   const dir = join(top, `${++places}`, "a", "b", "c");

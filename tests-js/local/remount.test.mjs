@@ -155,7 +155,8 @@ test("btrfs goes on under another device number, and refuses a snapshot", btrfs,
   await minter.end();
   run("btrfs", "subvolume", "snapshot", dir, join(one.dir, "copy"));
   one.unmount();
-  const two = mounted(t, "btrfs");
+  // Something else takes the number that it had.
+  mounted(t, "btrfs");
   one.mount();
   await later.call("open", { dir, layout });
   issued.push(...(await later.call("next", 1000)));
@@ -163,15 +164,13 @@ test("btrfs goes on under another device number, and refuses a snapshot", btrfs,
   const error = await errorOf(() => snapshot.call("open", { dir: join(one.dir, "copy"), layout }));
   assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
   await Promise.all([later.end(), snapshot.end()]);
-  assert.ok(two.dir);
 });
 
 test("a state is locked in memory, so that a page that could not be written is not read again as it was", async (t) => {
   const dir = place();
   const minter = await start(t);
   await minter.call("open", { dir });
-  const [ids] = [await minter.call("next", 1)];
-  assert.equal(ids.length, 1);
+  assert.equal((await minter.call("next", 1)).length, 1);
   const locked = await until(async () => /VmLck:\s+(\d+) kB/.exec(await minter.call("status"))?.[1]);
   assert.ok(Number(locked) >= 4, `${locked} kB`);
 });

@@ -259,7 +259,7 @@ impl Page {
         u32::from(error.code() as u8)
     }
 
-    /// Refuses with `STATE_CONFLICT` what a binding knows to be in the way of it, outside the core, and returns the status.
+    /// Refuses with `STATE_CONFLICT`, for a cause that the binding found outside the core, and returns the status.
     ///
     /// ```
     /// # use frazil::page::{Page, slot};
@@ -272,7 +272,7 @@ impl Page {
         self.refuse_saying(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
     }
 
-    /// The same, with what the error does not say.
+    /// Refuses, with a text for what the error does not say.
     #[cfg(feature = "std")]
     fn refuse_saying(&mut self, error: Error, text: Option<&str>) -> u32 {
         let status = self.refuse(error);
@@ -685,7 +685,7 @@ impl Desk {
         if seat.handle < HANDLES as f64 {
             self.free.push(place);
         }
-        // The bindings release what is private. Whoever else does takes the number from all who share it.
+        // The bindings release private generators only. Releasing a shared one closes it for all who share its number.
         if let Some(twin) = generator.twin()
             && self.twins.get(&twin).is_some_and(|shared| shared.to_bits() == handle.to_bits())
         {

@@ -209,6 +209,7 @@ fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
 }
 
 /// What a forked child meets whose parent has chosen another start since: the positions mean other IDs now.
+// docs/safety.md: 14
 #[test]
 fn a_state_that_was_begun_anew_with_another_start_is_closed_for_the_callers_of_the_old_one() {
     let key = || [AtomicU64::new(1), AtomicU64::new(2)];

@@ -278,6 +278,7 @@ fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
     [reserve, desk.admit(page, handle, 1.0, 0.0), desk.health(page, handle, NOW_MS), desk.file(page, handle)]
 }
 
+// docs/safety.md: 20
 #[test]
 fn a_released_handle_stays_closed_when_its_place_is_used_again() {
     let closed = [Code::Closed as u32; 4];
@@ -330,6 +331,7 @@ fn a_gap_left_by_a_released_handle_hides_no_generator() {
     assert_eq!((host.handle_of(7, false), host.handle_of(8, false)), (seven, eight));
 }
 
+// docs/safety.md: 20
 #[test]
 fn a_million_private_generators_one_after_another_use_one_place() {
     let mut host = Host::new();

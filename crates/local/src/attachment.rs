@@ -21,7 +21,7 @@ use crate::fault::Fault;
 use crate::host;
 use crate::live::{Live, Place};
 use crate::locks::{self, Mode, Range};
-use crate::opening::{self, Seen, refuse_ahead, still_reserved_ms};
+use crate::opening::{self, OtherFileSeen, refuse_ahead, still_reserved_ms};
 use crate::os::{self, Identity};
 use crate::presence::Presence;
 use crate::process;
@@ -68,16 +68,16 @@ pub(crate) struct Shared {
     raises: AtomicU64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What the mutexes guard is whole at every moment.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Attachment {
-    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. `seen` is what this
-    /// process remembers of other files of the name.
-    pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Self, u64), Fault> {
-        let (shared, wait_ms) = opening::open(target, seen)?;
+    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. `other_file`
+    /// is what this process remembers of other files of the name.
+    pub(crate) fn open(target: &Target, other_file: &mut OtherFileSeen) -> Result<(Self, u64), Fault> {
+        let (shared, wait_ms) = opening::open(target, other_file)?;
         let shared = Arc::new(shared);
         Ok((Self { raiser: Raiser::new(&shared), shared }, wait_ms))
     }
@@ -98,7 +98,7 @@ impl Attachment {
 }
 
 impl Shared {
-    /// A file that is open and attached to. `elsewhere` is since when another file of its name has been seen in use.
+    /// A file that is open and attached to. `other_since` is since when another file of its name has been seen in use.
     pub(crate) fn new(
         target: &Target,
         file: File,
@@ -106,7 +106,7 @@ impl Shared {
         file_system: String,
         presence: Presence,
         live: Live,
-        elsewhere: Option<Instant>,
+        other_since: Option<Instant>,
     ) -> Self {
         Self {
             path: target.path().to_owned(),
@@ -118,7 +118,7 @@ impl Shared {
             start: target.sequence_start,
             machine: target.machine,
             process: process::current(),
-            raising: Mutex::new(elsewhere),
+            raising: Mutex::new(other_since),
             fault: Mutex::new(None),
             faulty: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -170,7 +170,7 @@ impl Shared {
     /// Takes a reading of the clocks for what is known of them. Only under the lock that raises hold.
     pub(crate) fn learn(&self) -> io::Result<()> {
         let (before, since_boot_ms) = (self.live.trust(), os::since_boot_ms()?);
-        let after = before.seen(host::wall_ms(), since_boot_ms);
+        let after = before.after_reading(host::wall_ms(), since_boot_ms);
         if after != before {
             self.live.set_trust(after);
         }
@@ -193,7 +193,7 @@ impl Shared {
             return Err(fault.error());
         }
         let failed = |doing| move |cause: io::Error| self.poison(Fault::failed(&self.path, doing, &cause));
-        let mut elsewhere = lock(&self.raising);
+        let mut other_since = lock(&self.raising);
         let Some(_process) = locks::hold(&self.file, Range::Raise, RAISE_PATIENCE).map_err(failed("locked"))? else {
             return Err(Error::retry_after(Code::LeaseExpired, 10));
         };
@@ -204,7 +204,7 @@ impl Shared {
             return Err(self.poison(self.failed_before()));
         }
         let go_on_ms = self.learn().and_then(|()| self.go_by_ms(now_ms)).map_err(failed("used, because there is no clock"))?;
-        // What was asked for was asked for at the time that is not gone by.
+        // The caller asked for a time by a clock that is not believed.
         let until_ms = if go_on_ms == now_ms { until_ms } else { go_on_ms.saturating_add(1) };
         if self.live.get(Place::Until) >= until_ms {
             return Ok(go_on_ms);
@@ -217,13 +217,13 @@ impl Shared {
             return Err(self.poison(Fault::new(Code::StateFileCorrupt, Subject::Dir, text)));
         }
         // This file was moved away, another was used meanwhile, and it was put back: what that one has reserved must be over.
-        if self.presence.elsewhere() {
-            let rest_ms = still_reserved_ms(&self.machine, *elsewhere.get_or_insert_with(Instant::now));
+        if self.presence.other_file_in_use() {
+            let rest_ms = still_reserved_ms(&self.machine, *other_since.get_or_insert_with(Instant::now));
             if rest_ms > 0 {
                 return Err(Error::retry_after(Code::LeaseExpired, rest_ms));
             }
         } else {
-            *elsewhere = None;
+            *other_since = None;
         }
         let ceiling_ms = until_ms.max(go_on_ms.saturating_add(WINDOW_MS));
         self.record(ceiling_ms).map_err(|cause| {
@@ -307,7 +307,7 @@ impl Drop for Attachment {
         }
         // Nobody is left to tell, and nothing is lost but a wait.
         let _: io::Result<()> = self.shared.leave();
-        // The raiser's thread may have the file open for a moment longer. Whoever opens it next should find it free.
+        // The raiser's thread may have the file open for a moment longer. The next process that opens it should find it free.
         for _ in 0..CLOSING_LOOKS {
             if Arc::strong_count(&self.shared) == 1 {
                 break;
@@ -324,8 +324,8 @@ impl Keeper for Attachment {
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
         let shared = &self.shared;
-        // While the clock is not gone by, every call comes here; most need no lock.
-        if shared.live.get(Place::Seen) != 0
+        // While the clock is not believed, every call comes here; most need no lock.
+        if shared.live.get(Place::StepSightings) != 0
             && self.fault().is_none()
             && let Ok(go_on_ms) = shared.go_by_ms(now_ms)
             && go_on_ms < now_ms

@@ -6,7 +6,8 @@
 //! raised three seconds ahead, on disk first.
 //!
 //! * **Processes and threads** share the word. A crash, `kill -9` included, leaves it in the kernel's memory, and a start believes
-//!   it where it has proof that the memory is the one that was left: the same boot and mount, the newest record.
+//!   it where it has proof that the memory is the one that was left: the same boot and mount, the newest record, and a flush that
+//!   succeeds.
 //! * **Power loss**, another boot, and a file system that was mounted anew lose the word. What was issued lies below the ceiling,
 //!   so minting starts there.
 //! * **A clock that was set back** meanwhile shows a time before the ceiling: minting waits, or is refused, and never repeats.
@@ -33,7 +34,7 @@ mod presence;
 mod process;
 mod raiser;
 mod target;
-mod trusted;
+mod trust;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

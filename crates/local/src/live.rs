@@ -8,7 +8,7 @@
 //! | 32 | 1 once a flush has failed: nothing more is issued |
 //! | 40 | the number of the newest record on disk |
 //! | 48 | the mount of the file system ([`crate::os::superblock`]), 0 where it is not known |
-//! | 56 … 95 | what is known of the clock ([`crate::trusted`]) |
+//! | 56 … 95 | what is known of the clock ([`crate::trust`]) |
 //! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::Cells::origin`]) |
 //! | 144, 152 | the key |
 //! | 256 | the word, alone on its pair of cache lines |
@@ -29,11 +29,11 @@ use memmap2::{MmapOptions, MmapRaw};
 
 use crate::disk::LIVE_AT;
 use crate::os;
-use crate::trusted::Trust;
+use crate::trust::Trust;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
 const CLOCKS_AT: usize = 1024;
-const TRUST: [Place; 5] = [Place::Offset, Place::Step, Place::SeenFirst, Place::SeenLast, Place::Seen];
+const TRUST: [Place; 5] = [Place::ClockOffset, Place::ClockStep, Place::StepFirstSeen, Place::StepLastSeen, Place::StepSightings];
 
 /// The places of single numbers.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +45,11 @@ pub(crate) enum Place {
     Failed = 32,
     Number = 40,
     Superblock = 48,
-    Offset = 56,
-    Step = 64,
-    Seen = 72,
-    SeenFirst = 80,
-    SeenLast = 88,
+    ClockOffset = 56,
+    ClockStep = 64,
+    StepSightings = 72,
+    StepFirstSeen = 80,
+    StepLastSeen = 88,
     Origin = 128,
     Until = 136,
     Key = 144,
@@ -90,14 +90,14 @@ impl Live {
 
     /// What is known of the clock.
     pub(crate) fn trust(&self) -> Trust {
-        let [offset_ms, step_ms, first_ms, last_ms, seen] = TRUST.map(|place| self.get(place));
-        Trust { offset_ms, step_ms, seen, first_ms, last_ms }
+        let [offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings] = TRUST.map(|place| self.get(place));
+        Trust { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }
     }
 
     /// Notes it. Only under the lock that raises hold.
-    pub(crate) fn set_trust(&self, Trust { offset_ms, step_ms, seen, first_ms, last_ms }: Trust) {
+    pub(crate) fn set_trust(&self, Trust { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }: Trust) {
         // The count last: a process that ends in between leaves sightings that are too few, or too recent.
-        for (place, value) in TRUST.into_iter().zip([offset_ms, step_ms, first_ms, last_ms, seen]) {
+        for (place, value) in TRUST.into_iter().zip([offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings]) {
             self.set(place, value);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use frazil::{
     Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject,
 };
 
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, lock};
 use crate::fault::Fault;
 use crate::host;
-use crate::opening::Seen;
+use crate::opening::OtherFileSeen;
 use crate::target::Target;
 
 /// How long a start may wait for the first ID.
@@ -30,7 +30,7 @@ static FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap:
 #[derive(Debug, Default)]
 struct Known {
     attachment: Weak<Attachment>,
-    seen: Seen,
+    other_file: OtherFileSeen,
 }
 
 /// What a generator of this machine is made with. Everything has a default.
@@ -244,7 +244,7 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         // What nobody uses or opens, and nothing is remembered of.
         files.retain(|_, known| {
             Arc::strong_count(known) > 1
-                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.seen.is_some())
+                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.other_file.is_some())
         });
         Arc::clone(files.entry(target.path().to_owned()).or_default())
     };
@@ -254,13 +254,8 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         let wait_ms = attachment.wait_ms()?;
         return Ok((attachment, wait_ms));
     }
-    let (attachment, wait_ms) = Attachment::open(target, &mut known.seen)?;
+    let (attachment, wait_ms) = Attachment::open(target, &mut known.other_file)?;
     let attachment = Arc::new(attachment);
     known.attachment = Arc::downgrade(&attachment);
     Ok((attachment, wait_ms))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the mutexes guard is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -30,7 +30,7 @@ use crate::locks::{self, Mode, Range};
 use crate::os::{self, Identity};
 use crate::presence::Presence;
 use crate::target::Target;
-use crate::trusted::Trust;
+use crate::trust::Trust;
 
 /// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
 const AHEAD_MS: u64 = 60_000;
@@ -46,12 +46,12 @@ pub(crate) fn still_reserved_ms(machine: &Machine, since: Instant) -> u64 {
     WINDOW_MS.max(MAX_LEAD_MS + machine.tick_ms()).saturating_sub(elapsed_ms)
 }
 
-/// Since when another file of a name has been seen in use while this one was opened. Remembered by the process, so that an
-/// opening that is tried again does not wait anew.
+/// Which file was opened while another file of its name was in use, and since when that has been seen. The process remembers
+/// it, so that an opening that is tried again does not wait anew.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen(Option<(Identity, Instant)>);
+pub(crate) struct OtherFileSeen(Option<(Identity, Instant)>);
 
-impl Seen {
+impl OtherFileSeen {
     /// Whether there is anything to remember.
     pub(crate) const fn is_some(self) -> bool {
         self.0.is_some()
@@ -59,10 +59,10 @@ impl Seen {
 }
 
 /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
-pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Shared, u64), Fault> {
+pub(crate) fn open(target: &Target, other_file: &mut OtherFileSeen) -> Result<(Shared, u64), Fault> {
     for _ in 0..ATTEMPTS {
         let (file, file_system) = target.open()?;
-        if let Some(opened) = attach(target, file, file_system, seen)? {
+        if let Some(opened) = attach(target, file, file_system, other_file)? {
             return Ok(opened);
         }
     }
@@ -70,7 +70,12 @@ pub(crate) fn open(target: &Target, seen: &mut Seen) -> Result<(Shared, u64), Fa
 }
 
 /// Attaches to a file that is open. `None` where its path leads to another one by now.
-fn attach(target: &Target, file: File, file_system: String, seen: &mut Seen) -> Result<Option<(Shared, u64)>, Fault> {
+fn attach(
+    target: &Target,
+    file: File,
+    file_system: String,
+    other_file: &mut OtherFileSeen,
+) -> Result<Option<(Shared, u64)>, Fault> {
     let path = target.path();
     let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
     let identity = os::identity(&file).map_err(failed("read"))?;
@@ -104,9 +109,9 @@ fn attach(target: &Target, file: File, file_system: String, seen: &mut Seen) -> 
     if !locks::set(&file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
         return Err(busy(path));
     }
-    let before = seen.0.filter(|(seen, _)| *seen == identity).map(|(_, since)| since);
-    let since = presence.elsewhere().then(|| before.unwrap_or_else(Instant::now));
-    *seen = Seen(since.map(|since| (identity, since)));
+    let before = other_file.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
+    let since = presence.other_file_in_use().then(|| before.unwrap_or_else(Instant::now));
+    *other_file = OtherFileSeen(since.map(|since| (identity, since)));
     let reserved_ms = since.map_or(0, |since| still_reserved_ms(&machine, since));
     let shared = Shared::new(target, file, identity, file_system, presence, live, since);
     let wait_ms = Opening { shared: &shared, record, header, alone, reserved_ms }.begin()?;
@@ -167,7 +172,7 @@ impl Opening<'_> {
         Ok(if alone { wait_ms } else { wait_ms.max(reserved_ms) })
     }
 
-    /// Whether the mapping was written in this boot, on this disk.
+    /// Whether the mapping was written in this boot.
     fn is_of_this_boot(&self) -> io::Result<bool> {
         let live = &self.shared.live;
         let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));

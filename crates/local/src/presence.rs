@@ -77,7 +77,7 @@ impl Presence {
     }
 
     /// Whether another file of this name is in use, or may be.
-    pub(crate) fn elsewhere(&self) -> bool {
+    pub(crate) fn other_file_in_use(&self) -> bool {
         self.blind
             || self.directories.iter().any(|Marked { directory, name, file }| {
                 let after = file + 1;
@@ -108,22 +108,22 @@ mod tests {
         std::fs::create_dir_all(top.join("a/b")).unwrap();
         let mark = |name: &str, inode| Presence::mark(&top.join(name), identity(inode)).unwrap();
         let first = mark("a/b/ids", 1);
-        assert!(!first.elsewhere());
+        assert!(!first.other_file_in_use());
         let same = mark("a/b/ids", 1);
         let others = [mark("a/b/other", 2), mark("a/ids", 3)];
-        assert!(!same.elsewhere() && !first.elsewhere());
+        assert!(!same.other_file_in_use() && !first.other_file_in_use());
         drop(others);
         let second = mark("a/b/ids", 2);
-        assert!(second.elsewhere() && first.elsewhere() && same.elsewhere());
+        assert!(second.other_file_in_use() && first.other_file_in_use() && same.other_file_in_use());
         drop(second);
-        assert!(!first.elsewhere());
+        assert!(!first.other_file_in_use());
         // The nearest directories are made anew: those above them show it.
         std::fs::rename(top.join("a"), top.join("old")).unwrap();
         std::fs::create_dir_all(top.join("a/b")).unwrap();
         let anew = mark("a/b/ids", 4);
-        assert!(anew.elsewhere());
+        assert!(anew.other_file_in_use());
         drop((first, same));
-        assert!(!anew.elsewhere());
+        assert!(!anew.other_file_in_use());
         std::fs::remove_dir_all(top).unwrap();
     }
 }

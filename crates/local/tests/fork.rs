@@ -1,5 +1,5 @@
 //! A child that is forked has its parent's generator, in memory that the two share: it may mint from what its parent has
-//! reserved, repeats nothing, and is `CLOSED` when that is over. It is not attached itself.
+//! reserved, repeats nothing, and is `CLOSED` when that is over. It counts as attached for as long as it lives.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -28,15 +28,12 @@ fn layout() -> Layout {
     Layout::named("default").unwrap()
 }
 
-/// A directory that is removed in the end. It lies three directories deep in what belongs to the test: whoever makes a state
-/// file there wants to be alone in all of them, and would wait otherwise.
+/// A directory that is removed in the end.
 struct Place(PathBuf);
 
 impl Place {
     fn new(name: &str) -> Self {
-        let top = std::env::temp_dir().join(format!("frazil-fork-{name}-{}", std::process::id()));
-        fs::create_dir_all(top.join("a/b/c")).unwrap();
-        Self(top)
+        Self(std::env::temp_dir().join(format!("frazil-fork-{name}-{}", std::process::id())))
     }
 
     fn open(&self) -> Local {
@@ -44,7 +41,7 @@ impl Place {
     }
 
     fn try_open(&self, sequence_start: SequenceStart) -> std::result::Result<Local, Fault> {
-        let options = LocalOptions { dir: Some(self.0.join("a/b/c")), sequence_start, ..LocalOptions::default() };
+        let options = LocalOptions { dir: Some(self.0.clone()), sequence_start, ..LocalOptions::default() };
         Local::open(&layout(), options)
     }
 }
@@ -279,6 +276,7 @@ fn a_parent_that_closes_closes_its_child_too() {
 }
 
 /// A state whose positions mean other IDs from now on, while a child still mints from it as before.
+// docs/safety.md: 14
 #[test]
 fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     let _alone = alone();

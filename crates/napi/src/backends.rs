@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The variable: the process id, a colon, and what tells the process from an earlier one with that id.
 const VARIABLE: &str = "FRAZIL_WASM_PROCESS";
 
-/// Who uses this addon.
+/// The use of this addon by the process.
 struct Use {
     /// Calls that are about to open a state.
     claims: usize,
@@ -91,7 +91,7 @@ fn is_inherited(value: &str) -> bool {
 #[cfg(target_os = "linux")]
 struct Mark(std::ptr::NonNull<libc::c_void>);
 
-// SAFETY: the memory is never read or written; it is there to be seen, and to be unmapped by whoever drops it.
+// SAFETY: the memory is never read or written; it is there to be seen, and any thread may unmap it.
 #[cfg(target_os = "linux")]
 unsafe impl Send for Mark {}
 

@@ -1,9 +1,9 @@
 //! The core as a Node-API addon: every function translates one call of [`Desk`] and nothing else.
 //!
-//! Names and order are those of `crates/wasm`, which has no files and so neither `local` nor `file`.
+//! Names and order are those of `crates/wasm`, which has no files and so neither `local`, `local_async`, `opened` nor `file`.
 //!
-//! Free functions that pass numbers, and a page of memory for the rest,
-//! because class methods and strings cost several times the work they carry (`docs/design.md`).
+//! Free functions that pass numbers, and a page of memory for the rest, because class methods and strings cost several times
+//! the work they carry (`docs/design.md`).
 //!
 //! * **States** are the process's: one registry behind a lock, shared by all worker threads.
 //! * **Handles** are the page's: a desk for each, in thread-local memory, so minting takes no lock.

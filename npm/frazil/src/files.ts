@@ -69,7 +69,7 @@ export const withFiles = (calls: Files) => ({
   /** Opens the state file that the page describes. Returns the status. */
   open: ({ binding }: Port): number => calls.local(binding.page),
 
-  /** Begins to open it, on a thread of its own. Resolves with a ticket for `opened`. */
+  /** Begins to open it, on a thread of Node's pool. Resolves with a ticket for `opened`. */
   openAsync: ({ binding }: Port): Promise<number> => calls.localAsync(binding.page),
 
   /** Writes what came of it into the page. Returns the status. */

@@ -91,7 +91,7 @@ export interface Stats {
   readonly stalls: number;
   /** Milliseconds that calls meant to wait. */
   readonly waitedMs: number;
-  // Of these, generators of one thread with equal layout, node id and lead have one count.
+  // Of these, generators of one copy of the package in a thread with equal layout, node id and lead have one count.
   /** Times the clock was seen before its last reading. */
   readonly stepsBack: number;
   /** The largest of these steps, in milliseconds. */

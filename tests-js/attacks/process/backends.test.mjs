@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { copyPackage, entry, inProcess, needsLinux, repeats } from "./started.mjs";
+import { copyPackage, copyPackageWithAddon, entry, inProcess, needsLinux, repeats } from "./started.mjs";
 
 const packaged = JSON.stringify(entry);
 
@@ -47,7 +47,7 @@ const program = ({ main, worker, order, mainOptions = "{ node: 5 }", workerOptio
   if (${JSON.stringify(order)} === "main first") { const first = ours(); result = [first, await theirs()]; }
   else if (${JSON.stringify(order)} === "worker first") { const first = await theirs(); result = [first, ours()]; }
   else { const said = theirs(); result = [ours(), await said]; }
-  // Whoever was refused asks again: neither has to be lost for good, and the order of the answers stays.
+  // Those that were refused ask again: neither has to be lost for good, and the order of the answers stays.
   if (${JSON.stringify(order)} === "at once" && result.every((each) => each.code)) result = [ours(), await theirs()];
   await thread.terminate();
   process.stdout.write(JSON.stringify(result));
@@ -75,6 +75,19 @@ for (const order of ["main first", "worker first"]) {
   );
 }
 
+/** A package in the main thread, and the installed one in a worker that chooses its backend by itself: the second is refused. */
+async function theSecondIsRefused(path) {
+  const main = { path, backend: "" };
+  for (const order of ["main first", "worker first"]) {
+    const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
+    assert.equal(repeats(minted(results)), 0);
+    assert.deepEqual(
+      results.map(({ code }) => code),
+      [undefined, "STATE_CONFLICT"],
+    );
+  }
+}
+
 test("both at once: at most one of them mints", needsLinux, async () => {
   for (let round = 0; round < 10; round++) {
     const results = await inProcess(program({ main: wasm, worker: native, order: "at once" }));
@@ -93,38 +106,20 @@ test("both at once: at most one of them mints", needsLinux, async () => {
 test(
   "a package without its addon in the main thread, and one with it in a worker: the second is refused",
   needsLinux,
-  async () => {
-    const main = { path: join(copyPackage(), "dist/node.cjs"), backend: "" };
-    for (const order of ["main first", "worker first"]) {
-      const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
-      assert.equal(repeats(minted(results)), 0);
-      assert.deepEqual(
-        results.map(({ code }) => code),
-        [undefined, "STATE_CONFLICT"],
-      );
-    }
-  },
+  () => theSecondIsRefused(join(copyPackage(), "dist/node.cjs")),
 );
 
 test(
   "a package whose addon is another version's mints no static IDs beside those of the other",
   needsLinux,
   async () => {
-    const folder = copyPackage("link");
+    const folder = copyPackageWithAddon();
     const file = join(folder, "dist/node.cjs");
     const text = readFileSync(file, "utf8");
     const compared = /\babi\(\) !== (\d+)/;
     assert.match(text, compared, "the comparison with the addon's number must be found");
     writeFileSync(file, text.replace(compared, "abi() !== 4711"));
-    const main = { path: file, backend: "" };
-    for (const order of ["main first", "worker first"]) {
-      const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
-      assert.equal(repeats(minted(results)), 0);
-      assert.deepEqual(
-        results.map(({ code }) => code),
-        [undefined, "STATE_CONFLICT"],
-      );
-    }
+    await theSecondIsRefused(file);
   },
 );
 

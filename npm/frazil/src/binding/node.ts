@@ -98,7 +98,7 @@ function loadWasm(): Binding {
 const VARIABLE = "FRAZIL_WASM_PROCESS";
 const MAPPING = "/memfd:frazil-native";
 
-/** Whether this realm has. */
+/** Whether this realm has claimed the process. */
 let claimed = false;
 
 /**
@@ -116,7 +116,7 @@ export function claimProcess(): void {
   // Before the look at the addon's mark, so that of two that start at once at least one sees the other. Where another realm has
   // marked the process, the addon's mark can only be that of a call that is about to be refused.
   env[VARIABLE] = mark;
-  claimed = before === mark || !mapped();
+  claimed = before === mark || !addonIsInUse();
   if (claimed) return;
   if (before === undefined) delete env[VARIABLE];
   else env[VARIABLE] = before;
@@ -128,7 +128,7 @@ export function claimProcess(): void {
 }
 
 /** Whether the addon has marked the process. Linux alone shows it. */
-function mapped(): boolean {
+function addonIsInUse(): boolean {
   try {
     return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(MAPPING);
   } catch {

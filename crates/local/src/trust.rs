@@ -1,4 +1,4 @@
-//! Which time to go by, when the wall clock steps far ahead of the clock that counts from the boot.
+//! Which time to believe, when the wall clock steps far ahead of the clock that counts from the boot.
 //!
 //! What is reserved up to a wrong time is lost until that time comes. So a step forward of over a minute is not followed until it
 //! has lasted:
@@ -18,48 +18,49 @@ const STEP_MS: u64 = 60_000;
 const APART_MS: u64 = 60_000;
 /// How long a step must have been seen.
 const LASTING_MS: u64 = 600_000;
-const SIGHTINGS: u64 = 3;
+/// How often it must have been seen.
+const MIN_SIGHTINGS: u64 = 3;
 
 /// What is known of the clock. In the page it is a number each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trust {
-    /// The offset that is gone by.
+    /// The offset that is believed.
     pub(crate) offset_ms: u64,
-    /// The offset of the step that was seen since, …
+    /// The offset of a step that is not followed yet; counts where there are sightings of it.
     pub(crate) step_ms: u64,
-    /// … how often, …
-    pub(crate) seen: u64,
-    /// … when first and last, on the clock since the boot.
-    pub(crate) first_ms: u64,
-    pub(crate) last_ms: u64,
+    /// How often that step was seen; 0 where there is none.
+    pub(crate) sightings: u64,
+    /// When it was first and last seen, on the clock since the boot.
+    pub(crate) first_seen_ms: u64,
+    pub(crate) last_seen_ms: u64,
 }
 
 impl Trust {
-    /// Where nothing is known of this boot, the wall clock is gone by.
+    /// Where nothing is known of this boot, the wall clock is believed.
     pub(crate) fn new(wall_ms: u64, since_boot_ms: u64) -> Self {
         Self { offset_ms: wall_ms.wrapping_sub(since_boot_ms), ..Self::default() }
     }
 
     /// What is known after a reading of both clocks.
-    pub(crate) fn seen(self, wall_ms: u64, since_boot_ms: u64) -> Self {
+    pub(crate) fn after_reading(self, wall_ms: u64, since_boot_ms: u64) -> Self {
         if wall_ms <= self.time_ms(since_boot_ms).saturating_add(STEP_MS) {
             return Self::new(wall_ms, since_boot_ms);
         }
         let step_ms = wall_ms.wrapping_sub(since_boot_ms);
-        if self.seen == 0 || (step_ms.wrapping_sub(self.step_ms).cast_signed()).unsigned_abs() > STEP_MS {
-            return Self { step_ms, seen: 1, first_ms: since_boot_ms, last_ms: since_boot_ms, ..self };
+        if self.sightings == 0 || (step_ms.wrapping_sub(self.step_ms).cast_signed()).unsigned_abs() > STEP_MS {
+            return Self { step_ms, sightings: 1, first_seen_ms: since_boot_ms, last_seen_ms: since_boot_ms, ..self };
         }
-        if since_boot_ms.saturating_sub(self.last_ms) < APART_MS {
+        if since_boot_ms.saturating_sub(self.last_seen_ms) < APART_MS {
             return self;
         }
-        let seen = self.seen + 1;
-        if seen >= SIGHTINGS && since_boot_ms.saturating_sub(self.first_ms) >= LASTING_MS {
+        let sightings = self.sightings + 1;
+        if sightings >= MIN_SIGHTINGS && since_boot_ms.saturating_sub(self.first_seen_ms) >= LASTING_MS {
             return Self::new(wall_ms, since_boot_ms);
         }
-        Self { seen, last_ms: since_boot_ms, ..self }
+        Self { sightings, last_seen_ms: since_boot_ms, ..self }
     }
 
-    /// The time that is gone by.
+    /// The time that is believed.
     fn time_ms(self, since_boot_ms: u64) -> u64 {
         self.offset_ms.wrapping_add(since_boot_ms)
     }
@@ -83,7 +84,7 @@ mod tests {
     fn trusted_ahead_ms(readings: &[(u64, u64)]) -> u64 {
         let last = readings.last().map_or(0, |(minute, _)| *minute);
         let trust = readings.iter().fold(Trust::new(WALL, 0), |trust, (minute, ahead_ms)| {
-            trust.seen(WALL + minute * MINUTE + ahead_ms, minute * MINUTE)
+            trust.after_reading(WALL + minute * MINUTE + ahead_ms, minute * MINUTE)
         });
         trust.time_ms(last * MINUTE) - (WALL + last * MINUTE)
     }
@@ -110,7 +111,7 @@ mod tests {
     fn small_steps_and_steps_back_are_followed_at_once() {
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE)]), MINUTE);
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE + 1)]), 0);
-        let back = Trust::new(WALL, 0).seen(WALL - YEAR, MINUTE);
+        let back = Trust::new(WALL, 0).after_reading(WALL - YEAR, MINUTE);
         assert_eq!(back.time_ms(MINUTE), WALL - YEAR);
         assert_eq!((back.go_by(WALL, MINUTE), back.go_by(WALL - YEAR + MINUTE, MINUTE)), (WALL - YEAR, WALL - YEAR + MINUTE));
     }
