@@ -226,12 +226,32 @@ impl Cells<'_> {
         // A swap, and not a store: the word that it takes away is the last that anybody made. `Acquire`, to see the clock ids
         // that were left on the way to it.
         let word = self.word.swap(EXHAUSTED, Ordering::AcqRel);
-        if word == EXHAUSTED {
-            return None;
-        }
+        (word != EXHAUSTED).then(|| self.used_up_to_ms(word, machine))
+    }
+
+    /// The Unix millisecond at which the largest tick ends that any clock id was used for so far, and 0 where none was. Where the
+    /// state is closed, what the clock ids that were left tell.
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicU64;
+    /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+    /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
+    /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
+    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+    /// assert_eq!(cells.used_ms(&machine), 1_704_067_200_006);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn used_ms(&self, machine: &Machine) -> u64 {
+        let word = self.word.load(Ordering::Acquire);
+        self.used_up_to_ms(if word == EXHAUSTED { 0 } else { word }, machine)
+    }
+
+    fn used_up_to_ms(&self, word: u64, machine: &Machine) -> u64 {
         let left = self.clocks.iter().map(|cell| cell.load(Ordering::Relaxed)).max().unwrap_or(0);
         let free_from = machine.next_tick(word).max(left);
-        Some(if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) })
+        if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) }
     }
 
     /// Begins the state anew, with a window that must begin where all that was ever issued from it has ended. Only while

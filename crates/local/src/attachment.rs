@@ -3,6 +3,8 @@
 //! * **The ceiling is on disk before it is in force**: the record is written and flushed, and only then does the end of the
 //!   window in the mapping move. So no ID has ever been issued at or above what the disk holds.
 //! * **The last one out** takes the word away, and only then lowers the ceiling to the end of what was used.
+//! * **A path that leads elsewhere** ends the use of the file by this process: it mints nothing more, and when all that it issued is
+//!   over, it gives the name to another file ([`crate::presence`]).
 //! * **A failed flush ends the file until its file system is mounted anew**: the kernel may have dropped the pages and call the
 //!   next flush a success. What is on the disk is known again once it is read anew, and its ceiling is above all that was issued.
 
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use frazil::{Cells, Code, Error, Keeper, KeptFile, Machine, SequenceStart, Subject};
 
@@ -21,7 +23,7 @@ use crate::fault::Fault;
 use crate::host;
 use crate::live::{Live, Place};
 use crate::locks::{self, Mode, Range};
-use crate::opening::{self, OtherFileSeen, refuse_ahead, still_reserved_ms};
+use crate::opening::{self, OpenedBlind, refuse_ahead};
 use crate::os::{self, Identity};
 use crate::presence::Presence;
 use crate::process;
@@ -32,8 +34,9 @@ use crate::target::Target;
 pub(crate) const WINDOW_MS: u64 = 3000;
 /// How long to wait for another process that raises the ceiling: far longer than a flush takes.
 const RAISE_PATIENCE: Duration = Duration::from_secs(1);
-/// How long to wait for another process that attaches or leaves.
-const LEAVE_PATIENCE: Duration = Duration::from_secs(5);
+/// How long leaving waits for another process that attaches, leaves or raises. Where that takes longer, the ceiling stays where it
+/// is, as after a crash.
+const LEAVE_PATIENCE: Duration = Duration::from_millis(200);
 
 /// How long to wait for the raiser's thread to notice that the file is left: for 20 ms at most.
 const CLOSING_LOOKS: u32 = 200;
@@ -59,9 +62,10 @@ pub(crate) struct Shared {
     pub(crate) machine: Machine,
     /// The process that attached: a child that it forks has the same locks, so it must not use them.
     process: u64,
-    /// Serialises the threads of this process, which one lock of the file cannot tell apart. Since when another file of the same
-    /// name has been seen in use.
-    raising: Mutex<Option<Instant>>,
+    /// Serialises the threads of this process, which one lock of the file cannot tell apart.
+    raising: Mutex<()>,
+    /// Once the path led elsewhere: when all that was issued from the file is over, in Unix milliseconds.
+    displaced_until_ms: Mutex<Option<u64>>,
     fault: Mutex<Option<Fault>>,
     faulty: AtomicBool,
     left: AtomicBool,
@@ -74,12 +78,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Attachment {
-    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. `other_file`
-    /// is what this process remembers of other files of the name.
-    pub(crate) fn open(target: &Target, other_file: &mut OtherFileSeen) -> Result<(Self, u64), Fault> {
-        let (shared, wait_ms) = opening::open(target, other_file)?;
+    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
+    pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Result<(Self, u64), Fault> {
+        let (shared, wait_ms) = opening::open(target, wait_ms, blind)?;
         let shared = Arc::new(shared);
-        Ok((Self { raiser: Raiser::new(&shared), shared }, wait_ms))
+        Ok((Self { raiser: Raiser::start(&shared), shared }, wait_ms))
     }
 
     /// Whether this is still the file of a path, and usable.
@@ -98,7 +101,7 @@ impl Attachment {
 }
 
 impl Shared {
-    /// A file that is open and attached to. `other_since` is since when another file of its name has been seen in use.
+    /// A file that is open and attached to.
     pub(crate) fn new(
         target: &Target,
         file: File,
@@ -106,7 +109,6 @@ impl Shared {
         file_system: String,
         presence: Presence,
         live: Live,
-        other_since: Option<Instant>,
     ) -> Self {
         Self {
             path: target.path().to_owned(),
@@ -118,7 +120,8 @@ impl Shared {
             start: target.sequence_start,
             machine: target.machine,
             process: process::current(),
-            raising: Mutex::new(other_since),
+            raising: Mutex::new(()),
+            displaced_until_ms: Mutex::new(None),
             fault: Mutex::new(None),
             faulty: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -193,7 +196,7 @@ impl Shared {
             return Err(fault.error());
         }
         let failed = |doing| move |cause: io::Error| self.poison(Fault::failed(&self.path, doing, &cause));
-        let mut other_since = lock(&self.raising);
+        let _thread = lock(&self.raising);
         let Some(_process) = locks::hold(&self.file, Range::Raise, RAISE_PATIENCE).map_err(failed("locked"))? else {
             return Err(Error::retry_after(Code::LeaseExpired, 10));
         };
@@ -210,20 +213,7 @@ impl Shared {
             return Ok(go_on_ms);
         }
         if !self.in_place().map_err(failed("found"))? {
-            let text = format!(
-                "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
-                self.path.display()
-            );
-            return Err(self.poison(Fault::new(Code::StateFileCorrupt, Subject::Dir, text)));
-        }
-        // This file was moved away, another was used meanwhile, and it was put back: what that one has reserved must be over.
-        if self.presence.other_file_in_use() {
-            let rest_ms = still_reserved_ms(&self.machine, *other_since.get_or_insert_with(Instant::now));
-            if rest_ms > 0 {
-                return Err(Error::retry_after(Code::LeaseExpired, rest_ms));
-            }
-        } else {
-            *other_since = None;
+            return Err(self.give_up());
         }
         let ceiling_ms = until_ms.max(go_on_ms.saturating_add(WINDOW_MS));
         self.record(ceiling_ms).map_err(|cause| {
@@ -233,6 +223,40 @@ impl Shared {
         self.live.set(Place::Until, ceiling_ms);
         self.raises.fetch_add(1, Ordering::Relaxed);
         Ok(go_on_ms)
+    }
+
+    /// Ends minting from a file that the path does not lead to any more.
+    fn give_up(&self) -> Error {
+        let text = format!(
+            "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
+            self.path.display()
+        );
+        let error = self.poison(Fault::new(Code::StateFileCorrupt, Subject::Dir, text));
+        let mut until_ms = lock(&self.displaced_until_ms);
+        // Others may have the file still, and go on. So what this process has of it is cut off, and then what was used is looked up.
+        if until_ms.is_none()
+            && self.live.cut_off()
+            && let Ok(live) = Live::map(&self.file, self.machine.clock_ids())
+        {
+            *until_ms = Some(live.cells(self.start).used_ms(&self.machine));
+        }
+        error
+    }
+
+    /// Looks whether the path still leads to the file, and gives the name free once all that was issued from another is over. For the
+    /// raiser, in every process that is attached, whether it mints or not.
+    pub(crate) fn watch(&self) {
+        let over = lock(&self.displaced_until_ms).map(|until_ms| host::wall_ms() >= until_ms);
+        match over {
+            Some(true) => self.presence.clear(),
+            Some(false) => {}
+            // Where it cannot be looked at, nothing is known, and the next raise says so.
+            None if self.in_place().unwrap_or(true) => {}
+            None => {
+                let _thread = lock(&self.raising);
+                let _: Error = self.give_up();
+            }
+        }
     }
 
     /// Makes a ceiling durable.
@@ -283,7 +307,7 @@ impl Shared {
         if !alone || !self.in_place()? {
             return Ok(());
         }
-        let Some(_raising) = locks::hold(&self.file, Range::Raise, RAISE_PATIENCE)? else { return Ok(()) };
+        let Some(_raising) = locks::hold(&self.file, Range::Raise, LEAVE_PATIENCE)? else { return Ok(()) };
         let (cells, until_ms) = (self.cells(), self.live.get(Place::Until));
         let from_ms = cells.from_ms();
         let Some(used_ms) = cells.close(&self.machine) else { return Ok(()) };

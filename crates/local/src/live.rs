@@ -83,6 +83,21 @@ impl Live {
         Ok(Self { map, clocks, locked })
     }
 
+    /// Ends what this process has of it: memory of its own takes its place, in one step, with a window in which nothing can be
+    /// issued. A call that has read the old memory loses its swap, or finds another window after it. `false` where the system
+    /// cannot do that.
+    pub(crate) fn cut_off(&self) -> bool {
+        os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
+            // SAFETY: the copy is as long as the mapping, aligned to a page, and nobody else has it yet.
+            #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
+            let numbers = unsafe { std::slice::from_raw_parts(copy.cast::<AtomicU64>(), (CLOCKS_AT + 8 * self.clocks) / 8) };
+            for (number, from) in numbers.iter().zip(self.row(0, numbers.len())) {
+                number.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            numbers[Place::Until as usize / 8].store(0, Ordering::Relaxed);
+        })
+    }
+
     /// Whether the system keeps it in memory for as long as it is mapped.
     pub(crate) const fn is_locked(&self) -> bool {
         self.locked

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use frazil::{
 use crate::attachment::{Attachment, lock};
 use crate::fault::Fault;
 use crate::host;
-use crate::opening::OtherFileSeen;
+use crate::opening::OpenedBlind;
 use crate::target::Target;
 
 /// How long a start may wait for the first ID.
@@ -30,7 +30,7 @@ static FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap:
 #[derive(Debug, Default)]
 struct Known {
     attachment: Weak<Attachment>,
-    other_file: OtherFileSeen,
+    blind: OpenedBlind,
 }
 
 /// What a generator of this machine is made with. Everything has a default.
@@ -200,7 +200,7 @@ impl Order {
         if host::wall_ms() < epoch_ms {
             return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
-        let (attachment, wait_ms) = shared(&target)?;
+        let (attachment, wait_ms) = shared(&target, start_wait_ms)?;
         if wait_ms > start_wait_ms {
             return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
         }
@@ -223,28 +223,19 @@ impl Order {
                 Fault::new(Code::InvalidOption, Subject::Dir, text.to_owned())
             })?,
         };
-        let dir = absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
+        let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
         Ok(Target::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
     }
 }
 
-/// The path without links as far as it exists, so that one file has one name.
-fn absolute(dir: &Path) -> std::io::Result<PathBuf> {
-    let dir = std::path::absolute(dir)?;
-    let Some(base) = dir.ancestors().find(|path| path.exists()) else { return Ok(dir) };
-    let rest = dir.strip_prefix(base).unwrap_or(Path::new(""));
-    let base = base.canonicalize()?;
-    Ok(if rest.as_os_str().is_empty() { base } else { base.join(rest) })
-}
-
 /// The attachment of a file: the one that this process has, or a new one.
-fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
+fn shared(target: &Target, start_wait_ms: u64) -> Result<(Arc<Attachment>, u64), Fault> {
     let known = {
         let mut files = lock(&FILES);
         // What nobody uses or opens, and nothing is remembered of.
         files.retain(|_, known| {
             Arc::strong_count(known) > 1
-                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.other_file.is_some())
+                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.blind.is_some())
         });
         Arc::clone(files.entry(target.path().to_owned()).or_default())
     };
@@ -254,7 +245,7 @@ fn shared(target: &Target) -> Result<(Arc<Attachment>, u64), Fault> {
         let wait_ms = attachment.wait_ms()?;
         return Ok((attachment, wait_ms));
     }
-    let (attachment, wait_ms) = Attachment::open(target, &mut known.other_file)?;
+    let (attachment, wait_ms) = Attachment::open(target, start_wait_ms, &mut known.blind)?;
     let attachment = Arc::new(attachment);
     known.attachment = Arc::downgrade(&attachment);
     Ok((attachment, wait_ms))

@@ -7,8 +7,9 @@
 //!   same boot, the same mount of the file system ([`os::superblock`]), the newest record on disk is the one that the mapping
 //!   knows of, and a flush through the new descriptor succeeds. Without proof the state begins anew at the ceiling, which
 //!   is above all that was issued. That is at most three seconds ahead, and after a clean close the end of the last tick used.
-//! * **Another file of the same name in use**: the state begins after all that its users can have reserved
-//!   ([`crate::presence`]).
+//! * **Another file of the same name in use** ([`crate::presence`]): the file is not opened before its users have given up, which
+//!   takes them a second or two after their path leads elsewhere. Then it begins after all that a user that was killed can have
+//!   issued.
 //!
 //! An equal boot id alone is no proof: a file system that was shut down and mounted again in one boot has lost what was not
 //! flushed.
@@ -17,6 +18,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use frazil::{Code, MAX_LEAD_MS, Machine, Subject, Window};
@@ -39,53 +41,90 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a file may be replaced while it is opened.
 const ATTEMPTS: u32 = 8;
 
-/// How much is left of what the users of another file can have reserved when they were first seen. From then on they reserve no
-/// more, because the path does not lead to their file.
-pub(crate) fn still_reserved_ms(machine: &Machine, since: Instant) -> u64 {
-    let elapsed_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-    WINDOW_MS.max(MAX_LEAD_MS + machine.tick_ms()).saturating_sub(elapsed_ms)
+/// How often to look whether the users of another file have given up.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How far ahead of the clock a user of another file can have issued, and how far it can have reserved.
+const fn issued_ahead_ms(machine: &Machine) -> u64 {
+    MAX_LEAD_MS + machine.tick_ms()
 }
 
-/// Which file was opened while another file of its name was in use, and since when that has been seen. The process remembers
-/// it, so that an opening that is tried again does not wait anew.
+/// Which file was opened where other files of its name cannot be seen, and when first. The process remembers it, so that an
+/// opening that is tried again does not wait anew.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OtherFileSeen(Option<(Identity, Instant)>);
+pub(crate) struct OpenedBlind(Option<(Identity, Instant)>);
 
-impl OtherFileSeen {
+impl OpenedBlind {
     /// Whether there is anything to remember.
     pub(crate) const fn is_some(self) -> bool {
         self.0.is_some()
     }
 }
 
-/// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
-pub(crate) fn open(target: &Target, other_file: &mut OtherFileSeen) -> Result<(Shared, u64), Fault> {
-    for _ in 0..ATTEMPTS {
+/// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. Where another file of its
+/// name is in use, it waits so long for its users to give up.
+pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Result<(Shared, u64), Fault> {
+    let path = target.path();
+    let started = Instant::now();
+    let mut last_seen = None;
+    let mut attempts = 0;
+    while attempts < ATTEMPTS {
         let (file, file_system) = target.open()?;
-        if let Some(opened) = attach(target, file, file_system, other_file)? {
-            return Ok(opened);
+        let identity = os::identity(&file).map_err(|cause| Fault::failed(path, "read", &cause))?;
+        // First marked, and then looked: of two that open different files of one name, at least one sees the other.
+        let presence = match Presence::mark(path, identity) {
+            Ok(presence) => presence,
+            // Moved away since the file was opened.
+            Err((_, cause)) if cause.kind() == io::ErrorKind::NotFound => {
+                attempts += 1;
+                continue;
+            }
+            Err((directory, cause)) => return Err(Fault::failed(&directory, "opened", &cause)),
+        };
+        if presence.other_file_in_use() {
+            drop(presence);
+            last_seen = Some(Instant::now());
+            if started.elapsed() >= Duration::from_millis(wait_ms) {
+                return Err(other_file(path));
+            }
+            // Of two that see each other one is first, because no two processes pause alike.
+            sleep(LOOK + Duration::from_millis(u64::from(std::process::id()) % 16));
+            continue;
+        }
+        let reserved_ms = |since: Instant, ms: u64| ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let after_other_ms = last_seen.map_or(0, |seen| reserved_ms(seen, issued_ahead_ms(&target.machine)));
+        let since = blind.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
+        let since = presence.is_blind().then(|| since.unwrap_or_else(Instant::now));
+        *blind = OpenedBlind(since.map(|since| (identity, since)));
+        let unseen_ms = since.map_or(0, |since| reserved_ms(since, WINDOW_MS.max(issued_ahead_ms(&target.machine))));
+        match attach(target, file, identity, file_system, presence, after_other_ms.max(unseen_ms))? {
+            Some(opened) => return Ok(opened),
+            None => attempts += 1,
         }
     }
-    Err(Fault::corrupt(target.path(), "is replaced as soon as it is opened"))
+    Err(Fault::corrupt(path, "is replaced as soon as it is opened"))
 }
 
-/// Attaches to a file that is open. `None` where its path leads to another one by now.
+fn other_file(path: &Path) -> Fault {
+    let text = format!(
+        "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered          by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container,          other mounts). End that process, or pass another node",
+        path.display()
+    );
+    Fault::new(Code::StateConflict, Subject::Dir, text)
+}
+
+/// Attaches to a file that is open, and begins so far ahead of the clock at least. `None` where its path leads to another one by
+/// now.
 fn attach(
     target: &Target,
     file: File,
+    identity: Identity,
     file_system: String,
-    other_file: &mut OtherFileSeen,
+    presence: Presence,
+    reserved_ms: u64,
 ) -> Result<Option<(Shared, u64)>, Fault> {
     let path = target.path();
     let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
-    let identity = os::identity(&file).map_err(failed("read"))?;
-    // First marked, and then looked: of two that open different files of one name, at least one sees the other.
-    let presence = match Presence::mark(path, identity) {
-        Ok(presence) => presence,
-        // Moved away since the file was opened.
-        Err((_, cause)) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err((directory, cause)) => return Err(Fault::failed(&directory, "opened", &cause)),
-    };
     // The same open file, so the same locks.
     let gate = file.try_clone().map_err(failed("opened"))?;
     let hold = |range| locks::hold(&gate, range, PATIENCE).map_err(failed("locked"))?.ok_or_else(|| busy(path));
@@ -109,11 +148,7 @@ fn attach(
     if !locks::set(&file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
         return Err(busy(path));
     }
-    let before = other_file.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
-    let since = presence.other_file_in_use().then(|| before.unwrap_or_else(Instant::now));
-    *other_file = OtherFileSeen(since.map(|since| (identity, since)));
-    let reserved_ms = since.map_or(0, |since| still_reserved_ms(&machine, since));
-    let shared = Shared::new(target, file, identity, file_system, presence, live, since);
+    let shared = Shared::new(target, file, identity, file_system, presence, live);
     let wait_ms = Opening { shared: &shared, record, header, alone, reserved_ms }.begin()?;
     Ok(Some((shared, wait_ms)))
 }
@@ -134,7 +169,7 @@ struct Opening<'a> {
     header: Header,
     /// Whether nobody else is attached.
     alone: bool,
-    /// How far ahead of the clock the users of another file of the same name can have reserved; 0 where there are none.
+    /// How far ahead of the clock users of another file of the same name can have issued; 0 where there were none.
     reserved_ms: u64,
 }
 
@@ -146,7 +181,7 @@ impl Opening<'_> {
         if (!alone || self.is_current()?) && live.get(Place::Failed) != 0 {
             return Err(shared.failed_before());
         }
-        // After this file alone: from its ceiling on. After another of its name: from what that one can have reserved.
+        // After this file alone: from its ceiling on. After another of its name: from what can have been issued from that one.
         let after = |from_ms: u64| {
             let reserved_until_ms = if reserved_ms > 0 { host::wall_ms().saturating_add(reserved_ms) } else { 0 };
             Window { from_ms: from_ms.max(reserved_until_ms), until_ms: record.ceiling_ms }
@@ -168,8 +203,7 @@ impl Opening<'_> {
         let wait_ms = shared.wait_ms()?;
         // A sighting of the clock, so that processes that live for a moment each learn it together.
         shared.learn().map_err(|cause| Fault::failed(&shared.path, "used, because there is no clock", &cause))?;
-        // Others mint already, and their window cannot be moved.
-        Ok(if alone { wait_ms } else { wait_ms.max(reserved_ms) })
+        Ok(wait_ms)
     }
 
     /// Whether the mapping was written in this boot.
@@ -219,7 +253,13 @@ impl Opening<'_> {
         let read = failed("read");
         let (boot, disk) = (os::boot().map_err(read)?, os::disk(&shared.file).map_err(read)?);
         let [high, low] = boot.unwrap_or_default();
-        let trust = Trust::new(host::wall_ms(), os::since_boot_ms().map_err(read)?);
+        let (wall_ms, since_boot_ms) = (host::wall_ms(), os::since_boot_ms().map_err(read)?);
+        // What was learned of the clock in this boot is good however old it is.
+        let trust = if self.is_of_this_boot().map_err(read)? {
+            live.trust().after_reading(wall_ms, since_boot_ms)
+        } else {
+            Trust::new(wall_ms, since_boot_ms)
+        };
         // A process that dies before the end leaves the old state, and the next one does it all again.
         live.set(Place::Magic, 0);
         live.set_trust(trust);

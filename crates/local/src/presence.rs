@@ -7,11 +7,15 @@
 //! * **the name**: the path of the file from that directory on. Files of other names in the directory do not meet it;
 //! * **the file**: its identity. So "somebody uses this name" and "somebody uses another file of this name" are told apart.
 //!
-//! The nearest directory may itself have been moved or made anew; then those above it show the mark.
+//! The nearest directory may itself have been moved or made anew; then those above it show the mark. A path that leads through
+//! links is marked as it was given and as it leads: a link can be switched to another directory.
+//!
+//! A file is opened only while no other file of its name is in use, and a process that finds its path leading elsewhere stops
+//! minting, and then gives its marks back. So two files of one name are never minted from at once.
 //!
 //! The locks belong to the open file (`F_OFD_SETLK`). Any user who can read a directory can set one, and the worst that
-//! comes of it is a wait. They are untouched by `flock`, and nobody can hold one exclusively, because a directory cannot be
-//! opened for writing. A child inherits them, so a forked child counts as a user for as long as it lives.
+//! comes of it is a refusal while it is held. They are untouched by `flock`, and nobody can hold one exclusively, because a
+//! directory cannot be opened for writing. A child inherits them, so a forked child counts as a user for as long as it lives.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,9 +24,9 @@ use std::path::{Path, PathBuf};
 
 use siphasher::sip::SipHasher24;
 
-use crate::os::{self, Identity};
+use crate::os::{self, Identity, Mode};
 
-/// How many bits tell the files of one name apart, and how many tell names apart. Where two names meet, a start waits for
+/// How many bits tell the files of one name apart, and how many tell names apart. Where two names meet, a file is refused for
 /// nothing; where two files of one name meet, one is not seen: once in 2^31.
 const BITS: u32 = 31;
 
@@ -57,33 +61,55 @@ impl Presence {
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened());
+        marks.mark_above(path, own)?;
+        let parent = path.parent().unwrap_or(path);
+        let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
+        if leads_to != parent {
+            marks.mark_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
+        }
+        Ok(marks)
+    }
+
+    fn mark_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
         for directory in path.ancestors().skip(1) {
             let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
             let name = bits_of(name.as_encoded_bytes()) << BITS;
             let opened = match os::open_directory(directory) {
                 Ok(opened) => opened,
                 Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
-                    marks.blind = true;
+                    self.blind = true;
                     continue;
                 }
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
             let marked = Marked { directory: opened, name, file: name + own };
             // A file system that knows no such locks on directories shows nobody.
-            marks.blind |= os::mark(&marked.directory, marked.file).is_err();
-            marks.directories.push(marked);
+            self.blind |= os::mark(&marked.directory, marked.file).is_err();
+            self.directories.push(marked);
         }
-        Ok(marks)
+        Ok(())
     }
 
-    /// Whether another file of this name is in use, or may be.
+    /// Whether another file of this name is in use, as far as the directories tell.
     pub(crate) fn other_file_in_use(&self) -> bool {
+        self.directories.iter().any(|Marked { directory, name, file }| {
+            let after = file + 1;
+            let others = [(*name, file - name), (after, name + (1 << BITS) - after)];
+            others.into_iter().any(|(from, count)| os::is_marked(directory, from, count).unwrap_or(true))
+        })
+    }
+
+    /// Whether another file of this name can be in use without being seen.
+    pub(crate) const fn is_blind(&self) -> bool {
         self.blind
-            || self.directories.iter().any(|Marked { directory, name, file }| {
-                let after = file + 1;
-                let others = [(*name, file - name), (after, name + (1 << BITS) - after)];
-                others.into_iter().any(|(from, count)| os::is_marked(directory, from, count).unwrap_or(true))
-            })
+    }
+
+    /// Gives the marks back, before the file is closed.
+    pub(crate) fn clear(&self) {
+        for Marked { directory, file, .. } in &self.directories {
+            // Freeing cannot fail on a directory that is open, and closing it frees it in any case.
+            let _: io::Result<bool> = os::lock(directory, *file, Mode::Free);
+        }
     }
 
     /// Makes the names on the way to the file last, on its own file system: that of a mounted one was there before.
@@ -122,7 +148,9 @@ mod tests {
         std::fs::create_dir_all(top.join("a/b")).unwrap();
         let anew = mark("a/b/ids", 4);
         assert!(anew.other_file_in_use());
-        drop((first, same));
+        first.clear();
+        assert!(anew.other_file_in_use());
+        same.clear();
         assert!(!anew.other_file_in_use());
         std::fs::remove_dir_all(top).unwrap();
     }

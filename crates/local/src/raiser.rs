@@ -1,7 +1,8 @@
 //! The thread that raises the ceiling ahead of use, so that calls which mint need not wait for the disk.
 //!
-//! It starts when a call has had to raise the ceiling itself, looks twice a second, and rests when nothing was minted for
-//! three seconds, until the next such call.
+//! It looks twice a second, and raises from when a call has had to raise the ceiling itself until nothing was minted for three
+//! seconds. It also looks whether the path still leads to the file, as long as the file is open: a process that is attached keeps
+//! every other file of the name from being opened.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -9,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use crate::attachment::Shared;
 
-/// How often it looks.
+/// How often it looks, …
 const LOOK: Duration = Duration::from_millis(500);
+/// … and where nothing is minted.
+const RESTING_LOOK: Duration = Duration::from_secs(1);
 /// It raises when the window reaches less far than this: with two more looks before it would be over.
 const LEFT_MS: u64 = 1900;
 /// How long nothing must have been minted for it to rest.
@@ -46,12 +49,18 @@ impl Bell {
 }
 
 impl Raiser {
-    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::downgrade(shared), bell: Arc::default() }
+    pub(crate) fn start(shared: &Arc<Shared>) -> Self {
+        let raiser = Self { shared: Arc::downgrade(shared), bell: Arc::default() };
+        raiser.set(Duty::Resting);
+        raiser
     }
 
-    /// Has it look, because IDs are minted.
+    /// Has it raise, because IDs are minted.
     pub(crate) fn wake(&self) {
+        self.set(Duty::Looking);
+    }
+
+    fn set(&self, next: Duty) {
         let mut duty = self.bell.duty();
         match *duty {
             Duty::None => {
@@ -59,14 +68,14 @@ impl Raiser {
                 let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(256 * 1024);
                 // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
                 if thread.spawn(move || look(&shared, &bell)).is_ok() {
-                    *duty = Duty::Looking;
+                    *duty = next;
                 }
             }
-            Duty::Resting => {
-                *duty = Duty::Looking;
+            Duty::Resting if next == Duty::Looking => {
+                *duty = next;
                 self.bell.rings.notify_one();
             }
-            Duty::Looking | Duty::Over => {}
+            Duty::Resting | Duty::Looking | Duty::Over => {}
         }
     }
 
@@ -82,28 +91,37 @@ fn look(shared: &Weak<Shared>, bell: &Bell) {
     let mut moved = Instant::now();
     let mut duty = bell.duty();
     loop {
-        duty = match *duty {
+        let pause = match *duty {
             Duty::Over => return,
             Duty::Resting | Duty::None => {
                 moved = Instant::now();
-                bell.rings.wait(duty).unwrap_or_else(PoisonError::into_inner)
+                RESTING_LOOK
             }
-            Duty::Looking => bell.rings.wait_timeout(duty, LOOK).unwrap_or_else(PoisonError::into_inner).0,
+            Duty::Looking => LOOK,
         };
-        if *duty != Duty::Looking {
-            continue;
-        }
+        duty = bell.rings.wait_timeout(duty, pause).unwrap_or_else(PoisonError::into_inner).0;
+        let looking = match *duty {
+            Duty::Over => return,
+            duty => duty == Duty::Looking,
+        };
+        drop(duty);
         let Some(shared) = shared.upgrade() else { return };
-        let (left_ms, current) = shared.progress();
-        if current != word {
-            (word, moved) = (current, Instant::now());
+        shared.watch();
+        let mut idle = false;
+        if looking {
+            let (left_ms, current) = shared.progress();
+            if current != word {
+                (word, moved) = (current, Instant::now());
+            }
+            idle = moved.elapsed() >= IDLE;
+            if !idle && left_ms < LEFT_MS {
+                shared.raise_ahead();
+            }
         }
-        if moved.elapsed() >= IDLE {
+        drop(shared);
+        duty = bell.duty();
+        if idle && *duty == Duty::Looking {
             *duty = Duty::Resting;
-        } else if left_ms < LEFT_MS {
-            drop(duty);
-            shared.raise_ahead();
-            duty = bell.duty();
         }
     }
 }

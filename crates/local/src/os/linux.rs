@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl, posix_fallocate};
 use nix::libc;
+use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
 use nix::sys::statfs::{Statfs, fstatfs};
 use nix::time::ClockId;
 
@@ -62,6 +63,23 @@ fn namespace_ms() -> io::Result<i64> {
 /// any other descriptor of the file.
 pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_OFD_SETLK(record)).map(|_| ())
+}
+
+/// Puts memory of this process alone in the place of a mapping, in one step, once `fill` has filled it.
+pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*mut u8)) -> bool {
+    let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else { return false };
+    // SAFETY: a new mapping, at no given place.
+    let copy = unsafe { mmap_anonymous(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
+    let Ok(copy) = copy else { return false };
+    fill(copy.as_ptr().cast());
+    // SAFETY: the old mapping is of this length and the caller's, who keeps it mapped; the kernel puts the copy there under the
+    // lock that page faults take, so that each access meets the one or the other.
+    let moved = unsafe { mremap(copy, length, length, MRemapFlags::MREMAP_MAYMOVE | MRemapFlags::MREMAP_FIXED, Some(start)) };
+    if moved.is_err() {
+        // SAFETY: the copy is where it was made, and nobody has it.
+        let _: Result<(), Errno> = unsafe { munmap(copy, length) };
+    }
+    moved.is_ok()
 }
 
 /// Which lock of another open file is in the way of one.
