@@ -66,12 +66,13 @@ describe("a state file of a name while another one is in use", { concurrency: 4 
       await second.mint({ file: files[0] });
       renameSync(`${path}.away`, path);
       if (attached === "mints") {
-        // It was never refused, because it never asked for more time in between.
-        files.push(join(place(), "first"));
-        await first.call("mint", { file: files.at(-1) });
+        // It minted nothing in between, and has noticed all the same.
+        files.unshift(join(place(), "first"));
+        await first.call("mint", { file: files[0] });
+        await first.refused("STATE_FILE_CORRUPT");
       }
       await third.call("open", { dir });
-      await third.mint({ file: files[1] });
+      await third.mint({ file: files.at(-1) });
       await second.refused("STATE_FILE_CORRUPT");
       const ids = await collected([first, second, third], files);
       assert.equal(repeats([...issued, ...ids]), 0);
