@@ -133,6 +133,8 @@ slots! {
     UNSHARED = 11;
     /// Out of `file`: 1 where the mapped state is locked in memory.
     LOCKED = 12;
+    /// Out of `file`: 1 where a directory above the file may not be read.
+    BLIND = 13;
     /// In: Unix milliseconds of tick 0.
     EPOCH_MS = 16;
     /// In: the length of a tick in milliseconds.
@@ -812,6 +814,7 @@ impl Desk {
         page.write_text(&(file.path.clone() + &file.file_system));
         page.numbers[slot::PATH_BYTES] = file.path.len() as f64;
         page.numbers[slot::LOCKED] = f64::from(u8::from(file.locked));
+        page.numbers[slot::BLIND] = f64::from(u8::from(file.blind));
         page.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
         for (at, value) in
             [(slot::CEILING_MS, file.ceiling_ms), (slot::RAISES, file.raises), (slot::DISTRUSTED_MS, file.distrusted_ms)]

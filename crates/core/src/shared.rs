@@ -355,6 +355,8 @@ pub struct KeptFile {
     pub distrusted_ms: u64,
     /// Whether the mapped state is locked in memory, so that a page that could not be written back is not read again as it was.
     pub locked: bool,
+    /// Whether a directory above it may not be read, so that another file of its name could be in use unseen.
+    pub blind: bool,
 }
 
 impl KeptFile {
@@ -366,7 +368,7 @@ impl KeptFile {
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
         let (path, file_system) = (path.into(), file_system.into());
-        Self { path, file_system, ceiling_ms: 0, attached: None, raises: 0, distrusted_ms: 0, locked: false }
+        Self { path, file_system, ceiling_ms: 0, attached: None, raises: 0, distrusted_ms: 0, locked: false, blind: false }
     }
 }
 

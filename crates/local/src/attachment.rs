@@ -380,6 +380,7 @@ impl Keeper for Attachment {
         file.raises = raises.load(Ordering::Relaxed);
         file.distrusted_ms = self.shared.go_by_ms(wall_ms).map_or(0, |go_on_ms| wall_ms - go_on_ms);
         file.locked = live.is_locked();
+        file.blind = self.shared.presence.is_blind();
         Some(file)
     }
 }

@@ -36,8 +36,8 @@ impl Fault {
 
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
         let text = format!(
-            "{} {what}. What it reserved is not known any more, so nothing is minted from it: restore the file itself, or \
-             pass another node, or a dir of its own",
+            "{} {what}. What it reserved is not known any more, so nothing is minted from it: put the original file back (with mv: \
+             a copy is refused), or pass another node, or a dir of its own",
             path.display()
         );
         Self::new(Code::StateFileCorrupt, Subject::Dir, text)
@@ -124,6 +124,7 @@ fn cure(cause: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
         io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free 128 KiB there, or pass a dir on another volume",
+        io::ErrorKind::InvalidFilename => "Pass a shorter dir",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "Pass a dir that is a directory",
         _ => "Check the disk, or pass a dir on another one",
     }

@@ -91,7 +91,8 @@ pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Re
             sleep(LOOK + Duration::from_millis(u64::from(std::process::id()) % 16));
             continue;
         }
-        let reserved_ms = |since: Instant, ms: u64| ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let reserved_ms =
+            |since: Instant, ms: u64| ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX));
         let after_other_ms = last_seen.map_or(0, |seen| reserved_ms(seen, issued_ahead_ms(&target.machine)));
         let since = blind.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
         let since = presence.is_blind().then(|| since.unwrap_or_else(Instant::now));

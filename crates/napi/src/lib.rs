@@ -21,11 +21,12 @@ use std::collections::BTreeMap;
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use frazil::page::{ABI, Desk, LocalOpened, LocalOpening, NO_ID, Page, slot};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{
-    AsyncTask, Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Task, Uint8Array, Unknown,
+    Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Uint8Array, Unknown,
 };
 use napi::sys;
 use napi_derive::napi;
@@ -161,11 +162,26 @@ pub fn local(page: u32) -> u32 {
     })
 }
 
-/// The first half of [`local`], which does not hold the event loop: a ticket for [`opened`].
-#[napi]
-#[must_use]
-pub fn local_async(page: u32) -> AsyncTask<Opening> {
-    AsyncTask::new(Opening(with(page, None, |_, page| Some(LocalOpening::of(page)))))
+/// The first half of [`local`], which does not hold the event loop: a promise of a ticket for [`opened`]. On a thread of its own, and
+/// not of Node's pool: it can wait for seconds.
+///
+/// # Errors
+/// `GenericFailure` where no thread can be had.
+#[napi(ts_return_type = "Promise<number>")]
+pub fn local_async(env: &Env, page: u32) -> Result<Object<'_>> {
+    let opening = with(page, None, |_, page| Some(LocalOpening::of(page)));
+    let (deferred, promise) = env.create_deferred()?;
+    let work = move || {
+        let opened = opening.map(|opening| opening.attach(|request| Ok(frazil_local::attach(request)?)));
+        // Kept on the thread that asked, until it is fetched.
+        deferred.resolve(move |_| {
+            let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+            OPENED.with_borrow_mut(|kept| kept.extend(opened.map(|opened| (ticket, opened))));
+            Ok(ticket)
+        });
+    };
+    thread::Builder::new().name("frazil-open".to_owned()).spawn(work)?;
+    Ok(promise)
 }
 
 /// The second half: `Desk::opened`, for a ticket, once.
@@ -175,26 +191,6 @@ pub fn opened(page: u32, ticket: u32) -> u32 {
     let opened = OPENED.with_borrow_mut(|opened| opened.remove(&ticket));
     let closed = Code::Closed as u32;
     with(page, closed, |desk, page| opened.map_or(closed, |opened| as_backend(page, |page| desk.opened(page, opened))))
-}
-
-/// The opening of a state file on a thread of Node's pool.
-#[derive(Debug)]
-pub struct Opening(Option<LocalOpening>);
-
-impl Task for Opening {
-    type Output = Option<LocalOpened>;
-    type JsValue = u32;
-
-    fn compute(&mut self) -> Result<Self::Output> {
-        Ok(self.0.take().map(|opening| opening.attach(|request| Ok(frazil_local::attach(request)?))))
-    }
-
-    /// Keeps what came of it on the thread that asked, until it is fetched.
-    fn resolve(&mut self, _env: Env, output: Self::Output) -> Result<u32> {
-        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
-        OPENED.with_borrow_mut(|opened| opened.extend(output.map(|output| (ticket, output))));
-        Ok(ticket)
-    }
 }
 
 /// `Desk::release`.

@@ -28,6 +28,8 @@ export interface StateFile {
   readonly distrustedMs: number;
   /** Whether the mapped state is locked in memory, so that a page which could not be written is not read again as it was. */
   readonly locked: boolean;
+  /** Whether a directory above it may not be read, so that another file of its name could be in use unseen: a start waits 3 s then. */
+  readonly blind: boolean;
 }
 
 /** The options of `Snowflake.local()` that are texts, and where their lengths go. */
@@ -90,6 +92,7 @@ export const withFiles = (calls: Files) => ({
       raises: numbers[Slot.RAISES] as number,
       distrustedMs: numbers[Slot.DISTRUSTED_MS] as number,
       locked: numbers[Slot.LOCKED] === 1,
+      blind: numbers[Slot.BLIND] === 1,
     };
   },
 

@@ -67,7 +67,9 @@ pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Er
 
 /// Puts memory of this process alone in the place of a mapping, in one step, once `fill` has filled it.
 pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*mut u8)) -> bool {
-    let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else { return false };
+    let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else {
+        return false;
+    };
     // SAFETY: a new mapping, at no given place.
     let copy = unsafe { mmap_anonymous(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
     let Ok(copy) = copy else { return false };
