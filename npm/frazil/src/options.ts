@@ -25,6 +25,8 @@ function hintOf(key: string, known: string): string {
   let hint = ` (one of ${known})`;
   let least = MAX_DISTANCE + 1;
   for (const name of known.split(", ")) {
+    // No nearer than their lengths are; a key that came from outside may be long.
+    if (key.length > name.length + MAX_DISTANCE) continue;
     const letters = distance(key, name);
     if (letters < least) {
       least = letters;
