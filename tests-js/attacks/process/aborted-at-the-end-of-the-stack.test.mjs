@@ -3,10 +3,8 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { needsAddon, root as ROOT } from "./started.mjs";
 
 /** Calls at each distance from the end of the stack, in steps of a word, and what the generator gives afterwards. */
 const script = `
@@ -50,9 +48,9 @@ async function inSmallStack(script, flags, backend) {
   return JSON.parse(stdout);
 }
 
-test("nothing comes twice, and nothing that is no ID", async () => {
+test("nothing comes twice, and nothing that is no ID", needsAddon, async () => {
   // Without a compiler, as each function is at its first calls.
-  const seen = await inSmallStack(script, ["--no-opt", "--no-sparkplug", "--stack-size=200"]);
+  const seen = await inSmallStack(script, ["--no-opt", "--no-sparkplug", "--stack-size=200"], "native");
   assert.ok(seen.overflows > 20 && seen.ids > 4000, `the calls met the end of the stack: ${JSON.stringify(seen)}`);
   assert.equal(seen.repeats, 0, JSON.stringify(seen));
 });
