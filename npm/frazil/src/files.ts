@@ -55,9 +55,11 @@ export const withFiles = (calls: Files) => ({
     for (const [name] of TEXTS) {
       const text = given[name];
       if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
-      const written = text === undefined ? NaN : new TextEncoder().encodeInto(text, texts.subarray(end)).written;
-      lengths.push(written);
-      end += written || 0;
+      const { read, written } = new TextEncoder().encodeInto(text ?? "", texts.subarray(end));
+      // What has no room would be another name, cut off.
+      if (read < (text ?? "").length) throw config("INVALID_OPTION", name, text, Rule.A_PATH);
+      lengths.push(text === undefined ? NaN : written);
+      end += written;
     }
     const { startWaitMs } = given;
     describe();

@@ -10,7 +10,8 @@ function distance(from: string, to: string): number {
   // From the letters so far to each beginning of `to`, row by row; `left` is the one before in the row that is being made.
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   let left = 0;
-  for (const letter of from.split("")) {
+  // A key that came from outside may be long, and then its beginning is as far from every name.
+  for (const letter of from.split("", 32)) {
     row = row.map((above, at) => {
       const changed = (row[at - 1] as number) + Number(letter !== to[at - 1]);
       left = at === 0 ? above + 1 : Math.min(above + 1, left + 1, changed);

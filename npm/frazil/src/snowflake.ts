@@ -157,7 +157,8 @@ function stallOf(error: FrazilError): number {
 function drawKey(port: Port): void {
   const words = crypto.getRandomValues(new Uint32Array(4));
   const { numbers } = port;
-  for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] as number;
+  // Not 0, which is no key: a source that was replaced may give nothing else.
+  for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] || 1;
   numbers[Slot.HAS_KEY] = 1;
 }
 
@@ -727,10 +728,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /** The IDs of an aborted call are kept only if nobody took one since its first, or the order would be lost. */
   #giveBack(call: Filling): void {
-    const { done } = call;
+    const { target, done } = call;
     const alone = this.#taken() - call.since === done;
     this.#returned += done;
-    if (done > 0 && alone && !this.#closed) this.#keep(call);
+    // Where copying them failed (a stack overflow), the last place is empty.
+    if (target[done - 1] && alone && !this.#closed) this.#keep(call);
     else this.#dropped += done;
   }
 

@@ -59,12 +59,14 @@ export function bindTo(make: () => Exports): Binding {
       const call = calls[name] as (...given: unknown[]) => never;
       // Without a list of arguments, whose iterator could be the user's.
       calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
-        if (stopped !== undefined) throw stopped;
         try {
-          return call(a, b, c, d, e);
+          if (stopped === undefined) return call(a, b, c, d, e);
         } catch (error) {
-          throw halt(error);
+          halt(error);
         }
+        // Nobody could catch what comes out of a collector's callback, and there is nothing left to give back.
+        if (name !== "release") throw stopped;
+        return undefined as never;
       };
     }
     // Read by the getter of now: one that is replaced later is user code.

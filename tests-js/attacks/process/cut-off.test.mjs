@@ -1,0 +1,28 @@
+// Texts that have no room in the page: what was cut off would be another name, and so another ID space.
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { entry, inProcess, needsLinux } from "./started.mjs";
+
+test("a scope that has no room behind a long directory is refused, and not cut off", needsLinux, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "frazil-cut-off-"));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const result = await inProcess(
+    `
+    import { createRequire } from "node:module";
+    const { Snowflake } = createRequire(import.meta.url)(${JSON.stringify(entry)});
+    const dir = ${JSON.stringify(`${dir}/`)};
+    let code = "opened";
+    try {
+      Snowflake.local({ dir: dir + "./".repeat((32767 - dir.length) >> 1), scope: "shop" }).close();
+    } catch (error) {
+      code = error.code;
+    }
+    process.stdout.write(JSON.stringify(code));
+  `,
+    { env: { FRAZIL_BACKEND: "native" } },
+  );
+  assert.deepEqual([result, readdirSync(dir)], ["INVALID_OPTION", []]);
+});
