@@ -185,9 +185,9 @@ impl Shared {
         Ok(self.live.trust().go_by(now_ms, os::since_boot_ms()?))
     }
 
-    /// Whether the path still leads to the file.
+    /// Whether the path still leads to the file, and the file was not deleted (where it is mounted by itself, its path goes on).
     fn in_place(&self) -> io::Result<bool> {
-        Ok(self.identity.is_at(os::identity_at(&self.path)?))
+        Ok(self.identity.is_at(os::identity_at(&self.path)?) && os::has_a_name(&self.file)?)
     }
 
     /// Raises the ceiling so that the window reaches `until_ms`, and returns the time to go on with.

@@ -189,7 +189,7 @@ impl Order {
             let text = format!(
                 "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
                  container without a node would mint the same IDs. Number them and pass node (for a layout without a node field \
-                 \"none\", your word that there is one machine), or use a lease"
+                 \"none\", your word that there is one machine)"
             );
             return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
         }

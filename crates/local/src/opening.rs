@@ -146,11 +146,13 @@ fn attach(
     let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
     let live = Live::map(&file, machine.clock_ids()).map_err(failed("mapped"))?;
     let alone = locks::set(&file, Range::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-    if !locks::set(&file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
-        return Err(busy(path));
-    }
+    locks::set(&file, Range::Attached, Mode::Free).map_err(failed("locked"))?;
     let shared = Shared::new(target, file, identity, file_system, presence, live);
     let wait_ms = Opening { shared: &shared, record, header, alone, reserved_ms }.begin()?;
+    // Only now: a child that is forked meanwhile keeps the lock, and a process that finds it held believes what is mapped.
+    if !locks::set(&shared.file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
+        return Err(busy(path));
+    }
     Ok(Some((shared, wait_ms)))
 }
 

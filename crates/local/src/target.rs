@@ -82,9 +82,7 @@ impl Target {
                  fileSystem: \"{name}\""
             ),
             Verdict::Never(why) => {
-                format!(
-                    "{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume), or use a lease"
-                )
+                format!("{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume)")
             }
         };
         Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text))
@@ -128,7 +126,9 @@ impl Target {
         self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         os::make_directories(dir).map_err(self.failed("made"))?;
-        self.write_new(dir, host::wall_ms()).map_err(self.failed("made"))?;
+        // From the tick that has begun on: there was nothing before.
+        let ceiling_ms = self.machine.tick_from((host::wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
+        self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
         for made in dir.ancestors().take(missing + 1) {
             os::flush_directory(made).map_err(self.failed("made"))?;

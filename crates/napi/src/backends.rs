@@ -6,8 +6,9 @@
 //!
 //! * **This addon** maps a page of memory under a name, which `/proc/self/maps` shows to everybody. A file name would not do:
 //!   a bundler may have renamed the addon, and an addon that is loaded but not used is in nobody's way.
-//! * **WebAssembly** sets a variable of the environment in the main thread; in a worker thread static node ids are refused
-//!   anyway. A child inherits it, so it names the process.
+//! * **WebAssembly** holds a file open in the main thread that nobody else opens, which `/proc/self/fd` shows; in a worker thread
+//!   static node ids are refused anyway. Where there is no such file, or files may not be read, it sets a variable of the
+//!   environment. A child inherits that, so it names the process.
 //!
 //! Each marks before it looks, so of two that start at once at least one sees the other. States last as long as the
 //! process, and so does the mark of a backend that was used. On Linux; elsewhere the addon leaves no mark, and so only the
@@ -15,6 +16,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What WebAssembly holds open of the process's folder in `/proc`.
+const FILE: &str = "personality";
 /// The variable: the process id, a colon, and what tells the process from an earlier one with that id.
 const VARIABLE: &str = "FRAZIL_WASM_PROCESS";
 
@@ -77,6 +80,13 @@ impl Drop for Claim {
 
 /// Whether WebAssembly has marked this process.
 fn wasm_is_used() -> bool {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    if open
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
+    {
+        return true;
+    }
     let Ok(value) = std::env::var(VARIABLE) else { return false };
     value.starts_with(&format!("{}:", std::process::id())) && !is_inherited(&value)
 }

@@ -6,6 +6,7 @@ import { copyPackage, installed, inProcess as run } from "../../api/copy.mjs";
 
 export { repeats } from "../../api/broken.mjs";
 export { copyPackage };
+export const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 const carrier = `frazil-${process.platform}-${process.arch}-gnu`;
 

@@ -60,6 +60,11 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     Ok(Identity { generation: super::generation(file), ..of(&metadata) })
 }
 
+/// Whether any name leads to an open file.
+pub(crate) fn has_a_name(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.nlink() > 0)
+}
+
 /// Of the file that a path leads to; `None` where there is none.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     match std::fs::symlink_metadata(path) {

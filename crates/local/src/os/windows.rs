@@ -151,6 +151,12 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     })
 }
 
+/// A file that is open keeps its name.
+#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
+pub(crate) const fn has_a_name(_file: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
 /// Of the file that a path leads to; `None` where there is none.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     match OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path) {

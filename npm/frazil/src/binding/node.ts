@@ -94,32 +94,56 @@ function loadWasm(): Binding {
   return binding;
 }
 
-/** The mark of WebAssembly, which the addon reads, and the mark of the addon. See `crates/napi/src/backends.rs`. */
+/** The marks of WebAssembly, which the addon reads, and the mark of the addon. See `crates/napi/src/backends.rs`. */
+const FILE = "/proc/self/personality";
 const VARIABLE = "FRAZIL_WASM_PROCESS";
 const MAPPING = "/memfd:frazil-native";
 
-/** Whether this realm has claimed the process. */
-let claimed = false;
+/** Under this the thread notes that it has claimed the process, for all its realms. */
+const CLAIMED = /* @__PURE__ */ Symbol.for("frazil.claimed");
+
+/** Leaves the mark of WebAssembly on the process, and returns what takes it away again. */
+function mark(): () => void {
+  const { closeSync, openSync } = process.getBuiltinModule("node:fs");
+  try {
+    // An open file: it is the process's alone, is not inherited, and no program sweeps it away.
+    const file = openSync(FILE, "r");
+    return () => closeSync(file);
+  } catch {
+    // Not Linux, or files may not be read. Only the main thread can set a variable of the process.
+    const { env, pid } = process.getBuiltinModule("node:process");
+    const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
+    try {
+      env[VARIABLE] = `${pid}:${timeOrigin}`;
+    } catch (cause) {
+      throw new ConfigError(
+        "STATE_CONFLICT",
+        "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
+        { field: "node", cause },
+      );
+    }
+    return () => {
+      delete env[VARIABLE];
+    };
+  }
+}
 
 /**
- * Marks the process as one whose static node ids are WebAssembly's, unless they are the addon's: the two share no state. Only
- * the main thread can set a variable of the process, and in the others static node ids are refused.
+ * Marks the process as one whose static node ids are WebAssembly's, unless they are the addon's: the two share no state. In the
+ * other threads static node ids are refused on WebAssembly.
  *
  * @throws {ConfigError} `STATE_CONFLICT`
  */
 export function claimProcess(): void {
-  if (claimed) return;
-  const { env, pid } = process.getBuiltinModule("node:process");
-  const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
-  const mark = `${pid}:${timeOrigin}`;
-  const before = env[VARIABLE];
-  // Before the look at the addon's mark, so that of two that start at once at least one sees the other. Where another realm has
-  // marked the process, the addon's mark can only be that of a call that is about to be refused.
-  env[VARIABLE] = mark;
-  claimed = before === mark || !addonIsInUse();
-  if (claimed) return;
-  if (before === undefined) delete env[VARIABLE];
-  else env[VARIABLE] = before;
+  const thread = process.getBuiltinModule("node:process") as { [CLAIMED]?: true };
+  if (thread[CLAIMED]) return;
+  // Before the look at the addon's mark, so that of two that start at once at least one sees the other.
+  const unmark = mark();
+  if (!addonIsInUse()) {
+    Object.defineProperty(thread, CLAIMED, ownOf({ value: true }));
+    return;
+  }
+  unmark();
   throw new ConfigError(
     "STATE_CONFLICT",
     "the native addon of frazil is used in another thread or realm of this process, and WebAssembly shares no state with it, so a node id is refused here: use one backend in all of them. Install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process; or pass unshared: true if no other thread has this node id",

@@ -18,6 +18,7 @@ export enum Slot {
   MAX_BLOCK = 10,
   UNSHARED = 11,
   LOCKED = 12,
+  BLIND = 13,
   EPOCH_MS = 16,
   TICK_MS = 17,
   UNSIGNED = 18,
@@ -73,7 +74,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 2667228653,
+  ABI = 2385583512,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
