@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
+import { ConfigError, Layout, Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
 import { rules } from "../vectors/tables.mjs";

@@ -6,18 +6,20 @@ import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, unlinkSync
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Layout, Snowflake, Snowflake } from "frazil";
+import { Snowflake } from "frazil";
 import { repeats } from "../api/broken.mjs";
 import { errorOf } from "../api/refusals.mjs";
 import { mounted } from "./mounted.mjs";
-import { place, shared } from "./place.mjs";
+import { place } from "./place.mjs";
 import { clocks, pause, start, until, withDisks, withMounts, written } from "./started.mjs";
 
 const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, () => start(t, machine)));
 
 /** What minters minted, and how often each was refused: told to the reader of a failure. */
 async function sum(t, minters, files, more = []) {
-  const codes = await Promise.all(minters.map((minter) => minter.call("minted").then(({ codes }) => JSON.stringify(codes))));
+  const codes = await Promise.all(
+    minters.map((minter) => minter.call("minted").then(({ codes }) => JSON.stringify(codes))),
+  );
   await Promise.all(minters.map(({ end }) => end()));
   const ids = [...written(...files.filter((file) => existsSync(file))), ...more];
   const twice = repeats(ids);

@@ -2,6 +2,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { copyPackage, installed, inProcess as run } from "../../api/copy.mjs";
 
 export { repeats } from "../../api/broken.mjs";
