@@ -507,6 +507,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (file === undefined) return stands;
     const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
     if (file.distrustedMs > 0) warnings.push(ahead);
+    if (file.blind)
+      warnings.push(
+        "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
+      );
     if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
     return { ...stands, file };
   };
