@@ -13,4 +13,6 @@ export interface StateFile {
     readonly distrustedMs: number;
     /** Whether the mapped state is locked in memory, so that a page which could not be written is not read again as it was. */
     readonly locked: boolean;
+    /** Whether a directory above it may not be read, so that another file of its name could be in use unseen: a start waits 3 s then. */
+    readonly blind: boolean;
 }

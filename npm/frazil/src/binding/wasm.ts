@@ -44,16 +44,12 @@ export function bindTo(make: () => Exports): Binding {
       asUint(64, exports.next(page, handle, nowMs, confirmed));
     const calls = { open, release, admit, reserve, next, health };
     let stopped: unknown;
-    // A stack that overflows inside the module leaves it in the middle of a call, for good.
+    // A stack that overflows inside the module leaves it in the middle of a call: then the next call ends in a trap, and it is
+    // stopped for good. One that overflows on the way in leaves it whole.
     const halt = (cause: unknown) => {
-      stopped ??= new ConfigError(
-        "WASM_UNAVAILABLE",
-        `WebAssembly was stopped inside a call and cannot go on: ${cause}`,
-        {
-          cause,
-        },
-      );
-      return stopped;
+      if ((cause as Error).name === "RangeError") throw cause;
+      const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}`;
+      stopped = new ConfigError("WASM_UNAVAILABLE", said, { cause });
     };
     for (const name of Object.keys(calls) as (keyof Calls)[]) {
       const call = calls[name] as (...given: unknown[]) => never;
@@ -62,7 +58,7 @@ export function bindTo(make: () => Exports): Binding {
         try {
           if (stopped === undefined) return call(a, b, c, d, e);
         } catch (error) {
-          halt(error);
+          if (name !== "release") halt(error);
         }
         // Nobody could catch what comes out of a collector's callback, and there is nothing left to give back.
         if (name !== "release") throw stopped;
