@@ -52,7 +52,8 @@ export const withFiles = (calls: Files) => ({
     let end = 0;
     for (const [name] of TEXTS) {
       const text = given[name];
-      if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      if ((text !== undefined || (name === "dir" && name in given)) && typeof text !== "string")
+        throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
       const written = text === undefined ? NaN : new TextEncoder().encodeInto(text, texts.subarray(end)).written;
       lengths.push(written);
       end += written || 0;
