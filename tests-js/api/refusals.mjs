@@ -65,7 +65,6 @@ function* nodes() {
   for (const options of [
     undefined,
     {},
-    [],
     { node: undefined },
     { now: Date.now },
     Object.create({ node: 7 }, { [Symbol.toStringTag]: { value: "inherited" } }),
@@ -134,7 +133,8 @@ function* layouts() {
     yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
   }
   const rule = "must be a plain object; spread it ({ ...options }) or name its fields";
-  yield layout([], "layout", [], rule);
+  const list = [];
+  yield layout(list, "layout", list, rule);
   for (const value of [{}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.ONE_TIME);
   for (const [misspelt, hint] of Object.entries({
     epoch: "did you mean epochMs?",
