@@ -128,6 +128,9 @@ async function buildPackage() {
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
   keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
+  // A private field makes the class of ES modules another type than that of CommonJS, and no mock can have it.
+  const decoded = `${dist}/esm/decoded.d.ts`;
+  writeFileSync(decoded, readFileSync(decoded, "utf8").replace(/^ +#private;\n/m, ""));
   // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
@@ -150,6 +153,9 @@ async function buildPackage() {
       minifySyntax: true,
       logLevel: "warning",
     });
+    // The name that a class has in stack traces: esbuild gives one that refers to itself another.
+    const bundle = readFileSync(`${dist}/${file}`, "utf8");
+    writeFileSync(`${dist}/${file}`, bundle.replace(/\b_(Layout|Snowflake|FrazilError)\b/g, "$1"));
     if (file !== "node.cjs") continue;
     const exported = Object.keys(createRequire(import.meta.url)(`${dist}/${file}`)).sort();
     const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.";

@@ -214,11 +214,11 @@ rules! {
     KnownKind = 11, "must be time, node, clock or sequence";
     KnownLayout = 12, "must be a layout";
     KnownKey = 13, "must be a name that is known here";
-    AnObject = 14, "must be an object";
+    AnObject = 14, "must be a plain object";
     TrueOrFalse = 15, "must be true or false";
     NodeNone = 16, "must be \"none\", your word that there is one generator: this layout has no node field";
     NodeNotNone = 17, "must be a node id: \"none\" is for layouts without a node field";
-    NodeGiven = 18, "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine; later versions add lease(store) for many";
+    NodeGiven = 18, "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine";
     PartNames = 19, "must name all parts of the node id";
     FieldMissing = 20, "must be given: the layout has it";
     FieldAbsent = 21, "must be left out: the layout does not have it";
@@ -256,6 +256,7 @@ rules! {
     APath = 53, "must be a path";
     OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
     TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
+    NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
 }
 
 macro_rules! fields {

@@ -54,10 +54,11 @@ export const withFiles = (calls: Files) => ({
     let end = 0;
     for (const [name] of TEXTS) {
       const text = given[name];
-      if (text !== undefined && typeof text !== "string") throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
-      const { read, written } = new TextEncoder().encodeInto(text ?? "", texts.subarray(end));
+      if ((text !== undefined || (name === "dir" && name in given)) && typeof text !== "string")
+        throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+      const { read, written } = new TextEncoder().encodeInto((text ?? "") as string, texts.subarray(end));
       // What has no room would be another name, cut off.
-      if (read < (text ?? "").length) throw config("INVALID_OPTION", name, text, Rule.A_PATH);
+      if (read < ((text ?? "") as string).length) throw config("INVALID_OPTION", name, text, Rule.A_PATH);
       lengths.push(text === undefined ? NaN : written);
       end += written;
     }

@@ -25,7 +25,7 @@ import {
   type Shape,
   shapeOf,
 } from "./id.js";
-import { checkKeys } from "./options.js";
+import { checkKeys, hintOf } from "./options.js";
 
 export type { Decoded } from "./decoded.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
@@ -415,7 +415,10 @@ export class Layout<P extends string = string> {
     const own = ownOf(node);
     const given = Object.keys(own);
     if (given.length !== names.length || !names.every((name) => given.includes(name))) {
-      throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${names.join(", ")}`);
+      const list = names.join(", ");
+      const unknown = given.find((name) => !names.includes(name));
+      const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
+      throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),

@@ -1,5 +1,5 @@
 /** Reading what is given as an object: unknown keys are refused, since a misspelt one would silently be a default. */
-import { config, type ErrorCode, ownOf } from "./errors.js";
+import { ConfigError, config, type ErrorCode, ownOf } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 
 /** An edit distance within which a misspelt name is recognised. */
@@ -22,12 +22,12 @@ function distance(from: string, to: string): number {
 }
 
 /** What to write instead of a name that is not known. */
-function hintOf(key: string, known: string): string {
-  let hint = ` (one of ${known})`;
+export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
   let least = MAX_DISTANCE + 1;
   for (const name of known.split(", ")) {
     const letters = distance(key, name);
-    if (letters < least) {
+    // A name that has no letter in common is none that was meant.
+    if (letters < least && letters < name.length) {
       least = letters;
       hint = ` (did you mean ${name}?)`;
     }
@@ -35,16 +35,34 @@ function hintOf(key: string, known: string): string {
   return hint;
 }
 
+/** The refusal of an object with a class: what is not its own would silently be a default. */
+function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
+  const { name } = (value.constructor ?? Object) as { name?: unknown };
+  const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
+  const rule = Rule.AN_OBJECT + cure;
+  return new ConfigError(code, `${field} is ${/^[AEIOU]/.test(`${name}`) ? "an" : "a"} ${name}: ${rule}`, {
+    field,
+    value,
+    rule,
+  });
+}
+
 /**
- * What the object itself has, each value read once.
+ * What the object itself has, each value read once. A class's own object is taken where all of the names are its own, as those
+ * of a layout or of what was decoded are, in whichever copy of the package.
+ *
  *
  * @param known The names of the keys, as they stand in the message.
  * @param ignored More keys that may be there.
- * @throws {ConfigError} with the code, for anything but an object with keys out of these, with the nearest one.
+ * @throws {ConfigError} with the code, for anything but a plain object with keys out of these, with the nearest one.
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
   if (typeof given !== "object" || given === null) throw config(code, field, given, Rule.AN_OBJECT);
   const own = ownOf(given);
+  const prototype: unknown = Object.getPrototypeOf(given);
+  // Of whichever realm.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
   // Each list by itself: the engine remembers how a constant is split, and not how two are that were put together.
   const isIn = (names: string, key: string) => names.split(", ").includes(key);
   for (const key of Object.keys(own)) {
@@ -55,8 +73,8 @@ export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: st
 }
 
 /** The options of a call, as `checkKeys`. */
-export const checkOptions = (given: unknown, known: string): Record<string, unknown> =>
-  checkKeys("INVALID_OPTION", "options", given, known) as Record<string, unknown>;
+export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>
+  checkKeys("INVALID_OPTION", "options", given, known, ignored) as Record<string, unknown>;
 
 /** The signal of an asynchronous call's options. */
 export function signalOf(options: unknown): AbortSignal | undefined {

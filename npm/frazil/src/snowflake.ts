@@ -122,12 +122,20 @@ export interface Health {
   readonly file?: StateFile;
 }
 
-const noFiles = (causes: readonly unknown[] = []): ConfigError =>
-  new ConfigError(
+function noFiles(causes: readonly unknown[] = []): ConfigError {
+  let why = "";
+  if (Host.FILES) {
+    const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+    why = reasons
+      ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
+      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
+  }
+  return new ConfigError(
     "NATIVE_REQUIRED",
-    "Snowflake.local() keeps its state in a file, which takes Node and the native addon; elsewhere: new Snowflake({ node })",
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
     { cause: new AggregateError(causes, "no native addon could be loaded") },
   );
+}
 
 /** Has the constructor open a state file, … */
 const LOCAL = Symbol();
@@ -135,7 +143,20 @@ const LOCAL = Symbol();
 const LOCAL_LATER = Symbol();
 const LOCAL_OPTIONS =
   "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
+/** What others take, and `Snowflake.local()` does not. */
+const NOT_LOCAL = "now, unshared, signal";
 const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
+
+/** What is left out has a default; what is `undefined` was read from somewhere that did not have it. */
+function checkLocal(given: Record<string, unknown>): void {
+  for (const name of NOT_LOCAL.split(", ")) {
+    const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
+    if (name in given) throw config("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+  }
+  if ("node" in given && given["node"] === undefined) {
+    throw config("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+  }
+}
 
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
 const numeric = (value: unknown): number => (typeof value === "number" ? value : NaN);
@@ -289,7 +310,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
     if (!Host.FILES) throw noFiles();
-    const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`);
+    const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
     const ids = Reflect.construct(Snowflake, [rest, LOCAL_LATER]) as Snowflake<L>;
@@ -315,7 +336,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
     const local = Boolean(Host.FILES) && (kind === LOCAL || kind === LOCAL_LATER);
     const known = Host.FILES && local ? LOCAL_OPTIONS : OPTIONS;
-    const given = checkOptions(options === undefined ? {} : options, known);
+    const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
+    if (Host.FILES && local) checkLocal(given);
     const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
@@ -577,9 +599,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const port = this.#port as Port;
     const value = given[port.subject];
     const error = port.error(status, value);
-    // A node id that is not even a number was read from somewhere: say where one can come from.
+    // As of an environment variable.
     const isText = typeof value === "string" && value !== "none";
-    const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? `; ${Rule.NODE_GIVEN}` : "";
+    const hint =
+      error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? ", not text: Number(…)" : "";
     return hint ? config(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
   }
 

@@ -3,7 +3,6 @@
  * when they are asked for, and a copy has neither.
  */
 export declare class Decoded<P extends string = string> {
-    #private;
     /** The ID. */
     readonly id: bigint;
     /** Unix milliseconds of the start of its tick. */

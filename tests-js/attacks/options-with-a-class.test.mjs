@@ -1,0 +1,109 @@
+// Options that are no plain object: what their class has would silently be a default.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { Layout, Snowflake } from "frazil";
+import { decode } from "frazil/decode";
+
+class Config {
+  get node() {
+    return 7;
+  }
+}
+const given = {
+  "a class": [() => new Config(), "a Config"],
+  "an object that inherits": [() => Object.create({ node: 7, dir: "/nowhere" }), "an Object"],
+  "a Map": [() => new Map([["node", 7]]), "a Map"],
+  "an array": [() => [], "an Array"],
+  "a promise": [() => Promise.resolve({ node: 7 }), "a Promise"],
+};
+const layout = Layout.named("default");
+const ids = new Snowflake({ node: 7 });
+const calls = {
+  "new Snowflake": ["INVALID_OPTION", async (options) => new Snowflake(options)],
+  "Snowflake.local": ["INVALID_OPTION", async (options) => Snowflake.local(options)],
+  "Snowflake.localAsync": ["INVALID_OPTION", async (options) => Snowflake.localAsync(options)],
+  "new Layout": ["INVALID_LAYOUT", async (options) => new Layout(options)],
+  "layout.with": ["INVALID_LAYOUT", async (options) => layout.with(options)],
+  "layout.minIdAt": ["INVALID_ARGUMENT", async (options) => layout.minIdAt(Date.now(), options)],
+  "layout.compose": ["INVALID_ARGUMENT", async (options) => layout.compose(options)],
+};
+for (const [call, [code, work]] of Object.entries(calls)) {
+  for (const [name, [make, shown]] of Object.entries(given)) {
+    test(`${call}: ${name} is refused`, async () => {
+      await assert.rejects(work(make()), (error) => {
+        assert.equal(error.code, code);
+        const rule = "must be a plain object; spread it ({ ...options }) or name its fields";
+        assert.ok(error.message.endsWith(` is ${shown}: ${rule}`), error.message);
+        return true;
+      });
+    });
+  }
+}
+
+test("a bare signal is refused by every call that waits", async () => {
+  const { signal } = new AbortController();
+  const works = [
+    () => ids.nextAsync(signal),
+    () => ids.nextStringAsync(signal),
+    () => ids.fillAsync(new BigUint64Array(2), signal),
+    () => ids.nextManyAsync(2, signal),
+    () => ids.nextManyStringsAsync(2, signal),
+  ];
+  const message = "INVALID_OPTION: options is an AbortSignal: must be a plain object: { signal }";
+  for (const work of works) await assert.rejects(work(), { code: "INVALID_OPTION", message });
+});
+
+test("plain objects of any realm, without a prototype and behind a Proxy are taken, and so are layouts and what was decoded", () => {
+  const plain = [
+    runInNewContext("({ node: 7 })"),
+    Object.assign(Object.create(null), { node: 7 }),
+    new Proxy({ node: 7 }, {}),
+  ];
+  for (const options of plain) assert.equal(new Snowflake(options).node, 7);
+  const id = ids.next();
+  assert.equal(layout.compose(layout.decode(id)), id);
+  assert.equal(layout.compose(decode(id, "default")), id);
+  assert.deepEqual(new Layout(layout).toJSON(), layout.toJSON());
+});
+
+test("Snowflake.local: a node id or a directory that is undefined was meant to be given", async () => {
+  const rule = "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+  for (const open of [async (given) => Snowflake.local(given), Snowflake.localAsync]) {
+    await assert.rejects(open({ node: undefined }), { code: "NODE_REQUIRED", field: "node", rule });
+    if (ids.backend === "native") {
+      await assert.rejects(open({ dir: undefined }), { code: "INVALID_OPTION", field: "dir" });
+    }
+  }
+});
+
+test("Snowflake.local names what an option of others belongs to", () => {
+  for (const [name, owner] of [
+    ["now", "new Snowflake()"],
+    ["unshared", "new Snowflake()"],
+    ["signal", "Snowflake.localAsync()"],
+  ]) {
+    assert.throws(() => Snowflake.local({ [name]: undefined }), {
+      code: "INVALID_OPTION",
+      field: name,
+      rule: `must be a name that is known here: it belongs to ${owner}`,
+    });
+  }
+});
+
+test("a part of a node id that is misspelt gets the nearest name", () => {
+  const rule = "must name all parts of the node id: datacenter, worker (did you mean datacenter?)";
+  const make = () => new Snowflake({ layout: "twitter", node: { dataCenter: 1, worker: 2 } });
+  assert.throws(make, { code: "INVALID_NODE", field: "node", rule });
+});
+
+test("Snowflake.local without the addon says why and what helps", { skip: ids.backend !== "wasm" }, () => {
+  assert.throws(() => Snowflake.local({}), {
+    code: "NATIVE_REQUIRED",
+    message: /FRAZIL_BACKEND=wasm forbids it: unset it; elsewhere: new Snowflake\(\{ node \}\)$/,
+  });
+});
+
+test("classes have their names", () => {
+  assert.deepEqual([Snowflake.name, Layout.name], ["Snowflake", "Layout"]);
+});

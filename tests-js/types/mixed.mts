@@ -1,0 +1,25 @@
+// What was decoded by the ES module and by CommonJS is one type, and can be written by hand for a test.
+import type { Decoded } from "frazil";
+import type { decoded } from "./mixed.cjs";
+
+declare const ours: Decoded<"node">;
+export const theirs: typeof decoded = ours;
+export const back: Decoded<"node"> = theirs;
+export const mock: Decoded<"node"> = {
+  id: 1n,
+  timestampMs: 0,
+  node: 1,
+  clock: undefined,
+  sequence: 0,
+  date: new Date(0),
+  parts: { node: 1 },
+  toJSON: () => ({}),
+};
+const copy = { ...ours };
+export const id: bigint = copy.id;
+// @ts-expect-error: a copy has no date
+copy.date;
+// @ts-expect-error: a copy has no parts
+copy.parts;
+// @ts-expect-error: a copy has no toJSON
+copy.toJSON;
