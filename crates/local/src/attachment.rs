@@ -269,6 +269,18 @@ impl Shared {
         Ok(())
     }
 
+    /// Flushes the file, and raises its ceiling where that lies no further ahead than the next call would raise it. For an opening,
+    /// which holds the lock that raises hold.
+    pub(crate) fn flush_or_raise(&self, ceiling_ms: u64) -> io::Result<()> {
+        let raised_ms = self.go_by_ms(host::wall_ms())?.saturating_add(WINDOW_MS);
+        if raised_ms <= ceiling_ms {
+            return self.file.sync_data();
+        }
+        self.record(raised_ms)?;
+        self.live.set(Place::Until, raised_ms);
+        Ok(())
+    }
+
     /// How far the window reaches beyond the clock, and a number that moves when IDs are minted: for the raiser.
     pub(crate) fn progress(&self) -> (u64, u64) {
         (self.live.get(Place::Until).saturating_sub(host::wall_ms()), self.live.get(Place::Word))

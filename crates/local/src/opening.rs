@@ -234,12 +234,17 @@ impl Opening<'_> {
 
     /// Whether the mapping is proven to be current although nobody was attached.
     fn is_proven(&self) -> Result<bool, Fault> {
-        let Shared { path, file, live, .. } = self.shared;
+        let shared = self.shared;
+        let Shared { path, file, live, .. } = shared;
         if !self.is_current()? || os::superblock(file).is_none() || live.get(Place::Number) != self.record.number {
             return Ok(false);
         }
-        // The kernel tells a new descriptor of a failure that nobody was told of yet.
-        file.sync_data().map_err(|cause| {
+        // The kernel tells a new descriptor of a failure that nobody was told of yet. Where the state goes on as it was, the flush
+        // raises the ceiling too, as the first ID would have to, so that a restart after a crash takes one flush and not two.
+        let cells = shared.cells();
+        let goes_on = cells.word.load(Ordering::Acquire) != u64::MAX && cells.same_start() && self.reserved_ms == 0;
+        let flushed = if goes_on { shared.flush_or_raise(self.record.ceiling_ms) } else { file.sync_data() };
+        flushed.map_err(|cause| {
             live.set(Place::Failed, 1);
             Fault::failed(path, "flushed to disk, so nothing more is minted from it", &cause)
         })?;
