@@ -26,9 +26,12 @@ use siphasher::sip::SipHasher24;
 
 use crate::os::{self, Identity, Mode};
 
-/// How many bits tell the files of one name apart, and how many tell names apart. Where two names meet, a file is refused for
-/// nothing; where two files of one name meet, one is not seen: once in 2^31.
-const BITS: u32 = 31;
+/// How many bits tell names apart: where two names meet, a file is refused for nothing. With a thousand names below one directory
+/// that is once in half a million.
+const NAME_BITS: u32 = 38;
+/// How many bits tell the files of one name apart: where two meet, one is not seen, once in 2^24. Together they leave the bytes
+/// that a lock can have, below 2^63.
+const FILE_BITS: u32 = 24;
 
 /// The marks of one user of a file.
 #[derive(Debug)]
@@ -46,9 +49,9 @@ struct Marked {
     file: u64,
 }
 
-/// The lowest bits of a hash.
-fn bits_of(bytes: &[u8]) -> u64 {
-    SipHasher24::new().hash(bytes) >> (u64::BITS - BITS)
+/// So many bits of a hash.
+fn bits_of(bytes: &[u8], bits: u32) -> u64 {
+    SipHasher24::new().hash(bytes) >> (u64::BITS - bits)
 }
 
 impl Presence {
@@ -60,7 +63,7 @@ impl Presence {
         let mut marks = Self { directories: Vec::new(), blind: !os::MARKS_DIRECTORIES };
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
-        let own = bits_of(numbers.as_flattened());
+        let own = bits_of(numbers.as_flattened(), FILE_BITS);
         marks.mark_above(path, own)?;
         let parent = path.parent().unwrap_or(path);
         let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
@@ -73,7 +76,7 @@ impl Presence {
     fn mark_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
         for directory in path.ancestors().skip(1) {
             let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
-            let name = bits_of(name.as_encoded_bytes()) << BITS;
+            let name = bits_of(name.as_encoded_bytes(), NAME_BITS) << FILE_BITS;
             let opened = match os::open_directory(directory) {
                 Ok(opened) => opened,
                 Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
@@ -94,7 +97,7 @@ impl Presence {
     pub(crate) fn other_file_in_use(&self) -> bool {
         self.directories.iter().any(|Marked { directory, name, file }| {
             let after = file + 1;
-            let others = [(*name, file - name), (after, name + (1 << BITS) - after)];
+            let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
             others.into_iter().any(|(from, count)| os::is_marked(directory, from, count).unwrap_or(true))
         })
     }
