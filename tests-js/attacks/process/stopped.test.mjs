@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { entry, root as ROOT } from "./started.mjs";
+import { DIVE, entry, root as ROOT } from "./started.mjs";
 
 /** Calls at each distance from the end of the stack; then what minted is collected. */
 const script = `
@@ -11,15 +11,7 @@ const script = `
   let t = Date.now();
   let ids = new Snowflake({ node: 1, now: () => t, maxLeadMs: 1000 });
   let kept = new Snowflake({ node: 2, now: () => t });
-  function rec(n, f) { return n === 0 ? f() : rec(n - 1, f); }
-  function find() {
-    let lo = 0, hi = 1e6;
-    while (hi - lo > 1) {
-      const m = (lo + hi) >> 1;
-      try { rec(m, () => 0); lo = m; } catch { hi = m; }
-    }
-    return lo;
-  }
+  ${DIVE}
   for (let pad = 0; pad < 300; pad++) {
     const d = find();
     try { rec(d - pad, () => { t += 1; ids.next(); }); } catch {}
