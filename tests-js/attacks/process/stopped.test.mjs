@@ -12,12 +12,17 @@ const script = `
   let ids = new Snowflake({ node: 1, now: () => t, maxLeadMs: 1000 });
   let kept = new Snowflake({ node: 2, now: () => t });
   ${DIVE}
-  for (let pad = 0; pad < 300; pad++) {
-    const d = find();
-    try { rec(d - pad, () => { t += 1; ids.next(); }); } catch {}
-  }
+  // In steps of a word, until one of the ends lies inside the module: the next call ends in a trap.
+  const callers = Array.from({ length: 14 }, (_, q) => new Function("ids", "return ids.next(" + "0,".repeat(q) + "0)"));
   let code;
-  try { kept.stats(); } catch (error) { code = error.code; }
+  attempts: for (let round = 0; round < 20; round++) for (const call of callers) for (let pad = 0; pad < 60; pad++) {
+    const d = find();
+    try { rec(d - pad, () => { t += 1; call(ids); }); } catch {}
+    try { kept.stats(); } catch (error) {
+      code = error.code;
+      break attempts;
+    }
+  }
   ids = kept = undefined;
   let n = 0;
   const timer = setInterval(() => {
