@@ -108,7 +108,9 @@ pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Re
 
 fn other_file(path: &Path) -> Fault {
     let text = format!(
-        "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered          by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container,          other mounts). End that process, or pass another node",
+        "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered \
+         by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container, \
+         other mounts). End that process, or pass another node",
         path.display()
     );
     Fault::new(Code::StateConflict, Subject::Dir, text)
