@@ -614,7 +614,10 @@ describe("localAsync()", () => {
         const error = await errorOf(attempt);
         assert.ok(error instanceof ConfigError);
         assert.deepEqual([error.code, error.field], ["STATE_CONFLICT", "dir"]);
-        assert.match(error.message, /another state file of the name \S*orders-\S* is in use: by a process .* deleted or covered by a mount.*End that process/);
+        assert.match(
+          error.message,
+          /another state file of the name \S*orders-\S* is in use: by a process .* deleted or covered by a mount.*End that process/,
+        );
       }
       const other = await start(t);
       assert.equal((await other.call("open", { dir, scope: "orders" })).attached, 1);

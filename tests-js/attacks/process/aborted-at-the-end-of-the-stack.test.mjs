@@ -4,13 +4,21 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { DIVE, needsAddon, root as ROOT } from "./started.mjs";
+import { needsAddon, root as ROOT } from "./started.mjs";
 
 /** Calls at each distance from the end of the stack, in steps of a word, and what the generator gives afterwards. */
 const script = `
   const { Snowflake } = require("frazil");
   process.on("unhandledRejection", () => {});
-  ${DIVE}
+  function rec(n, f) { return n === 0 ? f() : rec(n - 1, f); }
+  function find() {
+    let lo = 0, hi = 1e6;
+    while (hi - lo > 1) {
+      const m = (lo + hi) >> 1;
+      try { rec(m, () => 0); lo = m; } catch { hi = m; }
+    }
+    return lo;
+  }
   const callers = Array.from({ length: 14 }, (_, q) => new Function("ids", "signal", "return ids.nextManyAsync(5, { signal }" + ", 0".repeat(q) + ")"));
   (async () => {
     const t = Date.now();

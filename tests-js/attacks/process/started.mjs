@@ -39,16 +39,3 @@ export function copyPackageWithAddon() {
 /** Runs an ES module in a Node of its own, on no backend in particular, and returns what it writes, as JSON. */
 export const inProcess = (script, { flags = [], env = {}, ...rest } = {}) =>
   run(script, { flags: ["--no-warnings", ...flags], env: { FRAZIL_BACKEND: undefined, ...env }, ...rest });
-
-/** For a script: `rec` calls a function so many frames deep, and `find` says how many there is room for. */
-export const DIVE = `
-  function rec(n, f) { return n === 0 ? f() : rec(n - 1, f); }
-  function find() {
-    let lo = 0, hi = 1e6;
-    while (hi - lo > 1) {
-      const m = (lo + hi) >> 1;
-      try { rec(m, () => 0); lo = m; } catch { hi = m; }
-    }
-    return lo;
-  }
-`;
