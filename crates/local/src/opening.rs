@@ -44,7 +44,7 @@ const ATTEMPTS: u32 = 8;
 /// How often to look whether the users of another file have given up.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How far ahead of the clock a user of another file can have issued, and how far it can have reserved.
+/// How far ahead of the clock a user of another file can have issued.
 const fn issued_ahead_ms(machine: &Machine) -> u64 {
     MAX_LEAD_MS + machine.tick_ms()
 }
