@@ -313,10 +313,10 @@ impl Machine {
     /// ```
     /// use frazil::{Layout, Machine, Node};
     /// let layout = Layout::named("default")?;
-    /// assert_eq!(Machine::leading(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
+    /// assert_eq!(Machine::with_max_lead(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn leading(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
+    pub fn with_max_lead(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
         Self::placed_leading(layout.geometry, layout.join_node(node)?, max_lead_ms)
     }
 

@@ -48,8 +48,8 @@ pub use generator::{Block, ClockIds, Machine, Outcome, Window};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
 pub use shared::{
-    Cells, ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, KeptFile, MAX_COUNT, MAX_LEAD_MS, Registry, Reservation,
-    Stats,
+    ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, MAX_COUNT, MAX_LEAD_MS, Registry, Reservation, StateAtomics,
+    StateFile, Stats,
 };
 pub use start::{Key, SequenceStart};
 pub use text::{ShortForm, TextForm};

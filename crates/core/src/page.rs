@@ -2,7 +2,7 @@
 //!
 //! A call across the boundary passes numbers and returns a *status*: 0, [`RECHECK`], or the number of a
 //! [`Code`]. Everything else lies in the page, at slots that both sides know by name; the JavaScript constants are
-//! generated from [`SLOTS`]. So both bindings are a translation of [`Desk`], method by method, and hold no rule.
+//! generated from [`SLOTS`]. So both bindings are a translation of [`Handles`], method by method, and hold no rule.
 //!
 //! * **Layout of the page**: [`NUMBERS`] 64-bit floats, then [`IDS`] unsigned 64-bit integers.
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names stay outside.
@@ -81,7 +81,7 @@ pub const IDS: usize = 4096;
 pub const RECHECK: u32 = 255;
 /// The status of a call whose state has no key yet: draw one, put it at `KEY`, and ask again. No code has this number.
 pub const KEYLESS: u32 = 254;
-/// What [`Desk::next`] returns instead of an ID. `STATUS` tells it from the one ID of the same value, which a layout of 64
+/// What [`Handles::next`] returns instead of an ID. `STATUS` tells it from the one ID of the same value, which a layout of 64
 /// bits with node bits can have.
 pub const NO_ID: u64 = u64::MAX;
 
@@ -443,11 +443,11 @@ pub struct LocalState {
     pub wait_ms: u64,
 }
 
-/// The opening of a state file, which can take seconds, apart from the desk and the page, so that another thread can do it.
+/// The opening of a state file, which can take seconds, apart from the handle table and the page, so that another thread can do it.
 ///
 /// ```
 /// use frazil::page::{LocalOpening, Page};
-/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, which Desk::opened will say
+/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, which Handles::opened will say
 /// drop(refused.attach(|_| unreachable!()));
 /// ```
 #[cfg(feature = "std")]
@@ -455,7 +455,7 @@ pub struct LocalState {
 #[must_use = "an opening that is dropped leaves nothing"]
 pub struct LocalOpening(Result<(Asked, LocalRequest)>);
 
-/// What came of it: for [`Desk::opened`].
+/// What came of it: for [`Handles::opened`].
 #[cfg(feature = "std")]
 #[derive(Debug)]
 #[must_use = "what was opened is closed when it is dropped"]
@@ -522,7 +522,7 @@ fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result
     Ok(number)
 }
 
-/// How many generators a desk can have open at a time.
+/// How many generators a handle table can have open at a time.
 const PLACES: u64 = 1 << 24;
 /// A handle is a place and, above it, how often the place was used before: a number that JavaScript has exactly.
 const HANDLES: u64 = MAX_SAFE_INTEGER + 1;
@@ -535,17 +535,17 @@ const fn place_of(handle: f64) -> usize {
 
 /// The generators that one page has open, by number.
 ///
-/// Equal generators have one number, so opening one a request does not grow the desk. A private one has its own until it
+/// Equal generators have one number, so opening one a request does not grow the handle table. A private one has its own until it
 /// is released. A number is never given twice: a call that comes after the release, or was begun before it, is `CLOSED`.
 ///
 /// ```
 /// use frazil::Registry;
-/// use frazil::page::{Desk, Page, slot};
-/// let (mut registry, mut desk, mut page) = (Registry::new(), Desk::new(), Page::new());
-/// assert_eq!(desk.open(&mut page, &mut registry), frazil::Code::InvalidLayout as u32); // a page of zeros is no layout
+/// use frazil::page::{Handles, Page, slot};
+/// let (mut registry, mut handles, mut page) = (Registry::new(), Handles::new(), Page::new());
+/// assert_eq!(handles.open(&mut page, &mut registry), frazil::Code::InvalidLayout as u32); // a page of zeros is no layout
 /// ```
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct Handles {
     /// By place.
     seats: Vec<Seat>,
     /// Places to use again.
@@ -562,12 +562,12 @@ struct Seat {
     generator: Option<Generator>,
 }
 
-impl Desk {
-    /// A desk with nothing open.
+impl Handles {
+    /// A handle table with nothing open.
     ///
     /// ```
-    /// # use frazil::page::{Desk, Page};
-    /// assert_ne!(Desk::new().reserve(&mut Page::new(), 0.0, 0.0, 1, false), 0);
+    /// # use frazil::page::{Handles, Page};
+    /// assert_ne!(Handles::new().reserve(&mut Page::new(), 0.0, 0.0, 1, false), 0);
     /// ```
     #[must_use]
     pub const fn new() -> Self {
@@ -584,9 +584,9 @@ impl Desk {
     /// id are claimed before `attach` is called, and no lock is held meanwhile.
     ///
     /// ```
-    /// use frazil::page::{Desk, Page};
-    /// let (mut desk, mut page) = (Desk::new(), Page::new());
-    /// let status = desk.local(&mut page, |_| unreachable!("a page of zeros is no layout"));
+    /// use frazil::page::{Handles, Page};
+    /// let (mut handles, mut page) = (Handles::new(), Page::new());
+    /// let status = handles.local(&mut page, |_| unreachable!("a page of zeros is no layout"));
     /// assert_eq!(status, frazil::Code::InvalidLayout as u32);
     /// ```
     #[cfg(feature = "std")]
@@ -599,14 +599,14 @@ impl Desk {
         self.opened(page, opening.attach(attach))
     }
 
-    /// Ends what [`LocalOpening`] began: writes what [`Desk::local`] writes, or why it was refused. The page may hold anything by
+    /// Ends what [`LocalOpening`] began: writes what [`Handles::local`] writes, or why it was refused. The page may hold anything by
     /// now.
     ///
     /// ```
-    /// use frazil::page::{Desk, LocalOpening, Page};
-    /// let (mut desk, mut page) = (Desk::new(), Page::new());
+    /// use frazil::page::{Handles, LocalOpening, Page};
+    /// let (mut handles, mut page) = (Handles::new(), Page::new());
     /// let opened = LocalOpening::of(&mut page).attach(|_| unreachable!("a page of zeros is no layout"));
-    /// assert_eq!(desk.opened(&mut page, opened), frazil::Code::InvalidLayout as u32);
+    /// assert_eq!(handles.opened(&mut page, opened), frazil::Code::InvalidLayout as u32);
     /// ```
     #[cfg(feature = "std")]
     pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
@@ -674,8 +674,8 @@ impl Desk {
     /// Gives back the number of a generator, which is closed from then on.
     ///
     /// ```
-    /// # use frazil::page::Desk;
-    /// Desk::new().release(3.0); // not open: nothing happens
+    /// # use frazil::page::Handles;
+    /// Handles::new().release(3.0); // not open: nothing happens
     /// ```
     #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
     pub fn release(&mut self, handle: f64) {
@@ -703,8 +703,8 @@ impl Desk {
     /// Whether a call for `count` IDs that may wait `wait_ms` is one that could ever be met.
     ///
     /// ```
-    /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().admit(&mut Page::new(), 0.0, 1.0, 0.0), frazil::Code::Closed as u32);
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().admit(&mut Page::new(), 0.0, 1.0, 0.0), frazil::Code::Closed as u32);
     /// ```
     pub fn admit(&self, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
         let judge = || {
@@ -722,8 +722,8 @@ impl Desk {
     /// Reserves up to `want` IDs, at most [`IDS`], and writes them with their `COUNT` and the clock's tick.
     ///
     /// ```
-    /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().reserve(&mut Page::new(), 0.0, 0.0, 1, true), frazil::Code::Closed as u32);
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().reserve(&mut Page::new(), 0.0, 0.0, 1, true), frazil::Code::Closed as u32);
     /// ```
     pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
@@ -762,8 +762,8 @@ impl Desk {
     /// One ID, or [`NO_ID`] with the reason in `STATUS`.
     ///
     /// ```
-    /// # use frazil::page::{Desk, NO_ID, Page};
-    /// assert_eq!(Desk::new().next(&mut Page::new(), 0.0, 0.0, true), NO_ID);
+    /// # use frazil::page::{Handles, NO_ID, Page};
+    /// assert_eq!(Handles::new().next(&mut Page::new(), 0.0, 0.0, true), NO_ID);
     /// ```
     pub fn next(&self, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
         let status = self.reserve(page, handle, now_ms, 1, confirmed);
@@ -774,8 +774,8 @@ impl Desk {
     /// How the generator stands at a time: the status is 0, or that of the refusal a call would meet now.
     ///
     /// ```
-    /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
     /// ```
     pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
         self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
@@ -799,8 +799,8 @@ impl Desk {
     /// where there is no such generator, and `INVALID_ARGUMENT` where its state is the process's own.
     ///
     /// ```
-    /// # use frazil::page::{Desk, Page};
-    /// assert_eq!(Desk::new().file(&mut Page::new(), 0.0), frazil::Code::Closed as u32);
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().file(&mut Page::new(), 0.0), frazil::Code::Closed as u32);
     /// ```
     #[cfg(feature = "std")]
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]

@@ -26,7 +26,7 @@
 //!
 //! # A state that somebody else keeps
 //! With the feature `std` a state can lie in memory that a [`Keeper`] provides, and that may be shared by processes: the
-//! same word and cells, with a window whose end the keeper moves. A keeper ends its state with [`Cells::close`], which takes
+//! same word and cells, with a window whose end the keeper moves. A keeper ends its state with [`StateAtomics::close`], which takes
 //! the word away from whoever mints, and only then tells what was used: lowering the end of the window instead would be a
 //! race with a call that has read it.
 //!
@@ -66,7 +66,7 @@ pub const MAX_COUNT: usize = 1 << 20;
 ///
 /// ```
 /// # use frazil::{Layout, MAX_LEAD_MS, Machine, Node};
-/// assert_eq!(Machine::leading(&Layout::named("default")?, Node::Id(7), None)?.max_lead_ms(), MAX_LEAD_MS);
+/// assert_eq!(Machine::with_max_lead(&Layout::named("default")?, Node::Id(7), None)?.max_lead_ms(), MAX_LEAD_MS);
 /// # Ok::<(), frazil::Error>(())
 /// ```
 pub const MAX_LEAD_MS: u64 = 1000;
@@ -81,7 +81,7 @@ const MAX_EXTENSIONS: u32 = 8;
 #[repr(align(128))]
 struct State {
     word: AtomicU64,
-    /// As in [`Cells`]; it only grows.
+    /// As in [`StateAtomics`]; it only grows.
     origin: AtomicU64,
     /// The end of the window; none so far.
     until_ms: AtomicU64,
@@ -105,9 +105,9 @@ impl State {
         }
     }
 
-    fn cells(&self) -> Cells<'_> {
+    fn atomics(&self) -> StateAtomics<'_> {
         let Self { word, origin, until_ms, key, start, cells } = self;
-        Cells { word, origin, until_ms, key, start: *start, clocks: cells }
+        StateAtomics { word, origin, until_ms, key, start: *start, clocks: cells }
     }
 
     /// Nothing is issued before the first tick that a predecessor cannot have reached.
@@ -124,7 +124,7 @@ impl State {
     }
 }
 
-/// Two bits above every time say where the sequence starts: see [`Cells::origin`].
+/// Two bits above every time say where the sequence starts: see [`StateAtomics::origin`].
 const START_SHIFT: u32 = 62;
 const FROM_MASK: u64 = (1 << START_SHIFT) - 1;
 
@@ -138,17 +138,17 @@ fn origin(from_ms: u64, start: SequenceStart) -> u64 {
 ///
 /// ```
 /// use std::sync::atomic::AtomicU64;
-/// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+/// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
 /// let [word, origin, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
 /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-/// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+/// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
 /// assert_eq!(cells.close(&machine), Some(0)); // nothing was issued
 /// assert_eq!(cells.close(&machine), None); // it is closed already
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Cells<'a> {
+pub struct StateAtomics<'a> {
     /// The next ID to issue, as [`Machine`] counts. All ones where it is closed.
     pub word: &'a AtomicU64,
     /// The start of the window in Unix milliseconds, and above it, in the two highest bits, the number of the sequence
@@ -165,7 +165,7 @@ pub struct Cells<'a> {
     pub clocks: &'a [AtomicU64],
 }
 
-impl Cells<'_> {
+impl StateAtomics<'_> {
     /// The window; `None` where the state has another start of the sequence than these cells.
     fn window(&self) -> Option<Window> {
         let origin = self.origin.load(Ordering::Relaxed);
@@ -174,7 +174,7 @@ impl Cells<'_> {
     }
 
     /// Whether the window is still the one that was read, which may have been extended since.
-    fn still(&self, read: Window) -> bool {
+    fn is_still(&self, read: Window) -> bool {
         self.window().is_some_and(|now| now.from_ms == read.from_ms && now.until_ms >= read.until_ms)
     }
 
@@ -182,13 +182,13 @@ impl Cells<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{Cells, SequenceStart, Window};
+    /// use frazil::{StateAtomics, SequenceStart, Window};
     /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let wrap = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Wrap, clocks: &[] };
-    /// wrap.open(Window { from_ms: 5000, until_ms: 8000 });
+    /// let wrap = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Wrap, clocks: &[] };
+    /// wrap.begin_anew(Window { from_ms: 5000, until_ms: 8000 });
     /// assert_eq!((wrap.from_ms(), wrap.same_start()), (5000, true));
-    /// let zero = Cells { start: SequenceStart::Zero, ..wrap };
+    /// let zero = StateAtomics { start: SequenceStart::Zero, ..wrap };
     /// assert_eq!((zero.from_ms(), zero.same_start()), (5000, false));
     /// ```
     #[must_use]
@@ -196,7 +196,7 @@ impl Cells<'_> {
         self.origin.load(Ordering::Acquire) & FROM_MASK
     }
 
-    /// Whether the sequence of the state starts as that of these cells, which [`Cells::from_ms`] has an example of.
+    /// Whether the sequence of the state starts as that of these cells, which [`StateAtomics::from_ms`] has an example of.
     #[must_use]
     pub fn same_start(&self) -> bool {
         self.window().is_some()
@@ -213,10 +213,10 @@ impl Cells<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+    /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
     /// assert_eq!(cells.close(&machine), Some(1_704_067_200_006));
     /// # Ok::<(), frazil::Error>(())
@@ -234,16 +234,16 @@ impl Cells<'_> {
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
-    /// use frazil::{Cells, Layout, Machine, Node, SequenceStart};
+    /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(cells.used_ms(&machine), 1_704_067_200_006);
+    /// assert_eq!(cells.used_until_ms(&machine), 1_704_067_200_006);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn used_ms(&self, machine: &Machine) -> u64 {
+    pub fn used_until_ms(&self, machine: &Machine) -> u64 {
         let word = self.word.load(Ordering::Acquire);
         self.used_up_to_ms(if word == EXHAUSTED { 0 } else { word }, machine)
     }
@@ -259,14 +259,14 @@ impl Cells<'_> {
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-    /// use frazil::{Cells, SequenceStart, Window};
+    /// use frazil::{StateAtomics, SequenceStart, Window};
     /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = Cells { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
-    /// cells.open(Window { from_ms: 5000, until_ms: 8000 });
+    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// cells.begin_anew(Window { from_ms: 5000, until_ms: 8000 });
     /// assert_eq!((word.load(Relaxed), cells.from_ms()), (0, 5000));
     /// ```
-    pub fn open(&self, window: Window) {
+    pub fn begin_anew(&self, window: Window) {
         self.origin.store(origin(window.from_ms, self.start), Ordering::Relaxed);
         self.until_ms.store(window.until_ms, Ordering::Relaxed);
         for cell in self.clocks {
@@ -282,16 +282,16 @@ impl Cells<'_> {
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-/// use frazil::{Cells, Clock, Generator, Keeper, Layout, ManualClock, Node, Result, SequenceStart};
+/// use frazil::{StateAtomics, Clock, Generator, Keeper, Layout, ManualClock, Node, Result, SequenceStart};
 ///
 /// /// Grants a second at a time, from what would be a durable mark.
 /// #[derive(Debug, Default)]
 /// struct Seconds { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
 ///
 /// impl Keeper for Seconds {
-///     fn cells(&self) -> Cells<'_> {
+///     fn atomics(&self) -> StateAtomics<'_> {
 ///         let Self { word, origin, until_ms, key } = self;
-///         Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+///         StateAtomics { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
 ///     }
 ///     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
 ///         self.until_ms.fetch_max(until_ms.max(now_ms + 1000), Relaxed);
@@ -307,7 +307,7 @@ impl Cells<'_> {
 /// ```
 pub trait Keeper: core::fmt::Debug + Send + Sync {
     /// The state. Always the same.
-    fn cells(&self) -> Cells<'_>;
+    fn atomics(&self) -> StateAtomics<'_>;
 
     /// Extends the window to `until_ms` at least, or to where it can be, and returns the time to go on with: `now_ms`, which
     /// the clock shows, or another that the keeper believes instead. Called by any thread, and only when the window is over.
@@ -327,7 +327,7 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     }
 
     /// The file in which the state is kept, where there is one.
-    fn file(&self) -> Option<KeptFile> {
+    fn file(&self) -> Option<StateFile> {
         None
     }
 }
@@ -335,12 +335,12 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
 /// The file in which a state is kept.
 ///
 /// ```
-/// let file = frazil::KeptFile::new("/var/lib/shop/default.frazil", "ext4");
+/// let file = frazil::StateFile::new("/var/lib/shop/default.frazil", "ext4");
 /// assert_eq!((file.path.as_str(), file.attached), ("/var/lib/shop/default.frazil", None));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptFile {
+pub struct StateFile {
     /// Where it is.
     pub path: String,
     /// The kind of file system that holds it.
@@ -359,11 +359,11 @@ pub struct KeptFile {
     pub blind: bool,
 }
 
-impl KeptFile {
+impl StateFile {
     /// A file that nothing is known of but where it is.
     ///
     /// ```
-    /// assert_eq!(frazil::KeptFile::new("a", "ext4").raises, 0);
+    /// assert_eq!(frazil::StateFile::new("a", "ext4").raises, 0);
     /// ```
     #[must_use]
     pub fn new(path: impl Into<String>, file_system: impl Into<String>) -> Self {
@@ -381,11 +381,11 @@ enum Home {
 }
 
 impl Home {
-    fn cells(&self) -> Cells<'_> {
+    fn atomics(&self) -> StateAtomics<'_> {
         match self {
-            Self::Own(state) => state.cells(),
+            Self::Own(state) => state.atomics(),
             #[cfg(feature = "std")]
-            Self::Kept(keeper) => keeper.cells(),
+            Self::Kept(keeper) => keeper.atomics(),
         }
     }
 
@@ -543,7 +543,7 @@ impl Registry {
         let machine = placed.machine()?;
         let known = self.states.get(&machine.key());
         // Before there is a state, or one without a key would stay.
-        let needs_key = placed.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.cells().key().is_none());
+        let needs_key = placed.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.atomics().key().is_none());
         let key = if needs_key { Some(Key::given_or_drawn(options.key)?) } else { None };
         let generator = self.enter(&placed, machine)?;
         if let Some(key) = key {
@@ -834,13 +834,13 @@ impl Generator {
     /// ```
     /// # use std::sync::Arc;
     /// # use std::sync::atomic::AtomicU64;
-    /// # use frazil::{Cells, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
+    /// # use frazil::{StateAtomics, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
     /// # #[derive(Debug, Default)]
     /// # struct Frozen { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
     /// # impl Keeper for Frozen {
-    /// #     fn cells(&self) -> Cells<'_> {
+    /// #     fn atomics(&self) -> StateAtomics<'_> {
     /// #         let Self { word, origin, until_ms, key } = self;
-    /// #         Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+    /// #         StateAtomics { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
     /// #     }
     /// #     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> { Ok(now_ms) }
     /// # }
@@ -850,7 +850,7 @@ impl Generator {
     /// ```
     #[cfg(feature = "std")]
     pub fn kept(layout: &Layout, node: Node<'_>, max_lead_ms: Option<u64>, keeper: KeeperArc<dyn Keeper>) -> Result<Self> {
-        Ok(Self::kept_by(Machine::leading(layout, node, max_lead_ms)?, keeper))
+        Ok(Self::kept_by(Machine::with_max_lead(layout, node, max_lead_ms)?, keeper))
     }
 
     /// The same by rules that are made already.
@@ -868,7 +868,7 @@ impl Generator {
 
     /// Whether the state still needs a key before anything can be issued.
     pub(crate) fn lacks_key(&self) -> bool {
-        let cells = self.home.cells();
+        let cells = self.home.atomics();
         cells.start != SequenceStart::Zero && cells.key().is_none()
     }
 
@@ -938,7 +938,7 @@ impl Generator {
 
     /// Reserves for a reading of the clock that was taken after `before_ms`.
     fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
-        let cells = self.home.cells();
+        let cells = self.home.atomics();
         self.tally.read(before_ms, now_ms);
         let machine = self.ready(&cells)?;
         // See the module's introduction. No pause after a lost swap: it tripled the contended cost. The word is read before the
@@ -965,7 +965,7 @@ impl Generator {
                     }
                     match cells.word.compare_exchange_weak(word, next, swap, load) {
                         // Begun anew since the word was read: these IDs are left out.
-                        Ok(_) if kept && !cells.still(window) => word = cells.word.load(load),
+                        Ok(_) if kept && !cells.is_still(window) => word = cells.word.load(load),
                         Ok(_) => {
                             self.tally.issued(block.len(), lead_ms, switched);
                             return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
@@ -1001,7 +1001,7 @@ impl Generator {
     }
 
     /// The machine with the key of the state.
-    fn ready(&self, cells: &Cells<'_>) -> Result<Machine> {
+    fn ready(&self, cells: &StateAtomics<'_>) -> Result<Machine> {
         if cells.start == SequenceStart::Zero {
             return Ok(self.machine);
         }
@@ -1059,7 +1059,7 @@ impl Generator {
     /// ```
     #[must_use]
     pub fn health(&self, now_ms: u64) -> Health {
-        let cells = self.home.cells();
+        let cells = self.home.atomics();
         let machine = &self.machine;
         let word = cells.word.load(Ordering::Acquire);
         let outcome = cells.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {

@@ -760,7 +760,7 @@ impl Events {
 }
 
 /// As many as the largest of these systems has clock ids.
-type Cells = [u64; 4];
+type StateAtomics = [u64; 4];
 
 /// A step that a thread has decided on, and has not made yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -781,7 +781,7 @@ enum Thread {
     },
     /// Of the twin that reads the cells first.
     Read {
-        cells: Cells,
+        cells: StateAtomics,
     },
     Judged(Swap),
     /// Of the twin that raises the cell after the swap.
@@ -795,7 +795,7 @@ enum Thread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shared {
     word: u64,
-    cells: Cells,
+    cells: StateAtomics,
     threads: [Thread; 3],
 }
 
@@ -842,7 +842,7 @@ impl System {
     }
 
     /// Everything that a thread may decide on when it has read a word and cells.
-    fn judge(&self, machines: &[Machine], word: u64, cells: Cells) -> Vec<Swap> {
+    fn judge(&self, machines: &[Machine], word: u64, cells: StateAtomics) -> Vec<Swap> {
         let model = self.model();
         let cells = if self.defect == Defect::CellsNotRead { [0; 4] } else { cells };
         let cells = &cells[..self.space.clocks()];
@@ -889,7 +889,7 @@ impl System {
     }
 
     /// What one thread may do next: the state after it, and what happened.
-    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, Cells) -> Vec<Swap>) -> Vec<(Shared, Events)> {
+    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, StateAtomics) -> Vec<Swap>) -> Vec<(Shared, Events)> {
         let nothing = Events::default();
         let turn = |thread: Thread| {
             let mut next = *state;
@@ -937,7 +937,7 @@ impl System {
     fn explore(&self) -> Result<Histories, String> {
         let machines: Vec<Machine> =
             self.space.leads_ms.iter().map(|lead_ms| machine(&self.space.layout, *lead_ms, self.start, KEY)).collect();
-        let mut memory: HashMap<(u64, Cells), Vec<Swap>> = HashMap::new();
+        let mut memory: HashMap<(u64, StateAtomics), Vec<Swap>> = HashMap::new();
         let mut judged = |word, cells| memory.entry((word, cells)).or_insert_with(|| self.judge(&machines, word, cells)).clone();
         let first = Shared { word: 0, cells: [0; 4], threads: [Thread::Idle; 3] };
         let (mut states, mut places) = (vec![first], HashMap::from([(first, 0_usize)]));

@@ -1,14 +1,14 @@
-//! States that somebody else keeps: what the generator asks of a keeper, and the desk's calls for them.
+//! States that somebody else keeps: what the generator asks of a keeper, and the calls of the handle table for them.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 #![allow(clippy::float_cmp, reason = "small whole numbers that one side put there and the other reads")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use frazil::page::{Desk, KINDS, LocalRequest, LocalState, Page, slot};
+use frazil::page::{Handles, KINDS, LocalRequest, LocalState, Page, slot};
 use frazil::{
-    Cells, Claim, Code, DEFAULT_SCOPE, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, KeptFile, Key, Layout,
-    LayoutSpec, Machine, ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, Subject, Window,
+    Claim, Code, DEFAULT_SCOPE, Error, Field, FieldKind, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine,
+    ManualClock, Node, Outcome, Registry, Reservation, Result, Rule, SequenceStart, StateAtomics, StateFile, Subject, Window,
 };
 
 const T: u64 = 1_720_000_000_000;
@@ -52,9 +52,9 @@ impl Memory {
 }
 
 impl Keeper for Memory {
-    fn cells(&self) -> Cells<'_> {
+    fn atomics(&self) -> StateAtomics<'_> {
         let Self { word, origin, until_ms, key, clocks, start, .. } = self;
-        Cells { word, origin, until_ms, key, start: *start, clocks }
+        StateAtomics { word, origin, until_ms, key, start: *start, clocks }
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> {
@@ -76,8 +76,8 @@ impl Keeper for Memory {
         Some("größer als der Platz".to_owned())
     }
 
-    fn file(&self) -> Option<KeptFile> {
-        let mut file = KeptFile::new("/ä/file", "ext4");
+    fn file(&self) -> Option<StateFile> {
+        let mut file = StateFile::new("/ä/file", "ext4");
         (file.ceiling_ms, file.attached, file.raises, file.distrusted_ms) = (5000, Some(3), 4, 6);
         Some(file)
     }
@@ -149,8 +149,8 @@ fn a_fault_of_the_keeper_is_the_answer_and_shows_in_health() {
 struct Silent(Memory);
 
 impl Keeper for Silent {
-    fn cells(&self) -> Cells<'_> {
-        self.0.cells()
+    fn atomics(&self) -> StateAtomics<'_> {
+        self.0.atomics()
     }
 
     fn extend(&self, _until_ms: u64, _now_ms: u64) -> Result<u64> {
@@ -173,8 +173,8 @@ fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let (ids, other) = (generator(&memory, 0), generator(&memory, 10));
     ids.reserve(T, 3, false).unwrap();
-    assert_eq!(memory.cells().close(ids.machine()), Some(T + 1));
-    assert_eq!(memory.cells().close(ids.machine()), None);
+    assert_eq!(memory.atomics().close(ids.machine()), Some(T + 1));
+    assert_eq!(memory.atomics().close(ids.machine()), None);
     for ids in [&ids, &other] {
         assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err().code(), Code::Closed);
         assert_eq!(ids.health(T + 5).refusal.unwrap().code(), Code::Closed);
@@ -184,7 +184,7 @@ fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
     assert_eq!(ids.reserve(end_ms, 1, true).unwrap_err().code(), Code::TimeExhausted);
     assert_eq!(other.reserve(end_ms - 10, 1, true).unwrap_err().code(), Code::TimeExhausted);
     assert_eq!(other.reserve(end_ms - 11, 1, true).unwrap_err().code(), Code::Closed);
-    memory.cells().open(Window { from_ms: T + 20, until_ms: T + 20 });
+    memory.atomics().begin_anew(Window { from_ms: T + 20, until_ms: T + 20 });
     assert_eq!(ids.reserve(T + 19, 1, true).unwrap_err().retry_after_ms(), 1);
     assert!(ids.reserve(T + 20, 1, true).is_ok());
 }
@@ -203,8 +203,8 @@ fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
         assert!(matches!(ids.reserve(now_ms, 1, true), Ok(Reservation::Issued { .. })));
     }
     assert_eq!(ids.stats().switches, 1);
-    assert_eq!(memory.cells().close(&machine), Some(T + 91), "clock id 0 was left at T + 90");
-    memory.cells().open(Window { from_ms: T + 91, until_ms: u64::MAX });
+    assert_eq!(memory.atomics().close(&machine), Some(T + 91), "clock id 0 was left at T + 90");
+    memory.atomics().begin_anew(Window { from_ms: T + 91, until_ms: u64::MAX });
     assert!(memory.clocks.iter().all(|cell| cell.load(Relaxed) == 0), "nothing was used from there on");
 }
 
@@ -216,12 +216,12 @@ fn a_state_that_was_begun_anew_with_another_start_is_closed_for_the_callers_of_t
     let memory = Arc::new(Memory { more_ms: 1000, key: key(), ..Memory::new(T) });
     let ids = generator(&memory, 0);
     let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 3, false) else { unreachable!() };
-    assert_eq!(memory.cells().close(ids.machine()), Some(T + 1));
-    let wrap = Cells { start: SequenceStart::Wrap, ..memory.cells() };
-    for cells in [wrap, memory.cells()] {
-        cells.open(Window { from_ms: T + 1, until_ms: T + 1000 });
+    assert_eq!(memory.atomics().close(ids.machine()), Some(T + 1));
+    let wrap = StateAtomics { start: SequenceStart::Wrap, ..memory.atomics() };
+    for cells in [wrap, memory.atomics()] {
+        cells.begin_anew(Window { from_ms: T + 1, until_ms: T + 1000 });
         let closed = cells.start == SequenceStart::Wrap;
-        assert_eq!(memory.cells().same_start(), !closed);
+        assert_eq!(memory.atomics().same_start(), !closed);
         match ids.reserve(T + 1, 1, true) {
             Err(error) => assert_eq!((closed, error.code()), (true, Code::Closed)),
             Ok(Reservation::Issued { block: next, .. }) => assert!(!closed && next.first() > block.first()),
@@ -239,7 +239,7 @@ fn the_key_is_the_keepers() {
         more_ms: 10,
         ..Memory::new(0)
     });
-    memory.cells().open(Window { from_ms: 0, until_ms: 0 });
+    memory.atomics().begin_anew(Window { from_ms: 0, until_ms: 0 });
     let ids = generator(&memory, 0);
     let now_ms = 1_704_067_200_001;
     assert_eq!(Key::new(3, 4).halves(), [3, 4]);
@@ -335,21 +335,21 @@ fn text(page: &Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What the desk asks for when the page asks it.
+/// What the handle table asks for when the page asks it.
 fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, Subject)> {
     let mut found = None;
     let refuse = |request| {
         found = Some(request);
         Err((Error::refusal(Code::Closed, Subject::Dir), String::new()))
     };
-    let status = Desk::new().local(page, refuse);
+    let status = Handles::new().local(page, refuse);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
     let number = |at: usize| page.numbers[at] as usize;
     found.ok_or((status, Rule::ALL[number(slot::RULE)], Subject::ALL[number(slot::SUBJECT)]))
 }
 
 #[test]
-fn the_desk_reads_what_is_asked_for() {
+fn the_handle_table_reads_what_is_asked_for() {
     let request = requested(&mut asking(Some("/tmp/ü/x"), None, Some("fuse"))).unwrap();
     assert_eq!((request.dir.as_deref(), request.scope.as_deref()), (Some("/tmp/ü/x"), None));
     assert_eq!((request.file_system.as_deref(), request.start_wait_ms), (Some("fuse"), None));
@@ -388,7 +388,7 @@ fn the_desk_reads_what_is_asked_for() {
 }
 
 #[test]
-fn the_desk_refuses_what_is_wrong_before_anything_is_attached() {
+fn the_handle_table_refuses_what_is_wrong_before_anything_is_attached() {
     let refused = |change: &dyn Fn(&mut Page)| {
         let mut page = asking(Some("/tmp"), None, None);
         change(&mut page);
@@ -413,58 +413,58 @@ fn the_desk_refuses_what_is_wrong_before_anything_is_attached() {
 }
 
 #[test]
-fn the_desk_seats_a_kept_generator_alone_and_says_what_its_keeper_does() {
-    let mut desk = Desk::new();
+fn the_handle_table_holds_a_kept_generator_alone_and_says_what_its_keeper_does() {
+    let mut handles = Handles::new();
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let mut page = asking(Some("/tmp"), None, None);
-    let mut handles = Vec::new();
+    let mut opened = Vec::new();
     for _ in 0..2 {
         let keeper: Arc<dyn Keeper> = Arc::<Memory>::clone(&memory);
-        assert_eq!(desk.local(&mut page, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
+        assert_eq!(handles.local(&mut page, |_| Ok(LocalState { keeper, wait_ms: 12 })), 0);
         assert_eq!((page.numbers[slot::WAIT_MS], page.numbers[slot::MAX_BLOCK]), (12.0, 1024.0));
         assert_eq!((page.numbers[slot::MAX_LEAD_MS], page.numbers[slot::MAX_WAIT_MS]), (1000.0, 10.0));
         assert_eq!((page.numbers[slot::MAX_ASYNC_WAIT_MS], page.numbers[slot::NODE]), (5000.0, 0.0));
         page.numbers[slot::NODE] = f64::NAN;
-        handles.push(page.numbers[slot::HANDLE]);
+        opened.push(page.numbers[slot::HANDLE]);
         for at in [slot::DIR_BYTES, slot::SCOPE_BYTES, slot::FILE_SYSTEM_BYTES] {
             page.numbers[at] = f64::NAN;
         }
     }
-    assert_ne!(handles[0], handles[1]);
+    assert_ne!(opened[0], opened[1]);
     let now_ms = 1_720_000_000_000.0;
-    assert_eq!(desk.reserve(&mut page, handles[0], now_ms, 1, false), 0);
-    assert_eq!(desk.health(&mut page, handles[0], now_ms), 0);
+    assert_eq!(handles.reserve(&mut page, opened[0], now_ms, 1, false), 0);
+    assert_eq!(handles.health(&mut page, opened[0], now_ms), 0);
     assert_eq!(page.numbers[slot::EXTENSIONS], 1.0);
 
-    assert_eq!(desk.file(&mut page, handles[1]), 0);
+    assert_eq!(handles.file(&mut page, opened[1]), 0);
     assert_eq!(text(&page), "/ä/fileext4");
     let shown = [slot::PATH_BYTES, slot::CEILING_MS, slot::ATTACHED, slot::RAISES, slot::DISTRUSTED_MS];
     assert_eq!(shown.map(|at| page.numbers[at]), [8.0, 5000.0, 3.0, 4.0, 6.0]);
 
     memory.failed.store(true, Relaxed);
-    let status = desk.reserve(&mut page, handles[0], now_ms + 500.0, 1, false);
+    let status = handles.reserve(&mut page, opened[0], now_ms + 500.0, 1, false);
     assert_eq!((status, text(&page).as_str()), (Code::StateFileFailed as u32, "größer als der Platz"));
-    assert_eq!(desk.health(&mut page, handles[1], now_ms), Code::StateFileFailed as u32);
+    assert_eq!(handles.health(&mut page, opened[1], now_ms), Code::StateFileFailed as u32);
     assert_eq!(text(&page), "größer als der Platz");
     // Another refusal has no text.
-    assert_eq!(desk.reserve(&mut page, handles[0], f64::NAN, 1, false), Code::InvalidClock as u32);
+    assert_eq!(handles.reserve(&mut page, opened[0], f64::NAN, 1, false), Code::InvalidClock as u32);
     assert_eq!(page.numbers[slot::TEXT_BYTES], 0.0);
 
-    desk.release(handles[0]);
-    assert_eq!(desk.file(&mut page, handles[0]), Code::Closed as u32);
-    assert_eq!(Arc::strong_count(&memory), 2, "the desk let go of one");
+    handles.release(opened[0]);
+    assert_eq!(handles.file(&mut page, opened[0]), Code::Closed as u32);
+    assert_eq!(Arc::strong_count(&memory), 2, "the handle table let go of one");
 }
 
 #[test]
 fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
-    let mut desk = Desk::new();
+    let mut handles = Handles::new();
     let error = Error::refusal(Code::StateFileCorrupt, Subject::Dir);
     let mut page = asking(None, None, None);
-    let status = desk.local(&mut page, |_| Err((error, "über".to_owned())));
+    let status = handles.local(&mut page, |_| Err((error, "über".to_owned())));
     assert_eq!((status, text(&page).as_str()), (Code::StateFileCorrupt as u32, "über"));
     let mut page = asking(None, None, None);
     let long = format!("x{}", "ü".repeat(20_000));
-    let status = desk.local(&mut page, |_| Err((error, long.clone())));
+    let status = handles.local(&mut page, |_| Err((error, long.clone())));
     assert_eq!(status, Code::StateFileCorrupt as u32);
     assert_eq!(text(&page), long[..32_767], "whole characters");
 }
@@ -486,16 +486,16 @@ fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
         page
     };
     let static_of = |node| Registry::new().open(&layout, GeneratorOptions::new(Node::Id(node)));
-    let mut desk = Desk::new();
+    let mut handles = Handles::new();
     static_of(40).unwrap();
     for scope in [None, Some("default")] {
         let mut page = of_node(40.0, scope);
-        assert_eq!(desk.local(&mut page, attach), Code::StateConflict as u32);
+        assert_eq!(handles.local(&mut page, attach), Code::StateConflict as u32);
         conflict(&page);
     }
     // IDs of another scope, or node id, are not meant to meet.
-    assert_eq!(desk.local(&mut of_node(40.0, Some("shop")), attach), 0);
-    assert_eq!(desk.local(&mut of_node(41.0, None), attach), 0);
+    assert_eq!(handles.local(&mut of_node(40.0, Some("shop")), attach), 0);
+    assert_eq!(handles.local(&mut of_node(41.0, None), attach), 0);
     let error = static_of(41).unwrap_err();
     assert_eq!((error.code(), error.rule()), (Code::StateConflict, Rule::OneKind));
     static_of(42).unwrap();
@@ -511,10 +511,10 @@ fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
     drop(first);
     assert_eq!(open().unwrap_err().rule(), Rule::OneKind, "the second is still attaching");
     drop(second);
-    // A desk whose request is refused gives it back too, and holds it in between.
+    // A handle table whose request is refused gives it back too, and holds it in between.
     let mut page = asking(None, None, None);
     (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 50.0);
-    let status = Desk::new().local(&mut page, |_| {
+    let status = Handles::new().local(&mut page, |_| {
         assert_eq!(open().unwrap_err().rule(), Rule::OneKind);
         Err((Error::refusal(Code::StateFileCorrupt, Subject::Dir), String::new()))
     });

@@ -22,10 +22,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
-use frazil::page::{Desk, KEYLESS, KINDS, Page, STARTS, slot};
+use frazil::page::{Handles, KEYLESS, KINDS, Page, STARTS, slot};
 use frazil::{
-    Cells, Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
-    Registry, Reservation, SequenceStart, Window,
+    Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
+    Registry, Reservation, SequenceStart, StateAtomics, Window,
 };
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
@@ -339,8 +339,8 @@ impl State {
             None
         };
         let used_ms = match word.map(AtomicU64::new) {
-            Some(word) => Cells { word: &word, ..self.cells() }.close(machine),
-            None => self.cells().close(machine),
+            Some(word) => StateAtomics { word: &word, ..self.atomics() }.close(machine),
+            None => self.atomics().close(machine),
         };
         self.ceiling_ms.swap(used_ms.unwrap().max(self.origin.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
@@ -352,7 +352,7 @@ impl State {
         let window = Window { from_ms, until_ms: until_ms.max(from_ms) };
         self.ceiling_ms.swap(window.until_ms, Ordering::Relaxed);
         // A defect stores the word itself, and leaves the rest to cells with another.
-        let others = Cells { word: &AtomicU64::new(u64::MAX), ..self.cells() };
+        let others = StateAtomics { word: &AtomicU64::new(u64::MAX), ..self.atomics() };
         if self.has(Defect::WordFirst) {
             self.word.store(0, Ordering::Release);
             others.open(window);
@@ -360,15 +360,15 @@ impl State {
             others.open(window);
             self.word.store(0, Ordering::Relaxed);
         } else {
-            self.cells().open(window);
+            self.atomics().begin_anew(window);
         }
     }
 }
 
 impl Keeper for State {
-    fn cells(&self) -> Cells<'_> {
+    fn atomics(&self) -> StateAtomics<'_> {
         let Self { word, origin, until_ms, key, clocks, .. } = self;
-        Cells { word, origin, until_ms, key, start: SequenceStart::Zero, clocks }
+        StateAtomics { word, origin, until_ms, key, start: SequenceStart::Zero, clocks }
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
@@ -603,9 +603,9 @@ fn every_defect_repeats_an_id() {
     }
 }
 
-/// What a host does with the desk: two IDs at tick 1, and the key where it is asked for one.
-fn two_by_desk(registry: &Mutex<Registry>, start: SequenceStart, [high, low]: [u32; 2]) -> (Desk, Box<Page>, [u64; 2]) {
-    let (mut desk, mut page) = (Desk::new(), Box::new(Page::new()));
+/// What a host does with the handles: two IDs at tick 1, and the key where it is asked for one.
+fn two_by_handles(registry: &Mutex<Registry>, start: SequenceStart, [high, low]: [u32; 2]) -> (Handles, Box<Page>, [u64; 2]) {
+    let (mut handles, mut page) = (Handles::new(), Box::new(Page::new()));
     let fields = [("time", 3), ("node", 1), ("sequence", 4)];
     for (at, (name, bits)) in fields.into_iter().enumerate() {
         let kind = KINDS.iter().position(|kind| kind.0 == name).unwrap();
@@ -619,19 +619,19 @@ fn two_by_desk(registry: &Mutex<Registry>, start: SequenceStart, [high, low]: [u
         page.numbers[at] = 1.0;
     }
     page.numbers[slot::START_MS] = f64::NAN;
-    assert_eq!(desk.open(&mut page, &mut registry.lock().unwrap()), 0);
+    assert_eq!(handles.open(&mut page, &mut registry.lock().unwrap()), 0);
 
     let mut ids = [(); 2].map(|()| 0);
     for id in &mut ids {
-        if desk.reserve(&mut page, 0.0, 1.0, 1, true) == KEYLESS {
+        if handles.reserve(&mut page, 0.0, 1.0, 1, true) == KEYLESS {
             page.numbers[slot::HAS_KEY] = 1.0;
             page.numbers[slot::KEY + 1] = f64::from(high);
             page.numbers[slot::KEY + 3] = f64::from(low);
-            assert_eq!(desk.reserve(&mut page, 0.0, 1.0, 1, true), 0);
+            assert_eq!(handles.reserve(&mut page, 0.0, 1.0, 1, true), 0);
         }
         *id = page.ids[0];
     }
-    (desk, page, ids)
+    (handles, page, ids)
 }
 
 /// The IDs of a key: four of tick 1, and one of each later tick.
@@ -658,13 +658,13 @@ fn threads_that_open_one_state_and_offer_a_key_each_mint_under_one_key() {
             let hosts = [[1, 2], [3, 4]].map(|key| {
                 let registry = Arc::clone(&registry);
                 // In words. A page does not fit the stack of loom's threads, and it is made there before it is boxed.
-                thread::Builder::new().stack_size(1 << 16).spawn(move || two_by_desk(&registry, start, key)).unwrap()
+                thread::Builder::new().stack_size(1 << 16).spawn(move || two_by_handles(&registry, start, key)).unwrap()
             });
             let hosts = hosts.map(|host| host.join().unwrap());
             let mut ids: Vec<u64> = hosts.iter().flat_map(|(_, _, ids)| *ids).collect();
-            for ((desk, mut page, _), later) in hosts.into_iter().zip([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]) {
+            for ((handles, mut page, _), later) in hosts.into_iter().zip([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]) {
                 for now_ms in later {
-                    assert_eq!(desk.reserve(&mut page, 0.0, now_ms, 1, true), 0);
+                    assert_eq!(handles.reserve(&mut page, 0.0, now_ms, 1, true), 0);
                     ids.push(page.ids[0]);
                 }
             }

@@ -1,10 +1,10 @@
-//! The desk through which the bindings speak to the core: the vectors once more, handles, and numbers that are none.
+//! The handles through which the bindings speak to the core: the vectors once more, handles, and numbers that are none.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
 #![allow(clippy::float_cmp, reason = "whole numbers that one side put there and the other reads")]
 
 use std::collections::HashSet;
 
-use frazil::page::{Desk, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
+use frazil::page::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
 use frazil::{Code, Field, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
 use serde_json::Value;
 
@@ -17,13 +17,13 @@ const NOW_MS: f64 = 1_750_000_000_000.0;
 /// What one thread of a host has.
 struct Host {
     registry: Registry,
-    desk: Desk,
+    handles: Handles,
     page: Box<Page>,
 }
 
 impl Host {
     fn new() -> Self {
-        Self { registry: Registry::new(), desk: Desk::new(), page: Box::new(Page::new()) }
+        Self { registry: Registry::new(), handles: Handles::new(), page: Box::new(Page::new()) }
     }
 
     /// Describes a generator of the layout, with node 7 and nothing else given.
@@ -61,7 +61,7 @@ impl Host {
     }
 
     fn open(&mut self) -> u32 {
-        self.desk.open(&mut self.page, &mut self.registry)
+        self.handles.open(&mut self.page, &mut self.registry)
     }
 
     /// Opens what the page describes, which must be right.
@@ -79,12 +79,12 @@ impl Host {
     }
 
     fn reserve(&mut self, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-        self.desk.reserve(&mut self.page, handle, now_ms, want, confirmed)
+        self.handles.reserve(&mut self.page, handle, now_ms, want, confirmed)
     }
 
     /// One ID, which must be had.
     fn next(&mut self, handle: f64, now_ms: f64) -> u64 {
-        let id = self.desk.next(&mut self.page, handle, now_ms, true);
+        let id = self.handles.next(&mut self.page, handle, now_ms, true);
         assert_ne!(id, NO_ID, "status {}", self.page.numbers[slot::STATUS]);
         id
     }
@@ -123,7 +123,7 @@ fn number(value: u64) -> f64 {
 }
 
 #[test]
-fn the_desk_follows_the_scripts() {
+fn the_handles_follow_the_scripts() {
     let file = read("generation");
     for script in cases(&file, "scripts") {
         let mut host = Host::new();
@@ -271,11 +271,11 @@ fn private_generators_share_nothing() {
 
 /// What the calls answer for a handle: `reserve` (and `next` as it), `admit`, `health`, `file`.
 fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
-    let Host { desk, page, .. } = host;
-    let reserve = desk.reserve(page, handle, NOW_MS, 1, true);
-    assert_eq!(desk.next(page, handle, NOW_MS, true) == NO_ID, reserve != 0);
+    let Host { handles, page, .. } = host;
+    let reserve = handles.reserve(page, handle, NOW_MS, 1, true);
+    assert_eq!(handles.next(page, handle, NOW_MS, true) == NO_ID, reserve != 0);
     assert_eq!(page.numbers[slot::STATUS].to_bits(), f64::from(reserve).to_bits());
-    [reserve, desk.admit(page, handle, 1.0, 0.0), desk.health(page, handle, NOW_MS), desk.file(page, handle)]
+    [reserve, handles.admit(page, handle, 1.0, 0.0), handles.health(page, handle, NOW_MS), handles.file(page, handle)]
 }
 
 // docs/safety.md: 20
@@ -285,15 +285,15 @@ fn a_released_handle_stays_closed_when_its_place_is_used_again() {
     let mut host = Host::new();
     let handle = host.handle_of(7, true);
     let first = host.next(handle, NOW_MS);
-    host.desk.release(handle);
+    host.handles.release(handle);
     assert_eq!(answers(&mut host, handle), closed);
     for stale in [handle, f64::NAN, -1.0, 1e300, f64::from(u32::MAX)] {
-        host.desk.release(stale);
+        host.handles.release(stale);
     }
 
     let (again, fresh) = (host.handle_of(8, true), host.handle_of(7, true));
     assert_eq!(answers(&mut host, handle), closed, "node 8 has the place now");
-    host.desk.release(handle);
+    host.handles.release(handle);
     assert_ne!(again.to_bits(), fresh.to_bits(), "a handle released twice must not be given out twice");
     assert_eq!(host.next(fresh, NOW_MS), first, "a private generator starts from nothing");
     assert_eq!(host.next(again, NOW_MS), first + (1 << 12), "and is not closed by a handle of another time");
@@ -304,7 +304,7 @@ fn a_handle_that_equal_generators_share_is_released_for_all_of_them() {
     let mut host = Host::new();
     let shared = host.handle_of(7, false);
     let first = host.next(shared, NOW_MS);
-    host.desk.release(shared);
+    host.handles.release(shared);
     let private = host.handle_of(8, true);
     assert_eq!(answers(&mut host, shared)[0], Code::Closed as u32);
     let again = host.handle_of(7, false);
@@ -327,7 +327,7 @@ fn a_gap_left_by_a_released_handle_hides_no_generator() {
     let mut host = Host::new();
     let simulation = host.handle_of(7, true);
     let (seven, eight) = (host.handle_of(7, false), host.handle_of(8, false));
-    host.desk.release(simulation);
+    host.handles.release(simulation);
     assert_eq!((host.handle_of(7, false), host.handle_of(8, false)), (seven, eight));
 }
 
@@ -338,7 +338,7 @@ fn a_million_private_generators_one_after_another_use_one_place() {
     let first = host.handle_of(7, true);
     let mut handle = first;
     for _ in 0..1_000_000 {
-        host.desk.release(handle);
+        host.handles.release(handle);
         let again = host.handle();
         assert!(again > handle, "no number is given twice");
         handle = again;
@@ -450,7 +450,7 @@ fn a_clock_that_shows_no_time_issues_nothing_and_harms_nothing() {
         for now_ms in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let status = host.reserve(handle, now_ms, 1, confirmed);
             host.assert_refused(status, Code::InvalidClock, Subject::Now, Rule::FiniteClock);
-            assert_eq!(host.desk.next(&mut host.page, handle, now_ms, confirmed), NO_ID);
+            assert_eq!(host.handles.next(&mut host.page, handle, now_ms, confirmed), NO_ID);
             let next = host.next(handle, NOW_MS);
             assert_eq!(next, last + 1);
             last = next;
@@ -479,12 +479,12 @@ fn counts_and_waits_that_are_no_whole_numbers_are_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     for value in NO_NUMBERS {
-        let status = host.desk.admit(&mut host.page, handle, value, 10.0);
+        let status = host.handles.admit(&mut host.page, handle, value, 10.0);
         host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
-        let status = host.desk.admit(&mut host.page, handle, 1.0, value);
+        let status = host.handles.admit(&mut host.page, handle, 1.0, value);
         host.assert_refused(status, Code::InvalidArgument, Subject::MaxWaitMs, Rule::WholeNumber);
     }
-    let status = host.desk.admit(&mut host.page, handle, 1_048_577.0, 2000.0);
+    let status = host.handles.admit(&mut host.page, handle, 1_048_577.0, 2000.0);
     host.assert_refused(status, Code::InvalidArgument, Subject::Count, Rule::WholeNumber);
 }
 
@@ -493,8 +493,8 @@ fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     let most = 11.0 * 4096.0; // this tick and ten of waiting; no lead where the start is unknown
-    assert_eq!(host.desk.admit(&mut host.page, handle, most, 10.0), 0);
-    let status = host.desk.admit(&mut host.page, handle, most + 1.0, 10.0);
+    assert_eq!(host.handles.admit(&mut host.page, handle, most, 10.0), 0);
+    let status = host.handles.admit(&mut host.page, handle, most + 1.0, 10.0);
     host.assert_refused(status, Code::SequenceExhausted, Subject::Count, Rule::CountReach);
     assert_eq!(host.page.numbers[slot::MAX].to_bits(), most.to_bits());
 }
@@ -520,9 +520,9 @@ fn an_id_of_all_ones_is_told_from_a_refusal_by_its_status() {
     let handle = host.handle();
     let last_ms = number(discord.plan().last_ms);
     assert_eq!(host.reserve(handle, last_ms, 4095, false), 0);
-    let last = host.desk.next(&mut host.page, handle, last_ms, false);
+    let last = host.handles.next(&mut host.page, handle, last_ms, false);
     assert_eq!((last, host.page.numbers[slot::STATUS].to_bits()), (NO_ID, 0.0_f64.to_bits()));
-    assert_eq!(host.desk.next(&mut host.page, handle, last_ms, true), NO_ID);
+    assert_eq!(host.handles.next(&mut host.page, handle, last_ms, true), NO_ID);
     assert_eq!(host.page.numbers[slot::STATUS].to_bits(), f64::from(Code::TimeExhausted as u8).to_bits());
 }
 
@@ -536,7 +536,7 @@ fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
     assert_eq!(host.reserve(handle, 0.0, 1, false), RECHECK);
     assert_eq!(host.reserve(handle, 0.0, 1, true), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
-    assert_eq!(host.desk.next(&mut host.page, handle, NOW_MS, false), NO_ID);
+    assert_eq!(host.handles.next(&mut host.page, handle, NOW_MS, false), NO_ID);
     assert_eq!(host.index(slot::STATUS), KEYLESS as usize);
 
     // A key of which one half is 0 counts as missing, a number that is none is refused, and neither stays in the page.
@@ -581,11 +581,11 @@ fn the_page_says_how_a_generator_stands() {
     host.next(handle, NOW_MS);
     host.next(handle, NOW_MS - 5.0);
     host.next(handle, NOW_MS - 3600.0);
-    assert_eq!(host.desk.health(&mut host.page, handle, NOW_MS - 3600.0), 0);
+    assert_eq!(host.handles.health(&mut host.page, handle, NOW_MS - 3600.0), 0);
     let numbers = &host.page.numbers;
     assert_eq!(numbers[slot::LEAD_MS..=slot::SWITCHES], [0.0, 5.0, 2.0, 3595.0, 1.0]);
     let end_ms = 1_704_067_200_000.0 + f64::from(1_u32 << 31) * 1024.0 - 1.0;
     assert_eq!(numbers[slot::END_MS..=slot::ENDS_SOON], [end_ms, end_ms - (NOW_MS - 3600.0), 0.0]);
-    assert_eq!(host.desk.health(&mut host.page, handle, 0.0), Code::ClockBeforeEpoch as u32);
-    assert_eq!(host.desk.health(&mut host.page, handle, f64::NAN), Code::InvalidClock as u32);
+    assert_eq!(host.handles.health(&mut host.page, handle, 0.0), Code::ClockBeforeEpoch as u32);
+    assert_eq!(host.handles.health(&mut host.page, handle, f64::NAN), Code::InvalidClock as u32);
 }

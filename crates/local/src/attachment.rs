@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use frazil::{Cells, Code, Error, Keeper, KeptFile, Machine, SequenceStart, Subject};
+use frazil::{Code, Error, Keeper, Machine, SequenceStart, StateAtomics, StateFile, Subject};
 
 use crate::disk::Record;
 use crate::fault::Fault;
@@ -129,8 +129,8 @@ impl Shared {
         }
     }
 
-    pub(crate) fn cells(&self) -> Cells<'_> {
-        self.live.cells(self.start)
+    pub(crate) fn atomics(&self) -> StateAtomics<'_> {
+        self.live.atomics(self.start)
     }
 
     /// How long it is until the first ID: until the window begins and, without clock ids to switch to, until the current tick
@@ -138,7 +138,7 @@ impl Shared {
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
         let failed = |cause| Fault::failed(&self.path, "read", &cause);
         let now_ms = self.go_by_ms(host::wall_ms()).map_err(failed)?;
-        let (cells, machine) = (self.cells(), &self.machine);
+        let (cells, machine) = (self.atomics(), &self.machine);
         let begin_ms = machine.tick_from(cells.from_ms()).saturating_sub(now_ms);
         let lead_ms = match (machine.clock_ids(), cells.word.load(Ordering::Acquire)) {
             (0, word) if word != u64::MAX => machine.lead_ms(word, now_ms).saturating_sub(machine.max_lead_ms()),
@@ -238,7 +238,7 @@ impl Shared {
             && self.live.cut_off()
             && let Ok(live) = Live::map(&self.file, self.machine.clock_ids())
         {
-            *until_ms = Some(live.cells(self.start).used_ms(&self.machine));
+            *until_ms = Some(live.atomics(self.start).used_until_ms(&self.machine));
         }
         error
     }
@@ -320,7 +320,7 @@ impl Shared {
             return Ok(());
         }
         let Some(_raising) = locks::hold(&self.file, Range::Raise, LEAVE_PATIENCE)? else { return Ok(()) };
-        let (cells, until_ms) = (self.cells(), self.live.get(Place::Until));
+        let (cells, until_ms) = (self.atomics(), self.live.get(Place::Until));
         let from_ms = cells.from_ms();
         let Some(used_ms) = cells.close(&self.machine) else { return Ok(()) };
         let ceiling_ms = used_ms.max(from_ms).min(until_ms);
@@ -354,8 +354,8 @@ impl Drop for Attachment {
 }
 
 impl Keeper for Attachment {
-    fn cells(&self) -> Cells<'_> {
-        self.shared.cells()
+    fn atomics(&self) -> StateAtomics<'_> {
+        self.shared.atomics()
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
@@ -383,10 +383,10 @@ impl Keeper for Attachment {
         self.shared.fault().map(|fault| fault.text().to_owned())
     }
 
-    fn file(&self) -> Option<KeptFile> {
+    fn file(&self) -> Option<StateFile> {
         let Shared { path, file_system, live, identity, raises, .. } = &*self.shared;
         let wall_ms = host::wall_ms();
-        let mut file = KeptFile::new(path.display().to_string(), file_system.clone());
+        let mut file = StateFile::new(path.display().to_string(), file_system.clone());
         file.ceiling_ms = live.get(Place::Until);
         file.attached = os::holders(*identity, Range::Attached.byte());
         file.raises = raises.load(Ordering::Relaxed);

@@ -9,7 +9,7 @@
 //! | 40 | the number of the newest record on disk |
 //! | 48 | the mount of the file system ([`crate::os::superblock`]), 0 where it is not known |
 //! | 56 … 95 | what is known of the clock ([`crate::trust`]) |
-//! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::Cells::origin`]) |
+//! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::StateAtomics::origin`]) |
 //! | 144, 152 | the key |
 //! | 256 | the word, alone on its pair of cache lines |
 //! | 1024 … | the clock ids |
@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use frazil::{Cells, SequenceStart};
+use frazil::{SequenceStart, StateAtomics};
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::disk::LIVE_AT;
@@ -129,9 +129,9 @@ impl Live {
         self.at(place).store(value, Ordering::Release);
     }
 
-    pub(crate) fn cells(&self, start: SequenceStart) -> Cells<'_> {
+    pub(crate) fn atomics(&self, start: SequenceStart) -> StateAtomics<'_> {
         let key = self.row(Place::Key as usize, 2);
-        Cells {
+        StateAtomics {
             word: self.at(Place::Word),
             origin: self.at(Place::Origin),
             until_ms: self.at(Place::Until),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use frazil::page::{LocalRequest, LocalState, is_scope};
 use frazil::{
-    Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, KeptFile, Layout, Machine, Node, Rule, SequenceStart, Subject,
+    Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, Layout, Machine, Node, Rule, SequenceStart, StateFile, Subject,
 };
 
 use crate::attachment::{Attachment, lock};
@@ -111,7 +111,7 @@ impl Local {
         let LocalOptions { dir, node, scope, max_lead_ms, sequence_start, start_wait_ms, file_system } = options;
         let has_node = layout.join_node(Node::None).is_err();
         let default = if has_node { Node::Id(0) } else { Node::None };
-        let machine = Machine::leading(layout, node.unwrap_or(default), max_lead_ms)?;
+        let machine = Machine::with_max_lead(layout, node.unwrap_or(default), max_lead_ms)?;
         let claim = Claim::kept(&machine, scope.as_deref())?;
         let order = Order { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
         let (attachment, wait_ms) = order.attach()?;
@@ -137,8 +137,8 @@ impl Local {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn file(&self) -> KeptFile {
-        self.attachment.file().unwrap_or_else(|| KeptFile::new("", ""))
+    pub fn file(&self) -> StateFile {
+        self.attachment.file().unwrap_or_else(|| StateFile::new("", ""))
     }
 }
 
@@ -157,9 +157,9 @@ impl Deref for Local {
 ///
 /// ```
 /// use frazil::Code;
-/// use frazil::page::{Desk, Page};
-/// let (mut desk, mut page) = (Desk::new(), Page::new());
-/// let status = desk.local(&mut page, |request| Ok(frazil_local::attach(request)?));
+/// use frazil::page::{Handles, Page};
+/// let (mut handles, mut page) = (Handles::new(), Page::new());
+/// let status = handles.local(&mut page, |request| Ok(frazil_local::attach(request)?));
 /// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
 /// ```
 pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {

@@ -191,11 +191,11 @@ impl Opening<'_> {
             let reserved_until_ms = if reserved_ms > 0 { host::wall_ms().saturating_add(reserved_ms) } else { 0 };
             Window { from_ms: from_ms.max(reserved_until_ms), until_ms: record.ceiling_ms }
         };
-        let cells = shared.cells();
+        let cells = shared.atomics();
         if alone && !self.is_proven()? {
             self.anew(after(record.ceiling_ms))?;
         } else if cells.word.load(Ordering::Acquire) == u64::MAX {
-            cells.open(after(record.ceiling_ms));
+            cells.begin_anew(after(record.ceiling_ms));
         } else if !cells.same_start() && !alone {
             let text =
                 format!("{} is in use with another sequenceStart: all its generators must have the same", shared.path.display());
@@ -203,7 +203,7 @@ impl Opening<'_> {
         } else if !cells.same_start() || (alone && reserved_ms > 0) {
             // Positions of a tick mean other IDs where the sequence starts elsewhere, so the tick must be another one too.
             let used_ms = cells.close(machine).unwrap_or(record.ceiling_ms);
-            cells.open(after(used_ms.max(cells.from_ms())));
+            cells.begin_anew(after(used_ms.max(cells.from_ms())));
         }
         let wait_ms = shared.wait_ms()?;
         // A sighting of the clock, so that processes that live for a moment each learn it together.
@@ -243,7 +243,7 @@ impl Opening<'_> {
         }
         // The kernel tells a new descriptor of a failure that nobody was told of yet. Where the state goes on as it was, the flush
         // raises the ceiling too, as the first ID would have to, so that a restart after a crash takes one flush and not two.
-        let cells = shared.cells();
+        let cells = shared.atomics();
         let goes_on = cells.word.load(Ordering::Acquire) != u64::MAX && cells.same_start() && self.reserved_ms == 0;
         let flushed = if goes_on { shared.flush_or_raise(self.record.ceiling_ms) } else { file.sync_data() };
         flushed.map_err(|cause| {
@@ -277,11 +277,11 @@ impl Opening<'_> {
         live.set(Place::Disk, disk);
         live.set(Place::Number, record.number);
         live.set(Place::Superblock, os::superblock(&shared.file).unwrap_or(0));
-        let cells = shared.cells();
+        let cells = shared.atomics();
         for (half, key) in cells.key.iter().zip(header.key) {
             half.store(key, Ordering::Relaxed);
         }
-        cells.open(window);
+        cells.begin_anew(window);
         live.set(Place::BootHigh, high);
         live.set(Place::BootLow, low);
         live.set(Place::Magic, MAGIC);

@@ -1,4 +1,4 @@
-//! The core as a Node-API addon: every function translates one call of [`Desk`] and nothing else.
+//! The core as a Node-API addon: every function translates one call of [`Handles`] and nothing else.
 //!
 //! Names and order are those of `crates/wasm`, which has no files and so neither `local`, `local_async`, `opened` nor `file`.
 //!
@@ -6,7 +6,7 @@
 //! the work they carry (`docs/design.md`).
 //!
 //! * **States** are the process's: one registry behind a lock, shared by all worker threads.
-//! * **Handles** are the page's: a desk for each, in thread-local memory, so minting takes no lock.
+//! * **Handles** are the page's: a handle table for each, in thread-local memory, so minting takes no lock.
 //! * **A page** is a `SharedArrayBuffer`, the one kind of memory that no JavaScript can take away, shrink or move, so what the
 //!   addon writes to is its own whatever becomes of the buffer. Each copy of the package in each realm has a page, since two
 //!   that read one page would read each other's IDs.
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use frazil::page::{ABI, Desk, LocalOpened, LocalOpening, NO_ID, Page, slot};
+use frazil::page::{ABI, Handles, LocalOpened, LocalOpening, NO_ID, Page, slot};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{
     Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Uint8Array, Unknown,
@@ -37,7 +37,7 @@ static TICKETS: AtomicU32 = AtomicU32::new(0);
 /// A page and the generators that were opened through it.
 struct Lent {
     page: NonNull<Page>,
-    desk: Desk,
+    handles: Handles,
     /// The reference that JavaScript's collector counts. Without it the memory is not ours.
     _memory: Uint8Array,
 }
@@ -49,15 +49,15 @@ thread_local! {
     static OPENED: RefCell<BTreeMap<u32, LocalOpened>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Runs a call on a page and its desk; `unready` where this thread has no such page.
-fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Desk, &mut Page) -> T) -> T {
+/// Runs a call on a page and its handle table; `unready` where this thread has no such page.
+fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Handles, &mut Page) -> T) -> T {
     PAGES.with_borrow_mut(|pages| {
-        let Some(Some(Lent { page, desk, .. })) = pages.get_mut(page as usize) else { return unready };
+        let Some(Some(Lent { page, handles, .. })) = pages.get_mut(page as usize) else { return unready };
         // SAFETY: `lend` checked size, alignment and that the memory is shared, so it is there as long as the reference beside
         // it. JavaScript of this thread is suspended while the call runs, and the borrow of `PAGES` keeps this function from
         // making a second reference. Another thread has the memory only where somebody took it from our closure and sent
         // it there, and can then but change numbers, of which each is checked where it is read.
-        call(desk, unsafe { page.as_mut() })
+        call(handles, unsafe { page.as_mut() })
     })
 }
 
@@ -123,20 +123,20 @@ fn lend(env: &Env) -> Result<(Lent, Uint8Array)> {
     if answers != [sys::Status::napi_ok; 2] || detachable || memory.len() != size || !start.is_aligned() {
         return Err(Error::new(Status::InvalidArg, format!("the page must be {size} bytes of a SharedArrayBuffer, aligned")));
     }
-    Ok((Lent { page: start, desk: Desk::new(), _memory: memory }, again))
+    Ok((Lent { page: start, handles: Handles::new(), _memory: memory }, again))
 }
 
-/// `Desk::open`.
+/// `Handles::open`.
 #[napi]
 #[must_use]
 pub fn open(page: u32) -> u32 {
     // A thread that panicked while opening left the registry whole: a state is added in one step, at the end.
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with(page, Code::Closed as u32, |desk, page| {
+    with(page, Code::Closed as u32, |handles, page| {
         if [slot::PRIVATE, slot::UNSHARED].iter().any(|at| page.numbers[*at] != 0.0) {
-            return desk.open(page, &mut registry);
+            return handles.open(page, &mut registry);
         }
-        as_backend(page, |page| desk.open(page, &mut registry))
+        as_backend(page, |page| handles.open(page, &mut registry))
     })
 }
 
@@ -153,12 +153,12 @@ fn as_backend(page: &mut Page, open: impl FnOnce(&mut Page) -> u32) -> u32 {
     status
 }
 
-/// `Desk::local`, on a state file.
+/// `Handles::local`, on a state file.
 #[napi]
 #[must_use]
 pub fn local(page: u32) -> u32 {
-    with(page, Code::Closed as u32, |desk, page| {
-        as_backend(page, |page| desk.local(page, |request| Ok(frazil_local::attach(request)?)))
+    with(page, Code::Closed as u32, |handles, page| {
+        as_backend(page, |page| handles.local(page, |request| Ok(frazil_local::attach(request)?)))
     })
 }
 
@@ -184,52 +184,52 @@ pub fn local_async(env: &Env, page: u32) -> Result<Object<'_>> {
     Ok(promise)
 }
 
-/// The second half: `Desk::opened`, for a ticket, once.
+/// The second half: `Handles::opened`, for a ticket, once.
 #[napi]
 #[must_use]
 pub fn opened(page: u32, ticket: u32) -> u32 {
     let opened = OPENED.with_borrow_mut(|opened| opened.remove(&ticket));
     let closed = Code::Closed as u32;
-    with(page, closed, |desk, page| opened.map_or(closed, |opened| as_backend(page, |page| desk.opened(page, opened))))
+    with(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
 }
 
-/// `Desk::release`.
+/// `Handles::release`.
 #[napi]
 pub fn release(page: u32, handle: f64) {
-    with(page, (), |desk, _| desk.release(handle));
+    with(page, (), |handles, _| handles.release(handle));
 }
 
-/// `Desk::admit`.
+/// `Handles::admit`.
 #[napi]
 #[must_use]
 pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |desk, page| desk.admit(page, handle, count, wait_ms))
+    with(page, Code::Closed as u32, |handles, page| handles.admit(page, handle, count, wait_ms))
 }
 
-/// `Desk::reserve`.
+/// `Handles::reserve`.
 #[napi]
 #[must_use]
 pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with(page, Code::Closed as u32, |desk, page| desk.reserve(page, handle, now_ms, want, confirmed))
+    with(page, Code::Closed as u32, |handles, page| handles.reserve(page, handle, now_ms, want, confirmed))
 }
 
-/// `Desk::next`.
+/// `Handles::next`.
 #[napi]
 #[must_use]
 pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with(page, NO_ID, |desk, page| desk.next(page, handle, now_ms, confirmed))
+    with(page, NO_ID, |handles, page| handles.next(page, handle, now_ms, confirmed))
 }
 
-/// `Desk::health`.
+/// `Handles::health`.
 #[napi]
 #[must_use]
 pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |desk, page| desk.health(page, handle, now_ms))
+    with(page, Code::Closed as u32, |handles, page| handles.health(page, handle, now_ms))
 }
 
-/// `Desk::file`.
+/// `Handles::file`.
 #[napi]
 #[must_use]
 pub fn file(page: u32, handle: f64) -> u32 {
-    with(page, Code::Closed as u32, |desk, page| desk.file(page, handle))
+    with(page, Code::Closed as u32, |handles, page| handles.file(page, handle))
 }

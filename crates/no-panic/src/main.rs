@@ -14,7 +14,7 @@
 
 use core::hint::black_box;
 
-use frazil::page::{Desk, Page};
+use frazil::page::{Handles, Page};
 use frazil::{
     Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Stats, Window,
 };
@@ -83,26 +83,26 @@ fn generator_stats(generator: &Generator) -> Stats {
 
 #[no_panic]
 #[inline(never)]
-fn desk_reserve(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    desk.reserve(page, handle, now_ms, want, confirmed)
+fn handles_reserve(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
+    handles.reserve(page, handle, now_ms, want, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_next(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    desk.next(page, handle, now_ms, confirmed)
+fn handles_next(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
+    handles.next(page, handle, now_ms, confirmed)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_admit(desk: &Desk, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    desk.admit(page, handle, count, wait_ms)
+fn handles_admit(handles: &Handles, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
+    handles.admit(page, handle, count, wait_ms)
 }
 
 #[no_panic]
 #[inline(never)]
-fn desk_health(desk: &Desk, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
-    desk.health(page, handle, now_ms)
+fn handles_health(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
+    handles.health(page, handle, now_ms)
 }
 
 #[no_panic]
@@ -160,10 +160,10 @@ fn main() {
         generator_fill as *const (),
         generator_health as *const (),
         generator_stats as *const (),
-        desk_reserve as *const (),
-        desk_next as *const (),
-        desk_admit as *const (),
-        desk_health as *const (),
+        handles_reserve as *const (),
+        handles_next as *const (),
+        handles_admit as *const (),
+        handles_health as *const (),
         layout_decode as *const (),
         layout_decode_many as *const (),
         layout_timestamp_of as *const (),

@@ -1,4 +1,4 @@
-//! The core as a WebAssembly module: every function translates one call of [`Desk`] and nothing else.
+//! The core as a WebAssembly module: every function translates one call of [`Handles`] and nothing else.
 //!
 //! Names and order are those of `crates/napi`. Numbers only cross the boundary, so that wasm-bindgen's glue stays a few
 //! lines (`docs/design.md`): no strings, no slices, no exceptions.
@@ -14,7 +14,7 @@ extern crate std;
 
 use core::cell::RefCell;
 
-use frazil::page::{ABI, Desk, NO_ID, Page};
+use frazil::page::{ABI, Handles, NO_ID, Page};
 use frazil::{Code, Registry};
 use lol_alloc::{AssumeSingleThreaded, FreeListAllocator};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -32,7 +32,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 /// Everything of the instance. All zeros, so it takes no room in the module (PACKAGING, trap T8).
 struct Instance {
     registry: Registry,
-    desk: Desk,
+    handles: Handles,
     page: Page,
 }
 
@@ -45,9 +45,10 @@ compile_error!("this module is for one thread: `Single` would be unsound with sh
 // SAFETY: without the target feature `atomics` a WebAssembly instance has one thread, so nothing is ever shared.
 unsafe impl Sync for Single {}
 
-static INSTANCE: Single = Single(RefCell::new(Instance { registry: Registry::new(), desk: Desk::new(), page: Page::new() }));
+static INSTANCE: Single =
+    Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::new(), page: Page::new() }));
 
-/// Runs a call on the page and its desk; `unready` where the page is not the one that `page` returned.
+/// Runs a call on the page and its handle table; `unready` where the page is not the one that `page` returned.
 fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Instance) -> T) -> T {
     if page != self::page() {
         return unready;
@@ -74,43 +75,43 @@ pub fn page() -> u32 {
     }
 }
 
-/// `Desk::open`.
+/// `Handles::open`.
 #[wasm_bindgen]
 #[must_use]
 pub fn open(page: u32) -> u32 {
-    with(page, Code::Closed as u32, |Instance { registry, desk, page }| desk.open(page, registry))
+    with(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.open(page, registry))
 }
 
-/// `Desk::release`.
+/// `Handles::release`.
 #[wasm_bindgen]
 pub fn release(page: u32, handle: f64) {
-    with(page, (), |Instance { desk, .. }| desk.release(handle));
+    with(page, (), |Instance { handles, .. }| handles.release(handle));
 }
 
-/// `Desk::admit`.
+/// `Handles::admit`.
 #[wasm_bindgen]
 #[must_use]
 pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.admit(page, handle, count, wait_ms))
+    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.admit(page, handle, count, wait_ms))
 }
 
-/// `Desk::reserve`.
+/// `Handles::reserve`.
 #[wasm_bindgen]
 #[must_use]
 pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.reserve(page, handle, now_ms, want, confirmed))
+    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.reserve(page, handle, now_ms, want, confirmed))
 }
 
-/// `Desk::next`.
+/// `Handles::next`.
 #[wasm_bindgen]
 #[must_use]
 pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with(page, NO_ID, |Instance { desk, page, .. }| desk.next(page, handle, now_ms, confirmed))
+    with(page, NO_ID, |Instance { handles, page, .. }| handles.next(page, handle, now_ms, confirmed))
 }
 
-/// `Desk::health`.
+/// `Handles::health`.
 #[wasm_bindgen]
 #[must_use]
 pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |Instance { desk, page, .. }| desk.health(page, handle, now_ms))
+    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.health(page, handle, now_ms))
 }

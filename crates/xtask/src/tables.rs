@@ -276,7 +276,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{CODES, RULES, SUBJECTS, needs_meaning};
-    use frazil::page::{Desk, KEYLESS, Page, RECHECK, SLOTS, slot};
+    use frazil::page::{Handles, KEYLESS, Page, RECHECK, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
@@ -339,33 +339,33 @@ mod tests {
 
     /// Opens it as it is described but for one slot, and calls what was opened with everything.
     fn call(seen: &mut Seen, page: &mut Page, changed: usize, value: f64) {
-        let (mut desk, mut registry) = (Desk::new(), Registry::new());
+        let (mut handles, mut registry) = (Handles::new(), Registry::new());
         for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
             page.numbers[flag] = f64::from(u8::from(changed == flag + 1));
         }
         page.numbers[changed] = value;
-        let status = desk.open(page, &mut registry);
+        let status = handles.open(page, &mut registry);
         seen.note(page, status);
         if status != 0 {
             return;
         }
         page.numbers[slot::SEQUENCE_START] = 2.0;
-        let status = desk.open(page, &mut registry);
+        let status = handles.open(page, &mut registry);
         seen.note(page, status);
         for a in VALUES {
             for b in VALUES {
-                let status = desk.admit(page, 0.0, a, b);
+                let status = handles.admit(page, 0.0, a, b);
                 seen.note(page, status);
             }
             for confirmed in [false, true, true] {
-                let status = desk.reserve(page, 0.0, a, 4096, confirmed);
+                let status = handles.reserve(page, 0.0, a, 4096, confirmed);
                 seen.note(page, status);
             }
-            let status = desk.health(page, 0.0, a);
+            let status = handles.health(page, 0.0, a);
             seen.note(page, status);
         }
-        desk.release(0.0);
-        let status = desk.reserve(page, 0.0, EPOCH_MS, 1, true);
+        handles.release(0.0);
+        let status = handles.reserve(page, 0.0, EPOCH_MS, 1, true);
         seen.note(page, status);
     }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { bundle, root } from "../host.mjs";
 
 /** How many tests the file has: none may be lost on the way to a runtime. */
-export const TESTS = readFileSync(`${root}crates/wasm/tests/desk.rs`, "utf8").match(
+export const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(
   /^#\[wasm_bindgen_test\]$/gm,
 ).length;
 
@@ -16,13 +16,13 @@ const cargo = (args) =>
 /** Bundles files that run the tests, and puts the module beside them as `tests.wasm`. */
 export async function compileTests(entries) {
   // With the profile of the package, whose dependencies are compiled already.
-  const what = ["-p", "frazil-wasm", "--features", "std", "--test", "desk", "--profile", "release-wasm"];
+  const what = ["-p", "frazil-wasm", "--features", "std", "--test", "calls", "--profile", "release-wasm"];
   const how = ["--locked", "--quiet", "--target", "wasm32-unknown-unknown", "--no-run", "--message-format=json"];
   const messages = cargo(["test", ...what, ...how])
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const { executable } = messages.find(({ target, executable }) => target?.name === "desk" && executable);
+  const { executable } = messages.find(({ target, executable }) => target?.name === "calls" && executable);
   const glue = mkdtempSync(`${tmpdir()}/frazil-wasm-bindgen-`);
   cargo(["run", "--locked", "--quiet", "-p", "xtask", "--", "bindgen", executable, glue]);
   const folder = await bundle(
