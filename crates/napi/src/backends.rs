@@ -1,50 +1,52 @@
-//! One backend a process for static node ids.
+//! One backend a process: the native addon or WebAssembly.
 //!
-//! The package also runs on WebAssembly, which shares no state with this addon, so under one node id the two repeat each
-//! other. Within a realm the package has one backend; threads and realms know nothing of each other, so each backend leaves
-//! a mark on the *process* that the other one reads, before it mints for the first time:
+//! The package also runs on WebAssembly, which shares no state with this addon. Under one node id the two would issue the same
+//! IDs. Within a realm the package has one backend, but threads and realms do not see each other. So each backend leaves a mark
+//! on the *process* before it mints for the first time, and looks for the mark of the other:
 //!
-//! * **This addon** maps a page of memory under a name, which `/proc/self/maps` shows to everybody. A file name would not do:
-//!   a bundler may have renamed the addon, and an addon that is loaded but not used is in nobody's way.
-//! * **WebAssembly** holds a file open in the main thread that nobody else opens, which `/proc/self/fd` shows; in a worker thread
-//!   static node ids are refused anyway. Where there is no such file, or files may not be read, it sets a variable of the
-//!   environment. A child inherits that, so it names the process.
+//! * **This addon** maps a page of memory under a name, which `/proc/self/maps` shows. The name of the addon's file would not
+//!   serve: a bundler may have changed it, and an addon that is loaded but not used conflicts with nothing.
+//! * **WebAssembly** opens a file in the main thread that no other code opens, which `/proc/self/fd` shows. (In a worker thread
+//!   it refuses static node ids.) Where that file does not exist or may not be read, it sets an environment variable, which
+//!   contains the process id because a child inherits it.
 //!
-//! Each marks before it looks, so of two that start at once at least one sees the other. States last as long as the
-//! process, and so does the mark of a backend that was used. On Linux; elsewhere the addon leaves no mark, and so only the
-//! addon sees WebAssembly. The counterpart is `npm/frazil/src/binding/node.ts`.
+//! Each backend leaves its mark before it looks, so of two that start at once at least one sees the other. The mark of a
+//! backend that was used stays until the process ends, as the states do.
+//!
+//! Not covered: outside Linux the addon leaves no mark, so only the addon detects WebAssembly. The counterpart is
+//! `npm/frazil/src/binding/node.ts`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What WebAssembly holds open of the process's folder in `/proc`.
+/// The file in `/proc/self` that WebAssembly holds open.
 const FILE: &str = "personality";
-/// The variable: the process id, a colon, and what tells the process from an earlier one with that id.
+/// The environment variable. Its value is the process id, a colon, and the start time of the process, since process ids recur.
 const VARIABLE: &str = "FRAZIL_WASM_PROCESS";
 
-/// The use of this addon by the process.
-struct Use {
-    /// Calls that are about to open a state.
-    claims: usize,
-    /// Whether one of them did.
+/// Whether the addon is the backend of this process.
+struct Usage {
+    /// Calls that are opening a state now.
+    openings: usize,
+    /// Whether one of them has opened a state.
     confirmed: bool,
     mark: Option<Mark>,
 }
 
-static USE: Mutex<Use> = Mutex::new(Use { claims: 0, confirmed: false, mark: None });
+static USAGE: Mutex<Usage> = Mutex::new(Usage { openings: 0, confirmed: false, mark: None });
 
-fn in_use() -> MutexGuard<'static, Use> {
-    USE.lock().unwrap_or_else(PoisonError::into_inner)
+fn usage() -> MutexGuard<'static, Usage> {
+    USAGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The addon is the backend of this process as long as this is held, and for good once it is confirmed.
-pub(crate) struct Claim {
+/// An opening of a state. The addon is the backend of this process while one exists, and for good once one is confirmed.
+pub(crate) struct Opening {
     confirmed: bool,
 }
 
-/// Takes the addon into use, or says why it cannot be.
-pub(crate) fn claim() -> Result<Claim, String> {
-    let mut addon = in_use();
-    if !addon.confirmed && addon.claims == 0 {
+/// Marks the addon as the backend of this process, or returns why it cannot be.
+pub(crate) fn begin_opening() -> Result<Opening, String> {
+    let mut addon = usage();
+    if !addon.confirmed && addon.openings == 0 {
         addon.mark = Mark::make();
         if wasm_is_used() {
             addon.mark = None;
@@ -56,23 +58,23 @@ pub(crate) fn claim() -> Result<Claim, String> {
             );
         }
     }
-    addon.claims += 1;
-    Ok(Claim { confirmed: false })
+    addon.openings += 1;
+    Ok(Opening { confirmed: false })
 }
 
-impl Claim {
-    /// A state was opened.
+impl Opening {
+    /// Notes that a state was opened.
     pub(crate) fn confirm(mut self) {
         self.confirmed = true;
     }
 }
 
-impl Drop for Claim {
+impl Drop for Opening {
     fn drop(&mut self) {
-        let mut addon = in_use();
-        addon.claims -= 1;
+        let mut addon = usage();
+        addon.openings -= 1;
         addon.confirmed |= self.confirmed;
-        if addon.claims == 0 && !addon.confirmed {
+        if addon.openings == 0 && !addon.confirmed {
             addon.mark = None;
         }
     }
@@ -91,7 +93,7 @@ fn wasm_is_used() -> bool {
     value.starts_with(&format!("{}:", std::process::id())) && !is_inherited(&value)
 }
 
-/// Whether the process was started with that value: its parent's, which had the same id in another namespace.
+/// Whether the process was started with that value. Then it is its parent's, which had the same id in another pid namespace.
 fn is_inherited(value: &str) -> bool {
     let Ok(environment) = std::fs::read("/proc/self/environ") else { return false };
     environment.split(|byte| *byte == 0).any(|line| line == format!("{VARIABLE}={value}").as_bytes())
@@ -101,7 +103,7 @@ fn is_inherited(value: &str) -> bool {
 #[cfg(target_os = "linux")]
 struct Mark(std::ptr::NonNull<libc::c_void>);
 
-// SAFETY: the memory is never read or written; it is there to be seen, and any thread may unmap it.
+// SAFETY: the memory is never read or written, and any thread may unmap it.
 #[cfg(target_os = "linux")]
 unsafe impl Send for Mark {}
 
@@ -109,7 +111,7 @@ unsafe impl Send for Mark {}
 impl Mark {
     const BYTES: usize = 4096;
 
-    /// `None` where the kernel refuses (a sandbox may): then nothing shows, as on other systems.
+    /// `None` where the kernel refuses, as a sandbox may. Then there is no mark, as on other systems.
     fn make() -> Option<Self> {
         // SAFETY: the name ends with a zero, and the descriptor is closed below.
         let file = unsafe { libc::memfd_create(c"frazil-native".as_ptr(), libc::MFD_CLOEXEC) };
@@ -133,7 +135,7 @@ impl Drop for Mark {
     }
 }
 
-/// No mark is known that JavaScript could see.
+/// No mark is known that JavaScript could read on this system.
 #[cfg(not(target_os = "linux"))]
 struct Mark;
 

@@ -1,27 +1,28 @@
 //! One copy of this addon a process.
 //!
-//! The same file loaded by many threads is one copy with one registry. Two files (two versions in one tree, say) are two,
-//! and their states would repeat each other. Within a realm the package's JavaScript finds its other copy; between
-//! threads only the dynamic linker knows of both.
+//! One file that many threads load is one copy with one registry. Two files, such as two versions in one dependency tree, are
+//! two copies with a registry each, and under one node id they would issue the same IDs. Within a realm the package's JavaScript
+//! detects a second copy; across threads only the dynamic linker knows both.
 //!
-//! * **By a symbol**, not by a file name: a bundler may have renamed the file.
-//! * **For good**: `napi-build` links with `-z nodelete`, so the states outlive the last worker thread that used them.
-//! * **Linux only**: elsewhere nothing is looked for, and `docs/api.md` says so.
+//! * **Detected by a symbol**, not by a file name, because a bundler may rename the file.
+//! * **Never unloaded**: `napi-build` links with `-z nodelete`, so states outlive the last worker thread that used them.
+//!
+//! Not covered: outside Linux a second copy is not detected (`docs/api.md`).
 
 use std::sync::atomic::AtomicU8;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The mark that every copy exports: its address tells the copies apart, and it is 1 from a copy's first use on.
+/// The mark that every copy exports. Its address identifies the copy; it is 1 from the first use of the copy on.
 #[expect(unreachable_pub, reason = "exported by name, for the linker")]
 #[unsafe(no_mangle)]
 pub static FRAZIL_ADDON: AtomicU8 = AtomicU8::new(0);
 
-/// Takes this copy into use, or returns the path of another one that is.
+/// Marks this copy as in use, or returns the path of another copy that is.
 ///
-/// The mark is set before the others are looked at, so of two copies that start at once at least one sees the other.
+/// The mark is set before the others are read, so of two copies that start at once at least one sees the other.
 #[cfg(target_os = "linux")]
-pub(crate) fn claim() -> Result<(), String> {
+pub(crate) fn mark_in_use() -> Result<(), String> {
     let first = FRAZIL_ADDON.swap(1, SeqCst) == 0;
     let Some(path) = other() else { return Ok(()) };
     if first {
@@ -30,9 +31,9 @@ pub(crate) fn claim() -> Result<(), String> {
     Err(path)
 }
 
-/// Other copies are not looked for here.
+/// Other copies are not detected on this system.
 #[cfg(not(target_os = "linux"))]
-pub(crate) const fn claim() -> Result<(), String> {
+pub(crate) const fn mark_in_use() -> Result<(), String> {
     Ok(())
 }
 

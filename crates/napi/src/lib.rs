@@ -1,17 +1,16 @@
-//! The core as a Node-API addon: every function translates one call of [`Handles`] and nothing else.
+//! The core as a Node-API addon: each function translates one call of [`Handles`].
 //!
-//! Names and order are those of `crates/wasm`, which has no files and so neither `local`, `local_async`, `opened` nor `file`.
+//! Names and order are those of `crates/wasm`, which has no files and therefore no `local`, `local_async`, `opened` and `file`.
 //!
-//! Free functions that pass numbers, and a page of memory for the rest, because class methods and strings cost several times
-//! the work they carry (`docs/design.md`).
+//! The functions are free functions that pass numbers, and a page of memory holds everything else: class methods and strings
+//! cost several times the work that they carry (`docs/design.md`).
 //!
-//! * **States** are the process's: one registry behind a lock, shared by all worker threads.
-//! * **Handles** are the page's: a handle table for each, in thread-local memory, so minting takes no lock.
-//! * **A page** is a `SharedArrayBuffer`, the one kind of memory that no JavaScript can take away, shrink or move, so what the
-//!   addon writes to is its own whatever becomes of the buffer. Each copy of the package in each realm has a page, since two
-//!   that read one page would read each other's IDs.
-//! * **A page lasts as long as its owner**, an object of the realm. The buffer is of the addon's own realm: a reference to one
-//!   of the owner's would keep that realm alive.
+//! * **One registry a process**, behind a lock, shared by all worker threads.
+//! * **One handle table a page**, in thread-local memory, so minting takes no lock.
+//! * **A page is a `SharedArrayBuffer`**, the only memory that JavaScript cannot detach, shrink or move. Each copy of the package
+//!   in each realm has a page of its own, since two that share one would read each other's IDs.
+//! * **A page exists as long as its owner**, an object of the caller's realm. The buffer belongs to the addon's realm: a
+//!   reference to a buffer of the owner's realm would keep that realm alive.
 
 mod backends;
 mod copies;
@@ -35,28 +34,28 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 static TICKETS: AtomicU32 = AtomicU32::new(0);
 
 /// A page and the generators that were opened through it.
-struct Lent {
+struct OpenPage {
     page: NonNull<Page>,
     handles: Handles,
-    /// The reference that JavaScript's collector counts. Without it the memory is not ours.
+    /// Keeps the memory from being collected.
     _memory: Uint8Array,
 }
 
 thread_local! {
-    /// By number. `None` where the owner is gone; numbers are not used again.
-    static PAGES: RefCell<Vec<Option<Lent>>> = const { RefCell::new(Vec::new()) };
-    /// State files that were opened and not fetched yet, by ticket.
+    /// By number. `None` once the owner was collected; numbers are not reused.
+    static PAGES: RefCell<Vec<Option<OpenPage>>> = const { RefCell::new(Vec::new()) };
+    /// State files that were opened and that `opened` has not taken yet, by ticket.
     static OPENED: RefCell<BTreeMap<u32, LocalOpened>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Runs a call on a page and its handle table; `unready` where this thread has no such page.
-fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Handles, &mut Page) -> T) -> T {
+/// Runs a call on a page and its handle table. Returns `closed` where this thread has no such page.
+fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Handles, &mut Page) -> T) -> T {
     PAGES.with_borrow_mut(|pages| {
-        let Some(Some(Lent { page, handles, .. })) = pages.get_mut(page as usize) else { return unready };
-        // SAFETY: `lend` checked size, alignment and that the memory is shared, so it is there as long as the reference beside
-        // it. JavaScript of this thread is suspended while the call runs, and the borrow of `PAGES` keeps this function from
-        // making a second reference. Another thread has the memory only where somebody took it from our closure and sent
-        // it there, and can then but change numbers, of which each is checked where it is read.
+        let Some(Some(OpenPage { page, handles, .. })) = pages.get_mut(page as usize) else { return closed };
+        // SAFETY: `make_page` checked the size, the alignment, and that the memory is shared, so the memory exists as long as the
+        // reference beside it. JavaScript of this thread is suspended while the call runs, and the borrow of `PAGES` prevents a
+        // second reference. Another thread has the memory only if a program took it from our closure and sent it there. Then
+        // that thread can only change numbers, and each number is checked where it is read.
         call(handles, unsafe { page.as_mut() })
     })
 }
@@ -71,40 +70,40 @@ pub fn abi() -> u32 {
 /// A page that was made: its number, and its memory.
 #[napi(object)]
 pub struct NewPage {
-    /// What the other calls know it by.
+    /// The number that the other calls take.
     pub page: u32,
     /// A view of a `SharedArrayBuffer`.
     pub memory: Uint8Array,
 }
 
-/// Makes a page, which is there for as long as the owner is.
+/// Makes a page, which exists as long as the owner does.
 ///
 /// # Errors
-/// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory; `STATE_CONFLICT` where the
-/// process holds another copy of this addon, whose states this one cannot share.
+/// `InvalidArg` for an owner that is no object, and where a replaced constructor made the memory. `STATE_CONFLICT` where the
+/// process uses another copy of this addon, whose states this one cannot share.
 #[napi]
 pub fn page(env: &Env, mut owner: Object<'_>) -> Result<NewPage, String> {
-    if let Err(path) = copies::claim() {
+    if let Err(path) = copies::mark_in_use() {
         let conflict = format!("another copy of frazil is loaded from {path}, and its states cannot be shared: install one");
         return Err(Error::new(Code::StateConflict.name().to_owned(), conflict));
     }
-    let said = |error: Error| Error::new(error.status.to_string(), error.reason.clone());
-    let (lent, memory) = lend(env).map_err(said)?;
+    let coded = |error: Error| Error::new(error.status.to_string(), error.reason.clone());
+    let (open, memory) = make_page(env).map_err(coded)?;
     let page = PAGES.with_borrow_mut(|pages| {
-        pages.push(Some(lent));
+        pages.push(Some(open));
         pages.len() - 1
     });
     // Taken out first, so that nothing is dropped while the pages are borrowed.
-    let forget = move || PAGES.try_with(|pages| pages.try_borrow_mut().ok()?.get_mut(page)?.take());
-    if let Err(error) = owner.add_finalizer((), (), move |_| drop(forget())) {
-        drop(forget());
-        return Err(said(error));
+    let remove = move || PAGES.try_with(|pages| pages.try_borrow_mut().ok()?.get_mut(page)?.take());
+    if let Err(error) = owner.add_finalizer((), (), move |_| drop(remove())) {
+        drop(remove());
+        return Err(coded(error));
     }
     Ok(NewPage { page: u32::try_from(page).unwrap_or(u32::MAX), memory })
 }
 
 /// A page in memory of the addon's realm, and a second reference to that memory.
-fn lend(env: &Env) -> Result<(Lent, Uint8Array)> {
+fn make_page(env: &Env) -> Result<(OpenPage, Uint8Array)> {
     let size = size_of::<Page>();
     let global = env.get_global()?;
     let shared: Function<'_, f64, Unknown<'_>> = global.get_named_property("SharedArrayBuffer")?;
@@ -113,7 +112,7 @@ fn lend(env: &Env) -> Result<(Lent, Uint8Array)> {
     let view = bytes.new_instance(shared.new_instance(size as f64)?)?;
     let (memory, again) = (Uint8Array::from_unknown(view)?, Uint8Array::from_unknown(view)?);
     let (mut buffer, mut detachable) = (null_mut(), true);
-    // SAFETY: both values are of this environment and this call, and what is not asked for may be null.
+    // SAFETY: both values belong to this environment and this call, and an output that is not wanted may be null.
     let answers = unsafe {
         let (none, unsigned) = (null_mut(), null_mut());
         let view = sys::napi_get_typedarray_info(env.raw(), view.raw(), none, unsigned, null_mut(), &raw mut buffer, null_mut());
@@ -123,16 +122,16 @@ fn lend(env: &Env) -> Result<(Lent, Uint8Array)> {
     if answers != [sys::Status::napi_ok; 2] || detachable || memory.len() != size || !start.is_aligned() {
         return Err(Error::new(Status::InvalidArg, format!("the page must be {size} bytes of a SharedArrayBuffer, aligned")));
     }
-    Ok((Lent { page: start, handles: Handles::new(), _memory: memory }, again))
+    Ok((OpenPage { page: start, handles: Handles::new(), _memory: memory }, again))
 }
 
 /// `Handles::open`.
 #[napi]
 #[must_use]
 pub fn open(page: u32) -> u32 {
-    // A thread that panicked while opening left the registry whole: a state is added in one step, at the end.
+    // A thread that panicked while it opened left the registry consistent: a state is added in one step, at the end.
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-    with(page, Code::Closed as u32, |handles, page| {
+    with_page(page, Code::Closed as u32, |handles, page| {
         if [slot::PRIVATE, slot::UNSHARED].iter().any(|at| page.numbers[*at] != 0.0) {
             return handles.open(page, &mut registry);
         }
@@ -140,15 +139,15 @@ pub fn open(page: u32) -> u32 {
     })
 }
 
-/// Opens what other threads share, if this addon can be the backend of the process.
+/// Opens a state that other threads share, if this addon can be the backend of the process.
 fn as_backend(page: &mut Page, open: impl FnOnce(&mut Page) -> u32) -> u32 {
-    let claim = match backends::claim() {
-        Ok(claim) => claim,
+    let opening = match backends::begin_opening() {
+        Ok(opening) => opening,
         Err(conflict) => return page.refuse_conflict(&conflict),
     };
     let status = open(page);
     if status == 0 {
-        claim.confirm();
+        opening.confirm();
     }
     status
 }
@@ -157,19 +156,19 @@ fn as_backend(page: &mut Page, open: impl FnOnce(&mut Page) -> u32) -> u32 {
 #[napi]
 #[must_use]
 pub fn local(page: u32) -> u32 {
-    with(page, Code::Closed as u32, |handles, page| {
+    with_page(page, Code::Closed as u32, |handles, page| {
         as_backend(page, |page| handles.local(page, |request| Ok(frazil_local::attach(request)?)))
     })
 }
 
-/// The first half of [`local`], which does not hold the event loop: a promise of a ticket for [`opened`]. On a thread of its own, and
-/// not of Node's pool: it can wait for seconds.
+/// The first half of [`local`], which does not block the event loop: a promise of a ticket for [`opened`]. It runs on a thread of
+/// its own and not on Node's pool, because it can wait for seconds.
 ///
 /// # Errors
 /// `GenericFailure` where no thread can be had.
 #[napi(ts_return_type = "Promise<number>")]
 pub fn local_async(env: &Env, page: u32) -> Result<Object<'_>> {
-    let opening = with(page, None, |_, page| Some(LocalOpening::of(page)));
+    let opening = with_page(page, None, |_, page| Some(LocalOpening::of(page)));
     let (deferred, promise) = env.create_deferred()?;
     let work = move || {
         let opened = opening.map(|opening| opening.attach(|request| Ok(frazil_local::attach(request)?)));
@@ -190,46 +189,46 @@ pub fn local_async(env: &Env, page: u32) -> Result<Object<'_>> {
 pub fn opened(page: u32, ticket: u32) -> u32 {
     let opened = OPENED.with_borrow_mut(|opened| opened.remove(&ticket));
     let closed = Code::Closed as u32;
-    with(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
+    with_page(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
 }
 
 /// `Handles::release`.
 #[napi]
 pub fn release(page: u32, handle: f64) {
-    with(page, (), |handles, _| handles.release(handle));
+    with_page(page, (), |handles, _| handles.release(handle));
 }
 
 /// `Handles::admit`.
 #[napi]
 #[must_use]
 pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |handles, page| handles.admit(page, handle, count, wait_ms))
+    with_page(page, Code::Closed as u32, |handles, page| handles.admit(page, handle, count, wait_ms))
 }
 
 /// `Handles::reserve`.
 #[napi]
 #[must_use]
 pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with(page, Code::Closed as u32, |handles, page| handles.reserve(page, handle, now_ms, want, confirmed))
+    with_page(page, Code::Closed as u32, |handles, page| handles.reserve(page, handle, now_ms, want, confirmed))
 }
 
 /// `Handles::next`.
 #[napi]
 #[must_use]
 pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with(page, NO_ID, |handles, page| handles.next(page, handle, now_ms, confirmed))
+    with_page(page, NO_ID, |handles, page| handles.next(page, handle, now_ms, confirmed))
 }
 
 /// `Handles::health`.
 #[napi]
 #[must_use]
 pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |handles, page| handles.health(page, handle, now_ms))
+    with_page(page, Code::Closed as u32, |handles, page| handles.health(page, handle, now_ms))
 }
 
 /// `Handles::file`.
 #[napi]
 #[must_use]
 pub fn file(page: u32, handle: f64) -> u32 {
-    with(page, Code::Closed as u32, |handles, page| handles.file(page, handle))
+    with_page(page, Code::Closed as u32, |handles, page| handles.file(page, handle))
 }

@@ -1,10 +1,10 @@
-//! The core as a WebAssembly module: every function translates one call of [`Handles`] and nothing else.
+//! The core as a WebAssembly module: each function translates one call of [`Handles`].
 //!
-//! Names and order are those of `crates/napi`. Numbers only cross the boundary, so that wasm-bindgen's glue stays a few
-//! lines (`docs/design.md`): no strings, no slices, no exceptions.
+//! Names and order are those of `crates/napi`. Only numbers cross the boundary, no strings, slices or exceptions, so that the
+//! glue of wasm-bindgen stays a few lines (`docs/design.md`).
 //!
-//! * **States and handles** are the instance's: WebAssembly instances share no memory.
-//! * **The page** is static and its number is its address; JavaScript takes a new view of it whenever the memory grew.
+//! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
+//! * **One static page**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![cfg(target_arch = "wasm32")]
@@ -29,7 +29,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// Everything of the instance. All zeros, so it takes no room in the module (PACKAGING, trap T8).
+/// The state of the instance. All zeros, so it takes no room in the module: data that is not zero would be stored in it.
 struct Instance {
     registry: Registry,
     handles: Handles,
@@ -48,10 +48,10 @@ unsafe impl Sync for Single {}
 static INSTANCE: Single =
     Single(RefCell::new(Instance { registry: Registry::new(), handles: Handles::new(), page: Page::new() }));
 
-/// Runs a call on the page and its handle table; `unready` where the page is not the one that `page` returned.
-fn with<T>(page: u32, unready: T, call: impl FnOnce(&mut Instance) -> T) -> T {
+/// Runs a call on the page and its handle table. Returns `closed` where the page is not the one that `page` returned.
+fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> T {
     if page != self::page() {
-        return unready;
+        return closed;
     }
     call(&mut INSTANCE.0.borrow_mut())
 }
@@ -79,39 +79,39 @@ pub fn page() -> u32 {
 #[wasm_bindgen]
 #[must_use]
 pub fn open(page: u32) -> u32 {
-    with(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.open(page, registry))
+    with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.open(page, registry))
 }
 
 /// `Handles::release`.
 #[wasm_bindgen]
 pub fn release(page: u32, handle: f64) {
-    with(page, (), |Instance { handles, .. }| handles.release(handle));
+    with_page(page, (), |Instance { handles, .. }| handles.release(handle));
 }
 
 /// `Handles::admit`.
 #[wasm_bindgen]
 #[must_use]
 pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.admit(page, handle, count, wait_ms))
+    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.admit(page, handle, count, wait_ms))
 }
 
 /// `Handles::reserve`.
 #[wasm_bindgen]
 #[must_use]
 pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
-    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.reserve(page, handle, now_ms, want, confirmed))
+    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.reserve(page, handle, now_ms, want, confirmed))
 }
 
 /// `Handles::next`.
 #[wasm_bindgen]
 #[must_use]
 pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
-    with(page, NO_ID, |Instance { handles, page, .. }| handles.next(page, handle, now_ms, confirmed))
+    with_page(page, NO_ID, |Instance { handles, page, .. }| handles.next(page, handle, now_ms, confirmed))
 }
 
 /// `Handles::health`.
 #[wasm_bindgen]
 #[must_use]
 pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
-    with(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.health(page, handle, now_ms))
+    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.health(page, handle, now_ms))
 }
