@@ -2,16 +2,13 @@
 //!
 //! * `xtask bindgen WASM DIR`: wasm-bindgen's glue for the module (the library, at the version that Cargo.lock pins).
 //! * `xtask tables [--check]`: the TypeScript tables of `npm/frazil/src/generated`, from the core.
-//! * `xtask vectors [--check]`: `crates/core/vectors`, from the reference model.
 //!
 //! `--check` writes nothing and fails where a file is not what would be written.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-mod reference;
 mod tables;
-mod vectors;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -20,11 +17,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
-        ["tables"] => publish(&tables::files(), "tables", false),
-        ["tables", "--check"] => publish(&tables::files(), "tables", true),
-        ["vectors"] => publish(&vectors::files(), "vectors", false),
-        ["vectors", "--check"] => publish(&vectors::files(), "vectors", true),
-        _ => Err("usage: xtask bindgen WASM DIR | tables [--check] | vectors [--check]".into()),
+        ["tables"] => publish(&tables::files(), false),
+        ["tables", "--check"] => publish(&tables::files(), true),
+        _ => Err("usage: xtask bindgen WASM DIR | tables [--check]".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -45,7 +40,7 @@ struct Generated {
 }
 
 /// Writes the files, or checks that they are as they would be written.
-fn publish(files: &[Generated], command: &str, check: bool) -> Result<(), Failure> {
+fn publish(files: &[Generated], check: bool) -> Result<(), Failure> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     for Generated { path, text } in files {
         let file = root.join(path);
@@ -53,7 +48,7 @@ fn publish(files: &[Generated], command: &str, check: bool) -> Result<(), Failur
             std::fs::create_dir_all(file.parent().ok_or("a generated file has a folder")?)?;
             std::fs::write(file, text)?;
         } else if std::fs::read_to_string(&file).ok().as_ref() != Some(text) {
-            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- {command}").into());
+            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- tables").into());
         }
     }
     Ok(())
@@ -67,21 +62,12 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Generated, publish, tables, vectors};
-
-    fn fresh(files: &[Generated], command: &str) {
-        if let Err(stale) = publish(files, command, true) {
-            panic!("{stale}");
-        }
-    }
+    use super::{publish, tables};
 
     #[test]
     fn the_typescript_tables_are_what_the_core_says() {
-        fresh(&tables::files(), "tables");
-    }
-
-    #[test]
-    fn the_vectors_are_what_the_reference_model_says() {
-        fresh(&vectors::files(), "vectors");
+        if let Err(stale) = publish(&tables::files(), true) {
+            panic!("{stale}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{Subject, comment, join, middle, number, numbers, subject, subjects, text};
-use crate::reference::{Kind, Layout, sentence};
+use crate::model::{Kind, Layout, sentence};
 
 pub(super) fn vectors() -> Value {
     json!({

@@ -4,7 +4,7 @@ use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, join, number, subject, text};
-use crate::reference::sentence;
+use crate::model::sentence;
 
 const MAX_SAFE: u128 = (1 << 53) - 1;
 

@@ -4,7 +4,7 @@ use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, custom, decoded, fields, join, middle, number, spec, text};
-use crate::reference::{Field, Kind, Layout, clock, named, node, part, sentence, sequence, time};
+use crate::model::{Field, Kind, Layout, clock, named, node, part, sentence, sequence, time};
 
 pub(super) fn vectors() -> Value {
     let row = |(name, layout): &(&str, Layout)| {

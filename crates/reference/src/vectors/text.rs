@@ -4,8 +4,8 @@ use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, join, text as decimal};
-use crate::reference::sentence;
-use crate::reference::text::{Form, bytes, forms};
+use crate::model::sentence;
+use crate::model::text::{Form, bytes, forms};
 
 const MAX: u128 = (1 << 64) - 1;
 

@@ -6,7 +6,7 @@ mod starts;
 use serde_json::{Value, json};
 
 use super::{comment, join, named, number, subject, text};
-use crate::reference::{Kind, Layout, Minter, Refusal, Start};
+use crate::model::{Kind, Layout, Minter, Refusal, Start};
 
 /// The most that a script asks for at once: what one call across a binding can hand over.
 const FULL: usize = 4096;

@@ -4,7 +4,7 @@ use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, join, subject};
-use crate::reference::{ERRORS, sentence};
+use crate::model::{ERRORS, sentence};
 
 const MAX_SAFE: u64 = (1 << 53) - 1;
 /// The longest that `setTimeout` waits.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Generated;
-use crate::reference::{Decoded, Field, Kind, Layout, clock, named, node, part, sequence, time};
+use crate::VectorFile;
+use crate::model::{Decoded, Field, Kind, Layout, clock, named, node, part, sequence, time};
 
 mod errors;
 mod generation;
@@ -12,8 +12,8 @@ mod layouts;
 mod ranges;
 mod text;
 
-pub(crate) fn files() -> Vec<Generated> {
-    let file = |path, value: Value| Generated { path, text: render(&with_layouts(value), 0) + "\n" };
+pub(crate) fn files() -> Vec<VectorFile> {
+    let file = |path, value: Value| VectorFile { path, text: render(&with_layouts(value), 0) + "\n" };
     vec![
         file("crates/core/vectors/layouts.json", layouts::vectors()),
         file("crates/core/vectors/ids.json", ids::vectors()),
@@ -26,7 +26,7 @@ pub(crate) fn files() -> Vec<Generated> {
 
 /// Said at the top of every file.
 const PREAMBLE: &[&str] = &[
-    "Written by `cargo run -p xtask -- vectors` from a reference model that shares no code with the core. Do not edit.",
+    "Written by `cargo run -p frazil-reference` from a reference model that shares no code with the core. Do not edit.",
     "IDs are decimal strings. Times (fields that end in Ms) are JSON numbers: milliseconds, Unix time unless a duration.",
     "A layout is a name: of a layout in `layouts` of the same file, else of one of the library's named layouts. A spec is { epochMs, tickMs, unsigned, fields: [{ kind, bits, name? }] }, the fields from the most to the least significant bit.",
     "An expected error is `code`, `field` (what it is about, in camelCase) and `rule` (the sentence, numbers filled in); a test compares each of the three that is there. JavaScript may say more: the part of a node (`node.worker` for `node`), and a list of names after the rule and a colon.",

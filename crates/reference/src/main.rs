@@ -1,0 +1,68 @@
+//! Writes the vectors of `crates/core/vectors` from a naive model of frazil.
+//!
+//! * `cargo run -p frazil-reference` writes the files.
+//! * `cargo run -p frazil-reference -- --check` writes nothing and fails if a file is not what would be written.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+mod model;
+mod vectors;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        [] => write(),
+        ["--check"] => check(),
+        _ => Err("usage: frazil-reference [--check]".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            #[expect(clippy::print_stderr, reason = "a build task reports on its standard error")]
+            {
+                eprintln!("frazil-reference: {failure}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A file of vectors: its path from the root of the repository, and its text.
+struct VectorFile {
+    path: &'static str,
+    text: String,
+}
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn write() -> Result<(), Failure> {
+    for VectorFile { path, text } in vectors::files() {
+        std::fs::write(Path::new(ROOT).join(path), text)?;
+    }
+    Ok(())
+}
+
+fn check() -> Result<(), Failure> {
+    for VectorFile { path, text } in vectors::files() {
+        if std::fs::read_to_string(Path::new(ROOT).join(path)).ok() != Some(text) {
+            return Err(format!("{path} is stale; write it anew with: cargo run -p frazil-reference").into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn the_vectors_are_what_the_reference_model_says() {
+        if let Err(stale) = check() {
+            panic!("{stale}");
+        }
+    }
+}
