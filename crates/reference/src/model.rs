@@ -2,14 +2,15 @@
 //!
 //! Fields are a list, an ID is taken apart by division, and the generator keeps the tick and the count within the tick as
 //! numbers, issues one ID after another, and looks for a free clock id among everything it issued. Nothing here is shared
-//! with `crates/core` but the spelling of codes and rules; even the named layouts are written out again, from DESIGN. So an
-//! error would have to be made twice to go unseen.
+//! with `crates/core`: the named layouts, the codes and the sentences of the rules are written out again. So an error would
+//! have to be made twice to go unseen.
 
+pub(crate) mod errors;
 pub(crate) mod text;
 
 use std::collections::{BTreeMap, HashSet};
 
-use frazil::{Code, Rule};
+use errors::{CLOCK_BACKWARD, CLOCK_BEFORE_EPOCH, SEQUENCE_EXHAUSTED, TIME_EXHAUSTED};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -345,25 +346,25 @@ impl<'a> Minter<'a> {
     }
 
     /// The next position, and whether the clock is followed back to it.
-    fn next(&self, now_ms: u128) -> Result<(Position, bool), Code> {
+    fn next(&self, now_ms: u128) -> Result<(Position, bool), &'static str> {
         let layout = self.layout;
         if now_ms < layout.epoch_ms {
-            return Err(Code::ClockBeforeEpoch);
+            return Err(CLOCK_BEFORE_EPOCH);
         }
         let wall = (now_ms - layout.epoch_ms) / layout.tick_ms;
         if wall > layout.last_tick() || self.used_up() {
-            return Err(Code::TimeExhausted);
+            return Err(TIME_EXHAUSTED);
         }
         if now_ms < self.from_ms {
             let never = self.from_ms >= layout.start_ms(layout.last_tick() + 1);
-            return Err(if never { Code::TimeExhausted } else { Code::ClockBackward });
+            return Err(if never { TIME_EXHAUSTED } else { CLOCK_BACKWARD });
         }
         let reaches = |tick| layout.start_ms(tick) <= now_ms + self.max_lead_ms;
         let Some(last) = self.last.filter(|last| last.tick >= wall) else {
-            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), false)).ok_or(Code::ClockBackward);
+            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), false)).ok_or(CLOCK_BACKWARD);
         };
         if !reaches(last.tick) {
-            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), true)).ok_or(Code::ClockBackward);
+            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), true)).ok_or(CLOCK_BACKWARD);
         }
         if last.at + 1 < layout.count(Kind::Sequence) {
             return Ok((Position { at: last.at + 1, ..last }, false));
@@ -373,12 +374,12 @@ impl<'a> Minter<'a> {
         }
         let tick = last.tick + 1;
         if tick > layout.last_tick() {
-            return Err(Code::TimeExhausted);
+            return Err(TIME_EXHAUSTED);
         }
         self.free(tick, 0)
             .filter(|_| reaches(tick))
             .map(|clock| (Position { tick, clock, at: 0 }, false))
-            .ok_or(Code::SequenceExhausted)
+            .ok_or(SEQUENCE_EXHAUSTED)
     }
 
     fn used_up(&self) -> bool {
@@ -391,7 +392,7 @@ impl<'a> Minter<'a> {
 
     /// How long until the refusal has another answer, found by trying each moment at which anything can change.
     pub(crate) fn retry_after_ms(&self, now_ms: u128) -> Option<u128> {
-        let stalled = |at_ms| matches!(self.next(at_ms), Err(Code::ClockBackward | Code::SequenceExhausted));
+        let stalled = |at_ms| matches!(self.next(at_ms), Err(CLOCK_BACKWARD | SEQUENCE_EXHAUSTED));
         if !stalled(now_ms) {
             return None;
         }
@@ -412,45 +413,5 @@ impl<'a> Minter<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Recheck,
-    Code(Code),
+    Code(&'static str),
 }
-
-/// A rule's sentence with its numbers.
-pub(crate) fn sentence(rule: Rule, min: u128, max: u128) -> String {
-    rule.template().replace("{min}", &min.to_string()).replace("{max}", &max.to_string())
-}
-
-/// DESIGN, section 6: every code in the order of its number, which starts at 1; its class; and whether the same call can
-/// succeed later by itself.
-pub(crate) const ERRORS: &[(&str, &str, bool)] = &[
-    ("INVALID_LAYOUT", "ConfigError", false),
-    ("INVALID_NODE", "ConfigError", false),
-    ("NODE_REQUIRED", "ConfigError", false),
-    ("INVALID_OPTION", "ConfigError", false),
-    ("INVALID_ARGUMENT", "ConfigError", false),
-    ("STATE_CONFLICT", "ConfigError", false),
-    ("NATIVE_REQUIRED", "ConfigError", false),
-    ("WASM_UNAVAILABLE", "ConfigError", false),
-    ("UNSUPPORTED_FILE_SYSTEM", "ConfigError", false),
-    ("STATE_FILE_CORRUPT", "ConfigError", false),
-    ("STATE_FILE_AHEAD", "ConfigError", false),
-    ("STATE_FILE_FAILED", "ConfigError", false),
-    ("CLOSED", "ConfigError", false),
-    ("CLOCK_BACKWARD", "ClockError", true),
-    ("SEQUENCE_EXHAUSTED", "ClockError", true),
-    ("CLOCK_BEFORE_EPOCH", "ClockError", false),
-    ("TIME_EXHAUSTED", "ClockError", false),
-    ("INVALID_CLOCK", "ClockError", false),
-    ("LEASE_EXPIRED", "LeaseError", true),
-    ("LEASE_LOST", "LeaseError", true),
-    ("NODE_IDS_EXHAUSTED", "LeaseError", true),
-    ("STORE_UNAVAILABLE", "LeaseError", true),
-    ("SEGMENT_EXHAUSTED", "LeaseError", true),
-    ("STORE_NOT_INITIALISED", "LeaseError", false),
-    ("LAYOUT_MISMATCH", "LeaseError", false),
-    ("STORE_REFUSED", "LeaseError", false),
-    ("INVALID_ID", "DecodeError", false),
-    ("INVALID_TEXT", "DecodeError", false),
-    ("TIME_OUT_OF_RANGE", "DecodeError", false),
-    ("NOT_TIME_ORDERED", "DecodeError", false),
-];

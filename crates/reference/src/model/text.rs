@@ -1,6 +1,6 @@
 //! The text forms, by division and with alphabets that are written as what they leave out.
 
-use frazil::Rule;
+use super::errors::Rule;
 
 pub(crate) struct Form {
     pub(crate) name: &'static str,
@@ -13,10 +13,10 @@ pub(crate) fn forms() -> Vec<Form> {
     let all = || ('0'..='9').chain('A'..='Z').chain('a'..='z');
     let form = |name, rule, is_digit: &dyn Fn(&char) -> bool| Form { name, digits: all().filter(is_digit).collect(), rule };
     vec![
-        form("hex", Rule::TextHex, &|digit| digit.is_ascii_digit() || ('a'..='f').contains(digit)),
-        form("base32", Rule::TextBase32, &|digit| !digit.is_ascii_lowercase() && !"ILOU".contains(*digit)),
-        form("base58", Rule::TextBase58, &|digit| !"0IOl".contains(*digit)),
-        form("base62", Rule::TextBase62, &|_| true),
+        form("hex", Rule::TEXT_HEX, &|digit| digit.is_ascii_digit() || ('a'..='f').contains(digit)),
+        form("base32", Rule::TEXT_BASE32, &|digit| !digit.is_ascii_lowercase() && !"ILOU".contains(*digit)),
+        form("base58", Rule::TEXT_BASE58, &|digit| !"0IOl".contains(*digit)),
+        form("base62", Rule::TEXT_BASE62, &|_| true),
     ]
 }
 

@@ -6,6 +6,7 @@ mod starts;
 use serde_json::{Value, json};
 
 use super::{comment, join, named, number, subject, text};
+use crate::model::errors::{CLOCK_BACKWARD, CLOCK_BEFORE_EPOCH, SEQUENCE_EXHAUSTED, TIME_EXHAUSTED};
 use crate::model::{Kind, Layout, Minter, Refusal, Start};
 
 /// The most that a script asks for at once: what one call across a binding can hand over.
@@ -13,10 +14,6 @@ const FULL: usize = 4096;
 /// What a step is meant to show. A script whose model disagrees is not written.
 const IDS: &str = "ids";
 const RECHECK: &str = "recheck";
-const BACKWARD: &str = "CLOCK_BACKWARD";
-const EXHAUSTED: &str = "SEQUENCE_EXHAUSTED";
-const BEFORE_EPOCH: &str = "CLOCK_BEFORE_EPOCH";
-const OUT_OF_TIME: &str = "TIME_EXHAUSTED";
 
 /// Some day, at the start of a tick in every layout whose ticks are at most a second and start with 2024.
 const T: u128 = 1_704_067_200_000 + 86_400_000;
@@ -140,7 +137,7 @@ fn answer(layout: &Layout, minter: &mut Minter<'_>, now_ms: u128, want: usize, c
         Err(Refusal::Recheck) => (RECHECK, json!({ "recheck": true })),
         Err(Refusal::Code(code)) => {
             let retry = minter.retry_after_ms(now_ms).map_or(json!({}), |after| json!({ "retryAfterMs": number(after) }));
-            (code.name(), join(json!({ "code": code.name() }), retry))
+            (code, join(json!({ "code": code }), retry))
         }
     }
 }
@@ -199,8 +196,8 @@ fn ticks() -> Vec<Value> {
         .steps(
             &[
                 &[issued(T, 1), issued(T + YEAR, 1)][..],
-                &refused(T + 1, BACKWARD),
-                &refused(T + YEAR - 11, BACKWARD),
+                &refused(T + 1, CLOCK_BACKWARD),
+                &refused(T + YEAR - 11, CLOCK_BACKWARD),
                 &[issued(T + YEAR - 10, 1)],
             ]
             .concat(),
@@ -209,33 +206,34 @@ fn ticks() -> Vec<Value> {
 }
 
 fn full_sequences() -> Vec<Value> {
-    let frozen: Vec<Step> = [vec![issued(T, FULL); 11], refused(T, EXHAUSTED).to_vec(), refused(T, EXHAUSTED).to_vec()].concat();
+    let frozen: Vec<Step> =
+        [vec![issued(T, FULL); 11], refused(T, SEQUENCE_EXHAUSTED).to_vec(), refused(T, SEQUENCE_EXHAUSTED).to_vec()].concat();
     vec![
         Script::new("sequence full without lead", "4096 IDs are what a millisecond has.")
             .lead(0)
-            .steps(&[&[issued(T, FULL)][..], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+            .steps(&[&[issued(T, FULL)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]].concat()),
         Script::new("a request larger than what is left", "The rest is issued; the caller asks again for more.")
             .lead(0)
-            .steps(&[&[issued(T, 4000), issued(T, 4000)][..], &refused(T, EXHAUSTED), &[issued(T + 1, 4000)]].concat()),
+            .steps(&[&[issued(T, 4000), issued(T, 4000)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 4000)]].concat()),
         Script::new("a request that flows into borrowed ticks", "One block spans as many ticks as the lead allows.")
             .lead(2)
             .layout("tiny with node", Some(2))
             .steps(&[
                 issued(1_000_000, 10),
-                (1_000_000, 10, true, EXHAUSTED),
+                (1_000_000, 10, true, SEQUENCE_EXHAUSTED),
                 issued(1_000_001, 10),
-                (1_000_001, 1, true, EXHAUSTED),
+                (1_000_001, 1, true, SEQUENCE_EXHAUSTED),
             ]),
         Script::new("borrows within the lead, to its exact end", "A lead of 2 ms is two ticks beyond the clock's own.")
             .lead(2)
             .steps(
                 &[
                     &[issued(T, FULL); 3][..],
-                    &refused(T, EXHAUSTED),
+                    &refused(T, SEQUENCE_EXHAUSTED),
                     &[issued(T + 1, FULL)],
-                    &refused(T + 1, EXHAUSTED),
+                    &refused(T + 1, SEQUENCE_EXHAUSTED),
                     &[issued(T + 4, 1), issued(T + 4, FULL), issued(T + 4, FULL), issued(T + 4, FULL)],
-                    &refused(T + 4, EXHAUSTED),
+                    &refused(T + 4, SEQUENCE_EXHAUSTED),
                 ]
                 .concat(),
             ),
@@ -253,9 +251,9 @@ fn full_sequences() -> Vec<Value> {
         Script::new("a recheck finds the same time", "Refused for good only when confirmed.").lead(0).steps(&[
             issued(T, FULL),
             (T, 1, false, RECHECK),
-            (T, 1, true, EXHAUSTED),
+            (T, 1, true, SEQUENCE_EXHAUSTED),
             (T, 1, false, RECHECK),
-            (T, 1, true, EXHAUSTED),
+            (T, 1, true, SEQUENCE_EXHAUSTED),
             issued(T + 1, 2),
         ]),
         Script::new(
@@ -268,9 +266,9 @@ fn full_sequences() -> Vec<Value> {
                 &[
                     &frozen[..],
                     &[issued(T + 1, FULL)],
-                    &refused(T + 1, EXHAUSTED),
+                    &refused(T + 1, SEQUENCE_EXHAUSTED),
                     &[issued(T + 3, FULL), issued(T + 3, FULL)],
-                    &refused(T + 3, EXHAUSTED),
+                    &refused(T + 3, SEQUENCE_EXHAUSTED),
                     &[issued(T + 14, 1)],
                 ]
                 .concat(),
@@ -280,7 +278,10 @@ fn full_sequences() -> Vec<Value> {
             "With every ID of the tick issued, the cause is the lead of the last tick issued, not of the next.",
         )
         .lead(5)
-        .steps(&[&[issued(T, FULL)][..], &refused(T - 5, EXHAUSTED), &refused(T - 6, BACKWARD), &[issued(T - 4, 1)]].concat()),
+        .steps(
+            &[&[issued(T, FULL)][..], &refused(T - 5, SEQUENCE_EXHAUSTED), &refused(T - 6, CLOCK_BACKWARD), &[issued(T - 4, 1)]]
+                .concat(),
+        ),
     ]
 }
 
@@ -298,11 +299,12 @@ fn steps_back() -> Vec<Value> {
             issued(T - 9, 1),
         ]),
         Script::new("a step back of the lead and 1 ms", "Refused for the one millisecond that is missing.").steps(
-            &[&[issued(T, 2)][..], &refused(T - 11, BACKWARD), &[issued(T - 10, 2), issued(T, 1), issued(T + 1, 1)]].concat(),
+            &[&[issued(T, 2)][..], &refused(T - 11, CLOCK_BACKWARD), &[issued(T - 10, 2), issued(T, 1), issued(T + 1, 1)]]
+                .concat(),
         ),
         Script::new("a step back of 1 ms without lead", "Twitter's rule.")
             .lead(0)
-            .steps(&[&[issued(T, 2)][..], &refused(T - 1, BACKWARD), &[issued(T, 2), issued(T + 1, 1)]].concat()),
+            .steps(&[&[issued(T, 2)][..], &refused(T - 1, CLOCK_BACKWARD), &[issued(T, 2), issued(T + 1, 1)]].concat()),
         Script::new(
             "a step back after borrowing",
             "Lead is lead, wherever it came from: four borrowed ticks leave six milliseconds.",
@@ -311,7 +313,7 @@ fn steps_back() -> Vec<Value> {
             &[
                 &[issued(T, FULL); 4][..],
                 &[issued(T, 1), issued(T - 6, 1)],
-                &refused(T - 7, BACKWARD),
+                &refused(T - 7, CLOCK_BACKWARD),
                 &[issued(T - 6, 1), issued(T + 5, 1)],
             ]
             .concat(),
@@ -319,16 +321,16 @@ fn steps_back() -> Vec<Value> {
         Script::new("a step back twice", "Each refusal counts from the same tick.").steps(
             &[
                 &[issued(T, 1)][..],
-                &refused(T - 1000, BACKWARD),
-                &refused(T - 5000, BACKWARD),
-                &refused(T - 20, BACKWARD),
+                &refused(T - 1000, CLOCK_BACKWARD),
+                &refused(T - 5000, CLOCK_BACKWARD),
+                &refused(T - 20, CLOCK_BACKWARD),
                 &[issued(T - 10, 1)],
             ]
             .concat(),
         ),
         Script::new("a step back with the largest lead", "A lead of a second rides through a step of a second.")
             .lead(1000)
-            .steps(&[&[issued(T, 1), issued(T - 1000, 1)][..], &refused(T - 1001, BACKWARD), &[issued(T + 1, 1)]].concat()),
+            .steps(&[&[issued(T, 1), issued(T - 1000, 1)][..], &refused(T - 1001, CLOCK_BACKWARD), &[issued(T + 1, 1)]].concat()),
     ];
     for (name, step) in [("1 s", 1000), ("1 h", HOUR), ("1 day", 24 * HOUR)] {
         scripts.push(recovery(name, T, step));
@@ -345,9 +347,9 @@ fn recovery(name: &str, at: u128, step: u128) -> Value {
     .steps(
         &[
             &[issued(at, 3)][..],
-            &refused(at - step, BACKWARD),
-            &refused(at - step + 1, BACKWARD),
-            &refused(at - 11, BACKWARD),
+            &refused(at - step, CLOCK_BACKWARD),
+            &refused(at - step + 1, CLOCK_BACKWARD),
+            &refused(at - 11, CLOCK_BACKWARD),
             &[issued(at - 10, 1), issued(at, 1), issued(at + 1, 1)],
         ]
         .concat(),
@@ -358,14 +360,21 @@ fn epochs() -> Vec<Value> {
     let epoch = T - 86_400_000;
     vec![
         Script::new("before the epoch", "Workers show 0 before their first request.").steps(
-            &[&refused(0, BEFORE_EPOCH)[..], &refused(1, BEFORE_EPOCH), &refused(epoch - 1, BEFORE_EPOCH), &[issued(epoch, 1)]]
+            &[
+                &refused(0, CLOCK_BEFORE_EPOCH)[..],
+                &refused(1, CLOCK_BEFORE_EPOCH),
+                &refused(epoch - 1, CLOCK_BEFORE_EPOCH),
+                &[issued(epoch, 1)],
+            ]
+            .concat(),
+        ),
+        Script::new("at the epoch", "Tick 0 is a tick like any other.").lead(0).steps(
+            &[&[issued(epoch, 1), issued(epoch, FULL)][..], &refused(epoch, SEQUENCE_EXHAUSTED), &[issued(epoch + 1, 1)]]
                 .concat(),
         ),
-        Script::new("at the epoch", "Tick 0 is a tick like any other.")
-            .lead(0)
-            .steps(&[&[issued(epoch, 1), issued(epoch, FULL)][..], &refused(epoch, EXHAUSTED), &[issued(epoch + 1, 1)]].concat()),
         Script::new("back before the epoch, within the lead", "A clock before the epoch is wrong, whatever the lead.").steps(
-            &[&[issued(epoch + 2, 1), issued(epoch, 1)][..], &refused(epoch - 1, BEFORE_EPOCH), &[issued(epoch, 1)]].concat(),
+            &[&[issued(epoch + 2, 1), issued(epoch, 1)][..], &refused(epoch - 1, CLOCK_BEFORE_EPOCH), &[issued(epoch, 1)]]
+                .concat(),
         ),
         Script::new("at the epoch of 1970", "A clock that shows 0 is right where the epoch is 0.")
             .layout("mastodon", None)
@@ -386,19 +395,19 @@ fn last_ticks() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(at, 1), issued(at, FULL)][..],
-                    &refused(at, OUT_OF_TIME),
-                    &refused(at + 1, OUT_OF_TIME),
-                    &refused(at - 1, OUT_OF_TIME),
-                    &refused(at - YEAR, OUT_OF_TIME),
-                    &refused(at, OUT_OF_TIME),
+                    &refused(at, TIME_EXHAUSTED),
+                    &refused(at + 1, TIME_EXHAUSTED),
+                    &refused(at - 1, TIME_EXHAUSTED),
+                    &refused(at - YEAR, TIME_EXHAUSTED),
+                    &refused(at, TIME_EXHAUSTED),
                 ]
                 .concat(),
             ),
         Script::new("beyond the last tick and back", "A clock beyond the last tick is refused and changes nothing.").steps(
             &[
                 &[issued(at - 1, 2)][..],
-                &refused(at + 1, OUT_OF_TIME),
-                &refused(at + YEAR, OUT_OF_TIME),
+                &refused(at + 1, TIME_EXHAUSTED),
+                &refused(at + YEAR, TIME_EXHAUSTED),
                 &[issued(at - 1, 2), issued(at, 2)],
             ]
             .concat(),
@@ -406,33 +415,33 @@ fn last_ticks() -> Vec<Value> {
         Script::new("borrowing ends with the last tick", "The lead reaches no further than the time field.").steps(
             &[
                 &[issued(at - 1, FULL), issued(at - 1, FULL)][..],
-                &refused(at - 1, OUT_OF_TIME),
-                &refused(at - 5, OUT_OF_TIME),
-                &refused(at, OUT_OF_TIME),
+                &refused(at - 1, TIME_EXHAUSTED),
+                &refused(at - 5, TIME_EXHAUSTED),
+                &refused(at, TIME_EXHAUSTED),
             ]
             .concat(),
         ),
         Script::new("back from the last tick", "With IDs left in the last tick a step back is only lead, or only stalled.")
-            .steps(&[&[issued(at, 2), issued(at - 10, 2)][..], &refused(at - 11, BACKWARD), &[issued(at, 1)]].concat()),
+            .steps(&[&[issued(at, 2), issued(at - 10, 2)][..], &refused(at - 11, CLOCK_BACKWARD), &[issued(at, 1)]].concat()),
         Script::new("the last tick of ten milliseconds", "The whole tick can be used.")
             .layout("ticks of 10 ms", Some(4095))
-            .steps(&[&[issued(long, 1), issued(long + 9, 1)][..], &refused(long + 10, OUT_OF_TIME)].concat()),
+            .steps(&[&[issued(long, 1), issued(long + 9, 1)][..], &refused(long + 10, TIME_EXHAUSTED)].concat()),
         Script::new("every ID of a tiny layout", "16 ticks of 4 IDs, borrowed at once.").layout("tiny", None).lead(1000).steps(
             &[
                 &[issued(0, 60), issued(0, 60)][..],
-                &refused(0, OUT_OF_TIME),
-                &refused(15, OUT_OF_TIME),
-                &refused(16, OUT_OF_TIME),
+                &refused(0, TIME_EXHAUSTED),
+                &refused(15, TIME_EXHAUSTED),
+                &refused(16, TIME_EXHAUSTED),
             ]
             .concat(),
         ),
         Script::new("the last tick of a tiny layout", "").layout("tiny", None).lead(0).steps(
             &[
                 &[issued(14, 4)][..],
-                &refused(14, EXHAUSTED),
+                &refused(14, SEQUENCE_EXHAUSTED),
                 &[issued(15, 3), issued(15, 3)],
-                &refused(15, OUT_OF_TIME),
-                &refused(3, OUT_OF_TIME),
+                &refused(15, TIME_EXHAUSTED),
+                &refused(3, TIME_EXHAUSTED),
             ]
             .concat(),
         ),
@@ -452,8 +461,8 @@ fn last_ids() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(signed, 4095), issued(signed, 1)][..],
-                    &refused(signed, OUT_OF_TIME),
-                    &refused(signed - 1000, OUT_OF_TIME),
+                    &refused(signed, TIME_EXHAUSTED),
+                    &refused(signed - 1000, TIME_EXHAUSTED),
                 ]
                 .concat(),
             ),
@@ -462,30 +471,30 @@ fn last_ids() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(plain, FULL); 3][..],
-                    &[issued(plain, FULL), (plain, 1, false, RECHECK), (plain, 1, true, OUT_OF_TIME)],
-                    &refused(plain - 1, OUT_OF_TIME),
+                    &[issued(plain, FULL), (plain, 1, false, RECHECK), (plain, 1, true, TIME_EXHAUSTED)],
+                    &refused(plain - 1, TIME_EXHAUSTED),
                 ]
                 .concat(),
             ),
         Script::new("64 bits, sequence on top", "All ones is never issued where the sequence holds the sign bit either.")
             .layout("sequence on top, unsigned", None)
-            .steps(&[&[issued(on_top, FULL); 4][..], &refused(on_top, OUT_OF_TIME)].concat()),
+            .steps(&[&[issued(on_top, FULL); 4][..], &refused(on_top, TIME_EXHAUSTED)].concat()),
         Script::new("64 bits with a node", "Time and sequence leave room, so the last tick is whole.")
             .layout("unsigned, sequence on top", Some(5))
-            .steps(&[&[issued(with_node, 4095), issued(with_node, 4095)][..], &refused(with_node, OUT_OF_TIME)].concat()),
+            .steps(&[&[issued(with_node, 4095), issued(with_node, 4095)][..], &refused(with_node, TIME_EXHAUSTED)].concat()),
         Script::new("the last tick of mastodon", "65,535 IDs: all ones is never issued.").layout("mastodon", None).steps(
             &[
                 &[issued(mastodon, FULL); 16][..],
-                &refused(mastodon, OUT_OF_TIME),
-                &refused(mastodon - 1, OUT_OF_TIME),
-                &refused(0, OUT_OF_TIME),
+                &refused(mastodon, TIME_EXHAUSTED),
+                &refused(mastodon - 1, TIME_EXHAUSTED),
+                &refused(0, TIME_EXHAUSTED),
             ]
             .concat(),
         ),
         Script::new("borrowing into the last tick of mastodon", "")
             .layout("mastodon", None)
             .lead(1)
-            .steps(&[&[issued(mastodon - 1, FULL); 32][..], &refused(mastodon - 1, OUT_OF_TIME)].concat()),
+            .steps(&[&[issued(mastodon - 1, FULL); 32][..], &refused(mastodon - 1, TIME_EXHAUSTED)].concat()),
     ]
 }
 
@@ -500,9 +509,9 @@ fn starts() -> Vec<Value> {
         .start(T)
         .steps(
             &[
-                &refused(T, BACKWARD)[..],
-                &refused(T + 5, BACKWARD),
-                &refused(T + 10, BACKWARD),
+                &refused(T, CLOCK_BACKWARD)[..],
+                &refused(T + 5, CLOCK_BACKWARD),
+                &refused(T + 10, CLOCK_BACKWARD),
                 &[issued(T + 11, 1), issued(T + 11, 1)],
             ]
             .concat(),
@@ -510,19 +519,19 @@ fn starts() -> Vec<Value> {
         Script::new("a start without lead", "The tick of the start itself may be the predecessor's.")
             .start(T)
             .lead(0)
-            .steps(&[&refused(T, BACKWARD)[..], &[issued(T + 1, FULL)], &refused(T + 1, EXHAUSTED)].concat()),
+            .steps(&[&refused(T, CLOCK_BACKWARD)[..], &[issued(T + 1, FULL)], &refused(T + 1, SEQUENCE_EXHAUSTED)].concat()),
         Script::new("a start with the largest lead", "")
             .start(T)
             .lead(1000)
-            .steps(&[&refused(T, BACKWARD)[..], &refused(T + 1000, BACKWARD), &[issued(T + 1001, 1)]].concat()),
+            .steps(&[&refused(T, CLOCK_BACKWARD)[..], &refused(T + 1000, CLOCK_BACKWARD), &[issued(T + 1001, 1)]].concat()),
         Script::new("a start, ticks of 10 ms", "The first tick that begins after the start and the lead.")
             .layout("sonyflake", Some(7))
             .start(sony + 3)
             .steps(
                 &[
-                    &refused(sony + 3, BACKWARD)[..],
-                    &refused(sony + 13, BACKWARD),
-                    &refused(sony + 19, BACKWARD),
+                    &refused(sony + 3, CLOCK_BACKWARD)[..],
+                    &refused(sony + 13, CLOCK_BACKWARD),
+                    &refused(sony + 19, CLOCK_BACKWARD),
                     &[issued(sony + 20, 1)],
                 ]
                 .concat(),
@@ -533,40 +542,43 @@ fn starts() -> Vec<Value> {
         )
         .layout("sonyflake", Some(7))
         .start(sony)
-        .steps(&[&refused(sony + 10, BACKWARD)[..], &refused(sony + 19, BACKWARD), &[issued(sony + 20, 1)]].concat()),
+        .steps(&[&refused(sony + 10, CLOCK_BACKWARD)[..], &refused(sony + 19, CLOCK_BACKWARD), &[issued(sony + 20, 1)]].concat()),
         Script::new("a start, ticks of 1 s", "")
             .layout("ticks of 1 s", Some(7))
             .start(T + 500)
-            .steps(&[&refused(T + 500, BACKWARD)[..], &refused(T + 999, BACKWARD), &[issued(T + 1000, 1)]].concat()),
+            .steps(&[&refused(T + 500, CLOCK_BACKWARD)[..], &refused(T + 999, CLOCK_BACKWARD), &[issued(T + 1000, 1)]].concat()),
         Script::new("a start, ticks of 1 s and the largest lead", "")
             .layout("ticks of 1 s", Some(7))
             .lead(1000)
             .start(T + 500)
-            .steps(&[&refused(T + 500, BACKWARD)[..], &refused(T + 1999, BACKWARD), &[issued(T + 2000, 1)]].concat()),
+            .steps(&[&refused(T + 500, CLOCK_BACKWARD)[..], &refused(T + 1999, CLOCK_BACKWARD), &[issued(T + 2000, 1)]].concat()),
         Script::new("a start before the epoch", "A predecessor that could not reach the epoch issued nothing.")
             .start(epoch - 11)
-            .steps(&[&refused(epoch - 1, BEFORE_EPOCH)[..], &[issued(epoch, 1)]].concat()),
+            .steps(&[&refused(epoch - 1, CLOCK_BEFORE_EPOCH)[..], &[issued(epoch, 1)]].concat()),
         Script::new("a start whose lead ends at the epoch", "Tick 0 may be the predecessor's.")
             .start(epoch - 10)
-            .steps(&[&refused(epoch, BACKWARD)[..], &[issued(epoch + 1, 1)]].concat()),
+            .steps(&[&refused(epoch, CLOCK_BACKWARD)[..], &[issued(epoch + 1, 1)]].concat()),
         Script::new(
             "a clock that falls behind the start",
             "The bound of the start holds later too, though it be within the lead.",
         )
         .start(T)
-        .steps(&[&[issued(T + 11, 1)][..], &refused(T + 10, BACKWARD), &refused(T + 1, BACKWARD), &[issued(T + 11, 1)]].concat()),
+        .steps(
+            &[&[issued(T + 11, 1)][..], &refused(T + 10, CLOCK_BACKWARD), &refused(T + 1, CLOCK_BACKWARD), &[issued(T + 11, 1)]]
+                .concat(),
+        ),
         Script::new(
             "a start whose lead ends beyond the time field",
             "There is nothing to wait for: no millisecond is left to mint in.",
         )
         .start(last_ms("default") - 5)
-        .steps(&refused(last_ms("default"), OUT_OF_TIME)),
+        .steps(&refused(last_ms("default"), TIME_EXHAUSTED)),
         Script::new("behind the start and beyond the lead", "Both bounds have to be met: the later one counts.").start(T).steps(
             &[
                 &[issued(T + 500, 1)][..],
-                &refused(T, BACKWARD),
-                &refused(T + 11, BACKWARD),
-                &refused(T + 489, BACKWARD),
+                &refused(T, CLOCK_BACKWARD),
+                &refused(T + 11, CLOCK_BACKWARD),
+                &refused(T + 489, CLOCK_BACKWARD),
                 &[issued(T + 490, 1)],
             ]
             .concat(),
@@ -592,8 +604,8 @@ fn long_ticks() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(sony + 9, 1), issued(sony, 1)][..],
-                    &refused(sony - 1, BACKWARD),
-                    &refused(sony - 10, BACKWARD),
+                    &refused(sony - 1, CLOCK_BACKWARD),
+                    &refused(sony - 10, CLOCK_BACKWARD),
                     &[issued(sony, 1)],
                 ]
                 .concat(),
@@ -603,7 +615,7 @@ fn long_ticks() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(sony + 9, 1), issued(sony - 1, 1), issued(sony - 10, 1)][..],
-                    &refused(sony - 11, BACKWARD),
+                    &refused(sony - 11, CLOCK_BACKWARD),
                     &[issued(sony + 10, 1)],
                 ]
                 .concat(),
@@ -614,19 +626,19 @@ fn long_ticks() -> Vec<Value> {
             .steps(
                 &[
                     &[issued(sony, 256)][..],
-                    &refused(sony, EXHAUSTED),
-                    &refused(sony + 4, EXHAUSTED),
+                    &refused(sony, SEQUENCE_EXHAUSTED),
+                    &refused(sony + 4, SEQUENCE_EXHAUSTED),
                     &[issued(sony + 5, 256)],
-                    &refused(sony + 5, EXHAUSTED),
-                    &refused(sony + 10, EXHAUSTED),
+                    &refused(sony + 5, SEQUENCE_EXHAUSTED),
+                    &refused(sony + 10, SEQUENCE_EXHAUSTED),
                 ]
                 .concat(),
             ),
         Script::new("sequence full in a tick of 10 ms without lead", "").layout("sonyflake", Some(7)).lead(0).steps(
             &[
                 &[issued(sony + 3, 300)][..],
-                &refused(sony + 3, EXHAUSTED),
-                &refused(sony + 9, EXHAUSTED),
+                &refused(sony + 3, SEQUENCE_EXHAUSTED),
+                &refused(sony + 9, SEQUENCE_EXHAUSTED),
                 &[issued(sony + 10, 1)],
             ]
             .concat(),
@@ -635,16 +647,21 @@ fn long_ticks() -> Vec<Value> {
             .layout("ticks of 1 s", Some(65_535))
             .lead(1000)
             .steps(
-                &[&[issued(T, FULL); 16][..], &refused(T, EXHAUSTED), &refused(T + 999, EXHAUSTED), &[issued(T + 1000, 1)]]
-                    .concat(),
+                &[
+                    &[issued(T, FULL); 16][..],
+                    &refused(T, SEQUENCE_EXHAUSTED),
+                    &refused(T + 999, SEQUENCE_EXHAUSTED),
+                    &[issued(T + 1000, 1)],
+                ]
+                .concat(),
             ),
         Script::new("ticks of 1 s with a small lead", "The next tick is out of reach until its last milliseconds.")
             .layout("ticks of 1 s", Some(7))
             .steps(
                 &[
                     &[issued(T + 100, FULL); 8][..],
-                    &refused(T + 100, EXHAUSTED),
-                    &refused(T + 989, EXHAUSTED),
+                    &refused(T + 100, SEQUENCE_EXHAUSTED),
+                    &refused(T + 989, SEQUENCE_EXHAUSTED),
                     &[issued(T + 990, 1)],
                 ]
                 .concat(),
@@ -652,9 +669,9 @@ fn long_ticks() -> Vec<Value> {
         Script::new("ticks of 7 ms", "Nothing is special about tens.").layout("ticks of 7 ms", Some(200)).lead(3).steps(
             &[
                 &[issued(odd + 6, 2), issued(odd, 2), issued(odd - 3, 2)][..],
-                &refused(odd - 4, BACKWARD),
+                &refused(odd - 4, CLOCK_BACKWARD),
                 &[issued(odd + 7, 256)],
-                &refused(odd + 10, EXHAUSTED),
+                &refused(odd + 10, SEQUENCE_EXHAUSTED),
                 &[issued(odd + 11, 1)],
             ]
             .concat(),
@@ -672,34 +689,36 @@ fn odd_layouts() -> Vec<Value> {
         Script::new("one bit of sequence", "Two IDs a millisecond.").layout("one bit of sequence", Some(1023)).lead(2).steps(
             &[
                 &[issued(T, 1), issued(T, 3), issued(T, 9)][..],
-                &refused(T, EXHAUSTED),
+                &refused(T, SEQUENCE_EXHAUSTED),
                 &[issued(T + 1, 9), issued(T + 7, 9)],
-                &refused(T + 4, BACKWARD),
+                &refused(T + 4, CLOCK_BACKWARD),
             ]
             .concat(),
         ),
         split("seata", "node first", "The node's bits lie above the time; the IDs of one node still increase.").lead(1).steps(
-            &[&[issued(T, FULL), issued(T, FULL)][..], &refused(T, EXHAUSTED), &[issued(T + 1, FULL), issued(T + 5, 2)]].concat(),
+            &[&[issued(T, FULL), issued(T, FULL)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, FULL), issued(T + 5, 2)]]
+                .concat(),
         ),
         split("sequence above time", "time not on top", "The IDs of a tick are spread; a block still counts the sequence first.")
             .lead(1)
             .steps(
                 &[
                     &[issued(T, 3), issued(T, FULL), issued(T, FULL)][..],
-                    &refused(T, EXHAUSTED),
+                    &refused(T, SEQUENCE_EXHAUSTED),
                     &[issued(T + 1, 2), issued(T + 2, 2)],
                 ]
                 .concat(),
             ),
         split("node split by time", "node split by time", "")
             .lead(1)
-            .steps(&[&[issued(T, 300), issued(T, 300)][..], &refused(T, EXHAUSTED), &[issued(T + 1, 300)]].concat()),
+            .steps(&[&[issued(T, 300), issued(T, 300)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 300)]].concat()),
         split("node split in three", "node split in three", "").lead(1).steps(
-            &[&[issued(T, 1000), issued(T, 1000), issued(T, 1000)][..], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat(),
+            &[&[issued(T, 1000), issued(T, 1000), issued(T, 1000)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]]
+                .concat(),
         ),
         split("node last", "node last", "The sequence counts in steps of the node's width.")
             .lead(0)
-            .steps(&[&[issued(T, 3), issued(T, FULL)][..], &refused(T, EXHAUSTED), &[issued(T + 1, 3)]].concat()),
+            .steps(&[&[issued(T, 3), issued(T, FULL)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 3)]].concat()),
         split("unsigned, node on top", "an unsigned layout with the node on top", "").steps(&[
             issued(T, 3),
             issued(T, FULL),
@@ -710,9 +729,9 @@ fn odd_layouts() -> Vec<Value> {
             issued(T, FULL),
             issued(T + 3, 1),
         ]),
-        split("32 node parts of one bit", "32 node parts", "")
-            .lead(0)
-            .steps(&[&[issued(T, 40), issued(T, 40)][..], &refused(T + 59_999, EXHAUSTED), &[issued(T + 60_000, 1)]].concat()),
+        split("32 node parts of one bit", "32 node parts", "").lead(0).steps(
+            &[&[issued(T, 40), issued(T, 40)][..], &refused(T + 59_999, SEQUENCE_EXHAUSTED), &[issued(T + 60_000, 1)]].concat(),
+        ),
         split("widest sequence", "a sequence of 53 bits", "").lead(0).steps(&[
             issued(q, FULL),
             issued(q + 999_999, FULL),
@@ -726,11 +745,11 @@ fn odd_layouts() -> Vec<Value> {
         ]),
         split("widest node", "a node of 32 bits", "")
             .lead(0)
-            .steps(&[&[issued(T, 300)][..], &refused(T + 999, EXHAUSTED), &[issued(T + 1000, 1)]].concat()),
+            .steps(&[&[issued(T, 300)][..], &refused(T + 999, SEQUENCE_EXHAUSTED), &[issued(T + 1000, 1)]].concat()),
         split("last tick ends with the last Date", "the last tick of a Date", "").steps(
             &[
                 &[issued(8_639_999_999_999_999, 1), issued(8_640_000_000_000_000, 1)][..],
-                &refused(8_640_000_000_000_001, OUT_OF_TIME),
+                &refused(8_640_000_000_000_001, TIME_EXHAUSTED),
             ]
             .concat(),
         ),

@@ -1,10 +1,9 @@
 //! `ids.json`: which texts, numbers and bigints are IDs of a layout.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, join, number, subject, text};
-use crate::model::sentence;
+use crate::model::errors::{Rule, sentence};
 
 const MAX_SAFE: u128 = (1 << 53) - 1;
 
@@ -87,7 +86,7 @@ fn invalid() -> Vec<Value> {
         "0000000000000000000000",
         "18446744073709551616a",
     ] {
-        cases.push(case("default", "text", json!(input), sentence(Rule::IdText, 0, 0)));
+        cases.push(case("default", "text", json!(input), sentence(Rule::ID_TEXT, 0, 0)));
     }
     for (name, inputs) in [
         ("default", &[TWO.pow(63), TWO.pow(64) - 1, TWO.pow(64), TWO.pow(64) + 5, TWO.pow(100)][..]),
@@ -96,24 +95,24 @@ fn invalid() -> Vec<Value> {
         ("tiny", &[64, 65, TWO.pow(53), TWO.pow(64)]),
     ] {
         for &input in inputs {
-            let rule = || sentence(Rule::IdRange, 0, subject(name).layout.max_id());
+            let rule = || sentence(Rule::ID_RANGE, 0, subject(name).layout.max_id());
             cases.extend([case(name, "text", text(input), rule()), case(name, "bigint", text(input), rule())]);
         }
     }
     for (name, input) in [("default", "-1"), ("discord", "-1"), ("safe53", "-9223372036854775808"), ("tiny", "-64")] {
-        let rule = sentence(Rule::IdRange, 0, subject(name).layout.max_id());
+        let rule = sentence(Rule::ID_RANGE, 0, subject(name).layout.max_id());
         cases.push(case(name, "bigint", json!(input), rule));
     }
     // A number that is no safe integer may stand for an ID that was rounded on its way.
     let beyond = u64::try_from(MAX_SAFE).unwrap_or(u64::MAX);
     for name in ["default", "safe53", "discord"] {
         for input in [json!(1.5), json!(-1.5), json!(beyond + 1), json!(beyond + 3), json!(1e19), json!(1e300), json!(5e-324)] {
-            cases.push(case(name, "number", input, sentence(Rule::IdInput, 0, 0)));
+            cases.push(case(name, "number", input, sentence(Rule::ID_INPUT, 0, 0)));
         }
-        cases.push(case(name, "number", json!(-1), sentence(Rule::IdRange, 0, subject(name).layout.max_id())));
+        cases.push(case(name, "number", json!(-1), sentence(Rule::ID_RANGE, 0, subject(name).layout.max_id())));
     }
-    cases.push(case("tiny", "number", json!(64), sentence(Rule::IdRange, 0, 63)));
-    cases.push(case("tiny", "number", json!(beyond), sentence(Rule::IdRange, 0, 63)));
+    cases.push(case("tiny", "number", json!(64), sentence(Rule::ID_RANGE, 0, 63)));
+    cases.push(case("tiny", "number", json!(beyond), sentence(Rule::ID_RANGE, 0, 63)));
     cases
 }
 
@@ -133,7 +132,7 @@ fn signed() -> Vec<Value> {
 fn invalid_signed() -> Vec<Value> {
     let case = |name: &str, signed: &str| {
         let subject = subject(name);
-        let rule = sentence(Rule::IdRange, 0, subject.layout.max_id());
+        let rule = sentence(Rule::ID_RANGE, 0, subject.layout.max_id());
         json!({ "layout": subject.name, "signed": signed, "code": "INVALID_ID", "field": "id", "rule": rule })
     };
     let js = |name, signed| join(case(name, signed), json!({ "jsOnly": true }));

@@ -1,10 +1,10 @@
 //! `layouts.json`: what IDs decode to, what a layout can hold, and which layouts do not add up.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, custom, decoded, fields, join, middle, number, spec, text};
-use crate::model::{Field, Kind, Layout, clock, named, node, part, sentence, sequence, time};
+use crate::model::errors::{Rule, sentence};
+use crate::model::{Field, Kind, Layout, clock, named, node, part, sequence, time};
 
 pub(super) fn vectors() -> Value {
     let row = |(name, layout): &(&str, Layout)| {
@@ -149,29 +149,29 @@ fn invalid() -> Vec<Value> {
 fn wrong_sets() -> Vec<Value> {
     let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "fields", &sentence(rule, 0, 0));
     vec![
-        case("no fields", &[], Rule::OneTime),
-        case("no time", &[node(10), sequence(12)], Rule::OneTime),
-        case("two times", &[time(20), time(20), sequence(12)], Rule::OneTime),
-        case("no sequence", &[time(41), node(10)], Rule::OneSequence),
-        case("two sequences", &[time(41), sequence(6), sequence(6)], Rule::OneSequence),
-        case("two clocks", &[time(41), clock(2), clock(2), sequence(6)], Rule::OneClock),
+        case("no fields", &[], Rule::ONE_TIME),
+        case("no time", &[node(10), sequence(12)], Rule::ONE_TIME),
+        case("two times", &[time(20), time(20), sequence(12)], Rule::ONE_TIME),
+        case("no sequence", &[time(41), node(10)], Rule::ONE_SEQUENCE),
+        case("two sequences", &[time(41), sequence(6), sequence(6)], Rule::ONE_SEQUENCE),
+        case("two clocks", &[time(41), clock(2), clock(2), sequence(6)], Rule::ONE_CLOCK),
         join(
             refused(
                 "an unknown kind",
                 &of_fields(&json!([{ "kind": "shard", "bits": 10 }]), false),
                 "kind",
-                &sentence(Rule::KnownKind, 0, 0),
+                &sentence(Rule::KNOWN_KIND, 0, 0),
             ),
             json!({ "jsOnly": true }),
         ),
-        refused("an unknown name", &json!("twiter"), "layout", &sentence(Rule::KnownLayout, 0, 0)),
-        refused("a name in capitals", &json!("Twitter"), "layout", &sentence(Rule::KnownLayout, 0, 0)),
-        refused("an empty name", &json!(""), "layout", &sentence(Rule::KnownLayout, 0, 0)),
+        refused("an unknown name", &json!("twiter"), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
+        refused("a name in capitals", &json!("Twitter"), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
+        refused("an empty name", &json!(""), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
     ]
 }
 
 fn wrong_widths() -> Vec<Value> {
-    let whole_to = |max| sentence(Rule::WholeNumber, 1, max);
+    let whole_to = |max| sentence(Rule::WHOLE_NUMBER, 1, max);
     let whole = whole_to(64);
     let bits = |name, list: &[Field], rule: &str| refused(name, &of_fields(&fields(list), false), "bits", rule);
     let sum = |name, list: &[Field], unsigned, rule, max| {
@@ -193,28 +193,28 @@ fn wrong_widths() -> Vec<Value> {
         js("a width of null", Value::Null),
         bits("a sequence of 54 bits", &[time(9), sequence(54)], &whole_to(53)),
         bits("a clock of 9 bits", &[time(41), clock(9), sequence(12)], &whole_to(8)),
-        sum("a node of 33 bits", &[time(20), node(33), sequence(10)], false, Rule::NodeWidth, 32),
-        sum("node parts of 33 bits", &[part("a", 16), time(20), part("b", 17), sequence(10)], false, Rule::NodeWidth, 32),
-        sum("64 bits, signed", &[time(41), node(11), sequence(12)], false, Rule::Width, 63),
-        sum("65 bits, unsigned", &[time(41), node(12), sequence(12)], true, Rule::Width, 64),
+        sum("a node of 33 bits", &[time(20), node(33), sequence(10)], false, Rule::NODE_WIDTH, 32),
+        sum("node parts of 33 bits", &[part("a", 16), time(20), part("b", 17), sequence(10)], false, Rule::NODE_WIDTH, 32),
+        sum("64 bits, signed", &[time(41), node(11), sequence(12)], false, Rule::WIDTH, 63),
+        sum("65 bits, unsigned", &[time(41), node(12), sequence(12)], true, Rule::WIDTH, 64),
     ]
 }
 
 fn wrong_names() -> Vec<Value> {
     let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "name", &sentence(rule, 0, 0));
-    let syntax = |name, part_name| case(name, &[time(41), part(part_name, 10), sequence(12)], Rule::NameSyntax);
+    let syntax = |name, part_name| case(name, &[time(41), part(part_name, 10), sequence(12)], Rule::NAME_SYNTAX);
     let misplaced = |name, (kind, bits, _): Field, rest: [Field; 2]| {
-        case(name, &[rest[0], (kind, bits, Some("mine")), rest[1]], Rule::NameOnlyNode)
+        case(name, &[rest[0], (kind, bits, Some("mine")), rest[1]], Rule::NAME_ONLY_NODE)
     };
     vec![
-        case("two parts of one name", &[time(41), part("a", 5), part("a", 5), sequence(12)], Rule::DistinctNames),
-        case("two parts without a name", &[time(41), node(5), node(5), sequence(12)], Rule::DistinctNames),
+        case("two parts of one name", &[time(41), part("a", 5), part("a", 5), sequence(12)], Rule::DISTINCT_NAMES),
+        case("two parts without a name", &[time(41), node(5), node(5), sequence(12)], Rule::DISTINCT_NAMES),
         case(
             "a part without a name and one called node",
             &[time(41), node(5), part("node", 5), sequence(12)],
-            Rule::DistinctNames,
+            Rule::DISTINCT_NAMES,
         ),
-        case("parts of one name far apart", &[part("a", 5), time(41), sequence(12), part("a", 5)], Rule::DistinctNames),
+        case("parts of one name far apart", &[part("a", 5), time(41), sequence(12), part("a", 5)], Rule::DISTINCT_NAMES),
         syntax("an empty part name", ""),
         syntax("a part name that starts with a digit", "1a"),
         syntax("a part name that starts with -", "-a"),
@@ -234,11 +234,11 @@ fn wrong_times() -> Vec<Value> {
         refused(name, &json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list }), field, rule)
     };
     let js = |case| join(case, json!({ "jsOnly": true }));
-    let (epoch, tick) = (sentence(Rule::WholeNumber, 0, MAX_SAFE), sentence(Rule::WholeNumber, 1, MAX_SAFE));
+    let (epoch, tick) = (sentence(Rule::WHOLE_NUMBER, 0, MAX_SAFE), sentence(Rule::WHOLE_NUMBER, 1, MAX_SAFE));
     let too_late = |name, epoch_ms: u64, tick_ms: u64, time_bits| {
         let list = fields(&[time(time_bits), sequence(10)]);
         let spec = json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list });
-        refused(name, &spec, "fields", &sentence(Rule::LastTick, 0, 0))
+        refused(name, &spec, "fields", &sentence(Rule::LAST_TICK, 0, 0))
     };
     vec![
         case("an epoch of 2^53", json!(1_u64 << 53), json!(1), "epochMs", &epoch),

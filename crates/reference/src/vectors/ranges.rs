@@ -1,10 +1,10 @@
 //! `ranges.json`: putting IDs together, and the IDs of a time.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{Subject, comment, join, middle, number, numbers, subject, subjects, text};
-use crate::model::{Kind, Layout, sentence};
+use crate::model::errors::{Rule, sentence};
+use crate::model::{Kind, Layout};
 
 pub(super) fn vectors() -> Value {
     json!({
@@ -24,11 +24,11 @@ fn error(code: &str, field: &str, rule: Rule, min: u128, max: u128) -> Value {
 }
 
 fn out_of_range(layout: &Layout) -> Value {
-    error("TIME_OUT_OF_RANGE", "timestampMs", Rule::TimeRange, layout.epoch_ms, layout.end_ms())
+    error("TIME_OUT_OF_RANGE", "timestampMs", Rule::TIME_RANGE, layout.epoch_ms, layout.end_ms())
 }
 
 fn too_large(code: &str, field: &str, max: u128) -> Value {
-    error(code, field, Rule::WholeNumber, 0, max)
+    error(code, field, Rule::WHOLE_NUMBER, 0, max)
 }
 
 fn compositions(subject: &Subject) -> Vec<Value> {
@@ -64,13 +64,13 @@ fn compositions(subject: &Subject) -> Vec<Value> {
         cases.push(case(layout.epoch_ms - 1, node, clock, sequence, out_of_range(layout)));
     }
     if layout.tick_ms > 1 {
-        let inside = || error("INVALID_ARGUMENT", "timestampMs", Rule::TickStart, layout.tick_ms, 0);
+        let inside = || error("INVALID_ARGUMENT", "timestampMs", Rule::TICK_START, layout.tick_ms, 0);
         cases.push(case(at + 1, node, clock, sequence, inside()));
         cases.push(case(at + layout.tick_ms - 1, node, clock, sequence, inside()));
         cases.push(case(layout.end_ms(), node, clock, sequence, inside()));
     }
-    let missing = |field| error("INVALID_ARGUMENT", field, Rule::FieldMissing, 0, 0);
-    let absent = |field| error("INVALID_ARGUMENT", field, Rule::FieldAbsent, 0, 0);
+    let missing = |field| error("INVALID_ARGUMENT", field, Rule::FIELD_MISSING, 0, 0);
+    let absent = |field| error("INVALID_ARGUMENT", field, Rule::FIELD_ABSENT, 0, 0);
     if layout.has(Kind::Node) {
         cases.push(case(at, None, clock, sequence, missing("node")));
         let max = max(Kind::Node);
@@ -96,7 +96,7 @@ fn ranges(subject: &Subject) -> Vec<Value> {
     };
     let (start, end) = (layout.start_ms(tick), layout.end_ms());
     if let Some(field) = [Kind::Clock, Kind::Sequence].into_iter().find(|kind| layout.above_time(*kind)) {
-        let unordered = || error("NOT_TIME_ORDERED", field.name(), Rule::NothingUnordered, 0, 0);
+        let unordered = || error("NOT_TIME_ORDERED", field.name(), Rule::NOTHING_UNORDERED, 0, 0);
         return vec![case(layout.epoch_ms, None, unordered()), case(start, Some(node), unordered())];
     }
     let above = layout.above_time(Kind::Node);
@@ -122,10 +122,10 @@ fn ranges(subject: &Subject) -> Vec<Value> {
     if above {
         let max = layout.count(Kind::Node) - 1;
         cases.extend([found(start, Some(0)), found(start, Some(max))]);
-        cases.push(case(start, None, error("INVALID_ARGUMENT", "node", Rule::FieldAbove, 0, 0)));
+        cases.push(case(start, None, error("INVALID_ARGUMENT", "node", Rule::FIELD_ABOVE, 0, 0)));
         cases.push(case(start, Some(max + 1), too_large("INVALID_NODE", "node", max)));
     } else {
-        cases.push(case(start, Some(0), error("INVALID_ARGUMENT", "node", Rule::FieldBelow, 0, 0)));
+        cases.push(case(start, Some(0), error("INVALID_ARGUMENT", "node", Rule::FIELD_BELOW, 0, 0)));
     }
     cases
 }
@@ -162,9 +162,9 @@ fn nodes() -> Vec<Value> {
         let expected = json!({ "code": "INVALID_NODE", "field": "node", "rule": rule });
         join(json!({ "layout": subject(name).name, "node": given }), expected)
     };
-    let names = || sentence(Rule::PartNames, 0, 0);
-    let whole = |max| sentence(Rule::WholeNumber, 0, max);
-    let none = || sentence(Rule::NodeNone, 0, 0);
+    let names = || sentence(Rule::PART_NAMES, 0, 0);
+    let whole = |max| sentence(Rule::WHOLE_NUMBER, 0, max);
+    let none = || sentence(Rule::NODE_NONE, 0, 0);
     cases.extend([
         // The order in which the parts are named is of no matter.
         json!({ "layout": "twitter", "node": { "worker": 17, "datacenter": 3 }, "joined": 113, "id": (113 << 12).to_string() }),

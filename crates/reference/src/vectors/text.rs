@@ -1,10 +1,9 @@
 //! `text.json`: IDs as text and as bytes, and texts that are refused.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
 use super::{comment, join, text as decimal};
-use crate::model::sentence;
+use crate::model::errors::{Rule, sentence};
 use crate::model::text::{Form, bytes, forms};
 
 const MAX: u128 = (1 << 64) - 1;
@@ -119,7 +118,7 @@ fn refused() -> Vec<Value> {
         let (width, zero) = (form.width(), form.zeros(1));
         let digit = (form.rule, 0);
         for short in [false, true] {
-            let length = (if short { Rule::TextShort } else { Rule::TextLength }, width as u128);
+            let length = (if short { Rule::TEXT_SHORT } else { Rule::TEXT_LENGTH }, width as u128);
             let mut add = |name: &str, text: &str, rule, position| {
                 cases.push(case(form.name, short, name, text, rule, position));
             };
@@ -143,11 +142,11 @@ fn refused() -> Vec<Value> {
             add("\\u{e9} in the last place", &format!("{}é", &full[..width - 1]), digit, width - 1);
             add("two that are no digits", &format!("{}-*{}", &full[..3], &full[5..]), digit, 3);
             if short {
-                add("two zeros", &form.zeros(2), (Rule::TextZeros, 0), 0);
-                add("a zero in front", &format!("{zero}{}", &full[..2]), (Rule::TextZeros, 0), 0);
-                add("the fixed text of 1", &form.fixed(1), (Rule::TextZeros, 0), 0);
-                add("a zero in front, and no digit", &format!("{zero}-"), (Rule::TextZeros, 0), 0);
-                add("zeros, too many", &form.zeros(width + 1), (Rule::TextZeros, 0), 0);
+                add("two zeros", &form.zeros(2), (Rule::TEXT_ZEROS, 0), 0);
+                add("a zero in front", &format!("{zero}{}", &full[..2]), (Rule::TEXT_ZEROS, 0), 0);
+                add("the fixed text of 1", &form.fixed(1), (Rule::TEXT_ZEROS, 0), 0);
+                add("a zero in front, and no digit", &format!("{zero}-"), (Rule::TEXT_ZEROS, 0), 0);
+                add("zeros, too many", &form.zeros(width + 1), (Rule::TEXT_ZEROS, 0), 0);
             } else {
                 add("one character", &full[..1], length, 1);
                 add("one too few", &full[..width - 1], length, width - 1);
@@ -173,9 +172,10 @@ fn refused() -> Vec<Value> {
         ("base58", "O", "4aaW4SzAyQO", 10),
         ("base58", "l", "4laW4SzAyQK", 1),
     ] {
-        let rule = forms().iter().find(|known| known.name == form).map_or(Rule::None, |form| form.rule);
+        let rule = forms().iter().find(|known| known.name == form).map(|form| form.rule);
+        let Some(rule) = rule else { unreachable!("no form is called {form}") };
         cases.push(case(form, false, name, text, (rule, 0), position));
-        let (rule, position) = if name == "0x in front" { (Rule::TextZeros, 0) } else { (rule, position) };
+        let (rule, position) = if name == "0x in front" { (Rule::TEXT_ZEROS, 0) } else { (rule, position) };
         cases.push(case(form, true, name, text, (rule, 0), position));
     }
     // More than 64 bits: the first digit that is larger than that of the largest ID, whose text is named.
@@ -196,17 +196,17 @@ fn refused() -> Vec<Value> {
         ("base62", "zzzzzzzzzzz", 0),
     ] {
         for short in [false, true] {
-            cases.push(case(form, short, "more than 64 bits", text, (Rule::IdRange, MAX), position));
+            cases.push(case(form, short, "more than 64 bits", text, (Rule::ID_RANGE, MAX), position));
         }
     }
     for short in [false, true] {
-        let length = (if short { Rule::TextShort } else { Rule::TextLength }, 11);
-        cases.push(case("base62", short, "more than 64 bits, and no digit", "zzzzzzzzz-z", (Rule::TextBase62, 0), 9));
+        let length = (if short { Rule::TEXT_SHORT } else { Rule::TEXT_LENGTH }, 11);
+        cases.push(case("base62", short, "more than 64 bits, and no digit", "zzzzzzzzz-z", (Rule::TEXT_BASE62, 0), 9));
         cases.push(case("base62", short, "more than 64 bits, and one too many", "zzzzzzzzzzzz", length, 11));
         for text in [json!(null), json!(12), json!(true), json!(["1"]), json!(["0", "1"]), json!({ "length": 1 })] {
             cases.push(json!({
                 "name": "no string", "form": "base62", "short": short, "text": text, "jsOnly": true,
-                "code": "INVALID_TEXT", "field": "text", "rule": sentence(Rule::TextString, 0, 0),
+                "code": "INVALID_TEXT", "field": "text", "rule": sentence(Rule::TEXT_STRING, 0, 0),
             }));
         }
     }
@@ -217,7 +217,7 @@ fn refused_bytes() -> Vec<Value> {
     let case = |length: usize| {
         json!({
             "bytes": vec![1; length], "jsOnly": true,
-            "code": "INVALID_TEXT", "field": "bytes", "rule": sentence(Rule::TextBytes, 0, 0), "position": length.min(8),
+            "code": "INVALID_TEXT", "field": "bytes", "rule": sentence(Rule::TEXT_BYTES, 0, 0), "position": length.min(8),
         })
     };
     [0, 1, 7, 9, 16].map(case).into()

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{BACKWARD, EXHAUSTED, FULL, IDS, OUT_OF_TIME, RECHECK, Script, Step, T, YEAR, issued, refused, switched};
+use super::{
+    CLOCK_BACKWARD, FULL, IDS, RECHECK, SEQUENCE_EXHAUSTED, Script, Step, T, TIME_EXHAUSTED, YEAR, issued, refused, switched,
+};
 
 pub(super) fn scripts() -> Vec<Value> {
     [full_sequences(), switches(), stalls(), odd_layouts()].concat()
@@ -13,29 +15,42 @@ fn full_sequences() -> Vec<Value> {
         Script::new("a clock field", "A full sequence flows into the next clock id of the same tick: 16 times 1024 IDs.")
             .layout("multi-clock", Some(7))
             .lead(0)
-            .steps(&[&[issued(T, 1000); 2][..], &[issued(T, FULL); 15], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+            .steps(
+                &[&[issued(T, 1000); 2][..], &[issued(T, FULL); 15], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]]
+                    .concat(),
+            ),
         Script::new("a clock field, one by one", "Clock id, then tick.")
             .layout("one bit of everything", Some(1))
             .lead(1)
-            .steps(&[&[issued(0, 1); 8][..], &refused(0, OUT_OF_TIME)].concat()),
+            .steps(&[&[issued(0, 1); 8][..], &refused(0, TIME_EXHAUSTED)].concat()),
         Script::new("a clock field below the sequence", "The sequence counts first, though the clock id is the lower field.")
             .layout("clock below sequence", Some(7))
             .lead(0)
             .steps(
-                &[&[issued(T, 1023), issued(T, 3)][..], &[issued(T, FULL); 7], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]]
-                    .concat(),
+                &[
+                    &[issued(T, 1023), issued(T, 3)][..],
+                    &[issued(T, FULL); 7],
+                    &refused(T, SEQUENCE_EXHAUSTED),
+                    &[issued(T + 1, 1)],
+                ]
+                .concat(),
             ),
         Script::new("a clock field above the time", "A borrowed tick starts with the lowest clock id again.")
             .layout("clock above time", Some(7))
             .lead(1)
             .steps(
-                &[&[issued(T, 1023), issued(T, 3)][..], &[issued(T, FULL); 15], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]]
-                    .concat(),
+                &[
+                    &[issued(T, 1023), issued(T, 3)][..],
+                    &[issued(T, FULL); 15],
+                    &refused(T, SEQUENCE_EXHAUSTED),
+                    &[issued(T + 1, 1)],
+                ]
+                .concat(),
             ),
         Script::new("a clock field of 8 bits", "")
             .layout("clock next to sequence", Some(7))
             .lead(0)
-            .steps(&[&[issued(T, FULL); 256][..], &refused(T, EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+            .steps(&[&[issued(T, FULL); 256][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]].concat()),
     ]
 }
 
@@ -79,8 +94,8 @@ fn switches() -> Vec<Value> {
             &[
                 &shuttle[..],
                 &[issued(T, 1)],
-                &refused(T - 1000, BACKWARD),
-                &refused(T - 11, BACKWARD),
+                &refused(T - 1000, CLOCK_BACKWARD),
+                &refused(T - 11, CLOCK_BACKWARD),
                 &[issued(T - 10, 1), issued(T + 1, 1)],
             ]
             .concat(),
@@ -101,15 +116,15 @@ fn stalls() -> Vec<Value> {
                 &[issued(T, 1), issued(T + 1000, 1)][..],
                 &switched(T + 10, 1),
                 &[issued(T + 20, 1)],
-                &refused(T + 15, BACKWARD),
+                &refused(T + 15, CLOCK_BACKWARD),
                 &[issued(T + 20, 1)],
                 &[issued(T + 500, 1)],
-                &refused(T + 499, BACKWARD),
+                &refused(T + 499, CLOCK_BACKWARD),
                 &[issued(T + 500, 3)],
-                &refused(T + 500, EXHAUSTED),
+                &refused(T + 500, SEQUENCE_EXHAUSTED),
                 &[issued(T + 1000, 1), issued(T + 1001, 1)],
-                &refused(T + 900, BACKWARD),
-                &refused(T + 1000, BACKWARD),
+                &refused(T + 900, CLOCK_BACKWARD),
+                &refused(T + 1000, CLOCK_BACKWARD),
                 &[issued(T + 1001, 1)],
             ]
             .concat(),
@@ -119,8 +134,8 @@ fn stalls() -> Vec<Value> {
                 &[issued(T, 1)][..],
                 &switched(T - 500, 1),
                 &[issued(T - 100, 1), issued(T + 900, 1)],
-                &refused(T - 200, BACKWARD),
-                &refused(T - 100, BACKWARD),
+                &refused(T - 200, CLOCK_BACKWARD),
+                &refused(T - 100, CLOCK_BACKWARD),
                 &switched(T - 99, 1),
             ]
             .concat(),
@@ -128,8 +143,8 @@ fn stalls() -> Vec<Value> {
         two("a full tick behind a step back", "The current tick has nothing left, so its own lead is not enough.").lead(5).steps(
             &[
                 &[issued(T, 4), issued(T, 4), issued(T, 4), issued(T, 4)][..],
-                &refused(T - 4, EXHAUSTED),
-                &refused(T - 9, BACKWARD),
+                &refused(T - 4, SEQUENCE_EXHAUSTED),
+                &refused(T - 9, CLOCK_BACKWARD),
                 &[issued(T + 1, 1)],
             ]
             .concat(),
@@ -144,7 +159,7 @@ fn stalls() -> Vec<Value> {
                 &[issued(T, 1), issued(T + 3, 1)][..],
                 &switched(T + 1, 1),
                 &[issued(T + 3, 9); 3],
-                &refused(T + 3, EXHAUSTED),
+                &refused(T + 3, SEQUENCE_EXHAUSTED),
                 &[issued(T + 4, 9)],
             ]
             .concat(),
@@ -168,7 +183,9 @@ fn odd_layouts() -> Vec<Value> {
         Script::new("no switch below the start", "A switch goes to the clock's tick, and nothing is issued before the start.")
             .layout("multi-clock", Some(7))
             .start(T)
-            .steps(&[&[issued(T + 11, 1), issued(T + 500, 1)][..], &refused(T + 10, BACKWARD), &switched(T + 11, 1)].concat()),
+            .steps(
+                &[&[issued(T + 11, 1), issued(T + 500, 1)][..], &refused(T + 10, CLOCK_BACKWARD), &switched(T + 11, 1)].concat(),
+            ),
         Script::new("a switch under clock ids above the time", "")
             .layout("clock above time", Some(7))
             .steps(&[&[issued(T, 1)][..], &switched(T - 11, 1), &[issued(T, 1), issued(T + 1, 1)]].concat()),
@@ -180,9 +197,9 @@ fn odd_layouts() -> Vec<Value> {
                     &[issued(1, 1)][..],
                     &switched(0, 1),
                     &[issued(0, 9)],
-                    &refused(0, EXHAUSTED),
+                    &refused(0, SEQUENCE_EXHAUSTED),
                     &[issued(1, 9)],
-                    &refused(1, OUT_OF_TIME),
+                    &refused(1, TIME_EXHAUSTED),
                 ]
                 .concat(),
             ),
