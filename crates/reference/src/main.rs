@@ -9,6 +9,8 @@ use std::process::ExitCode;
 mod model;
 mod vectors;
 
+use vectors::VectorFile;
+
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
@@ -29,12 +31,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// A file of vectors: its path from the root of the repository, and its text.
-struct VectorFile {
-    path: &'static str,
-    text: String,
 }
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

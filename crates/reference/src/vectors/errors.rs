@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{comment, join, subject};
+use super::comment::comment;
+use super::json::join;
+use super::test_layouts::subject;
 use crate::model::errors::{ERRORS, Rule, sentence};
 
 const MAX_SAFE: u64 = (1 << 53) - 1;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{comment, join, number, subject, text};
+use super::comment::comment;
+use super::json::{join, number, text};
+use super::test_layouts::subject;
 use crate::model::errors::{Rule, sentence};
 
 const MAX_SAFE: u128 = (1 << 53) - 1;

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{comment, custom, decoded, fields, join, middle, number, spec, text};
+use super::comment::comment;
+use super::json::{decoded, fields, join, number, spec, text};
+use super::test_layouts::{custom, middle};
 use crate::model::errors::{Rule, sentence};
-use crate::model::{Field, Kind, Layout, clock, named, node, part, sequence, time};
+use crate::model::layout::{Field, Kind, Layout, clock, named, node, part, sequence, time};
 
 pub(super) fn vectors() -> Value {
     let row = |(name, layout): &(&str, Layout)| {

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Subject, comment, join, middle, number, numbers, subject, subjects, text};
+use super::comment::comment;
+use super::json::{join, number, numbers, text};
+use super::test_layouts::{Subject, middle, subject, subjects};
 use crate::model::errors::{Rule, sentence};
-use crate::model::{Kind, Layout};
+use crate::model::layout::{Kind, Layout};
 
 pub(super) fn vectors() -> Value {
     json!({

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{comment, join, text as decimal};
+use super::comment::comment;
+use super::json::{join, number, text as decimal};
 use crate::model::errors::{Rule, sentence};
 use crate::model::text::{Form, bytes, forms};
 
@@ -68,7 +69,7 @@ fn ids() -> Vec<Value> {
         let texts = |text: fn(&Form, u128) -> String| -> Value {
             Value::Object(forms().iter().map(|form| (form.name.to_owned(), json!(text(form, id)))).collect())
         };
-        let bytes: Vec<Value> = bytes(id).into_iter().map(super::number).collect();
+        let bytes: Vec<Value> = bytes(id).into_iter().map(number).collect();
         json!({ "name": name, "id": decimal(id), "fixed": texts(Form::fixed), "short": texts(Form::short), "bytes": bytes })
     };
     ids.into_iter().map(case).collect()

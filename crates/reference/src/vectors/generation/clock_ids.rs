@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::{
-    CLOCK_BACKWARD, FULL, IDS, RECHECK, SEQUENCE_EXHAUSTED, Script, Step, T, TIME_EXHAUSTED, YEAR, issued, refused, switched,
-};
+use super::script::{FULL, IDS, RECHECK, Script, Step, T, YEAR, issued, refused, switched};
+use crate::model::errors::{CLOCK_BACKWARD, SEQUENCE_EXHAUSTED, TIME_EXHAUSTED};
 
 pub(super) fn scripts() -> Vec<Value> {
     [full_sequences(), switches(), stalls(), odd_layouts()].concat()

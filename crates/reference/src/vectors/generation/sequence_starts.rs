@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{FULL, Script, Step, T, issued, last_ms, switched};
-use crate::model::Start;
+use super::script::{FULL, Script, Step, T, issued, last_ms, switched};
+use crate::model::generator::Start;
 
 /// The key of the scripts; any other would do.
 const KEY: [u64; 2] = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];

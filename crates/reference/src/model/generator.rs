@@ -1,0 +1,184 @@
+//! The generator.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::errors::{CLOCK_BACKWARD, CLOCK_BEFORE_EPOCH, SEQUENCE_EXHAUSTED, TIME_EXHAUSTED};
+use super::layout::{Kind, Layout};
+
+/// Where the sequence starts in a tick that the clock leads to: DESIGN, section 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    Zero,
+    Random([u64; 2]),
+    Wrap([u64; 2]),
+}
+
+/// SipHash-2-4 by the standard library, which has its own implementation.
+#[expect(deprecated, reason = "deprecated as a hasher for maps; it is the one keyed SipHash that std still offers")]
+fn sip_hash([high, low]: [u64; 2], number: u128) -> u128 {
+    use std::hash::{Hasher, SipHasher};
+    let mut hasher = SipHasher::new_with_keys(high, low);
+    hasher.write(&u64::try_from(number).unwrap_or(u64::MAX).to_le_bytes());
+    u128::from(hasher.finish())
+}
+
+/// A tick, a clock id, and how many sequence numbers of them are gone: the last one issued is one less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    tick: u128,
+    clock: u128,
+    at: u128,
+}
+
+/// The generator: the last position issued, the last tick of each clock id, and a set of everything issued.
+pub(crate) struct Minter<'a> {
+    layout: &'a Layout,
+    node: u128,
+    max_lead_ms: u128,
+    from_ms: u128,
+    start: Start,
+    last: Option<Position>,
+    last_ticks: BTreeMap<u128, u128>,
+    issued: HashSet<u128>,
+}
+
+impl<'a> Minter<'a> {
+    pub(crate) fn new(layout: &'a Layout, node: u128, max_lead_ms: u128, start_ms: Option<u128>, start: Start) -> Self {
+        // The predecessor of this process may have issued the tick that contains the furthest time it could reach.
+        let from_ms = start_ms.map_or(0, |start_ms| {
+            let reached_ms = start_ms + max_lead_ms;
+            if reached_ms < layout.epoch_ms { 0 } else { layout.start_ms((reached_ms - layout.epoch_ms) / layout.tick_ms + 1) }
+        });
+        let (last, last_ticks, issued) = (None, BTreeMap::new(), HashSet::new());
+        Self { layout, node, max_lead_ms, from_ms, start, last, last_ticks, issued }
+    }
+
+    /// Up to `count` IDs, one after another, or why not even one. With a clock field, all of one tick and clock id.
+    pub(crate) fn reserve(&mut self, now_ms: u128, count: usize, confirmed: bool) -> Result<Vec<u128>, Refusal> {
+        let mut ids = Vec::new();
+        while ids.len() < count {
+            match self.next(now_ms) {
+                Ok((position, switched)) => {
+                    let pair = |position: &Position| (position.tick, position.clock);
+                    let elsewhere = self.last.as_ref().map(pair) != Some(pair(&position));
+                    if !ids.is_empty() && elsewhere && self.layout.has(Kind::Clock) {
+                        break;
+                    }
+                    if switched && !confirmed {
+                        return Err(Refusal::Recheck);
+                    }
+                    let Position { tick, clock, at } = position;
+                    let id = self.layout.compose(tick, self.node, clock, self.sequence(position, at));
+                    assert!(self.issued.insert(id), "the model repeats {id}");
+                    let known = self.last_ticks.insert(clock, tick);
+                    assert!(known.is_none_or(|known| known <= tick), "the model takes clock id {clock} back from tick {tick}");
+                    self.last = Some(position);
+                    ids.push(id);
+                }
+                Err(_) if ids.is_empty() && !confirmed => return Err(Refusal::Recheck),
+                Err(code) if ids.is_empty() => return Err(Refusal::Code(code)),
+                Err(_) => break,
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The sequence number that stands for a count within a tick and clock id.
+    fn sequence(&self, position: Position, at: u128) -> u128 {
+        match self.start {
+            Start::Wrap(key) => (at + self.hash(key, position)) % self.layout.count(Kind::Sequence),
+            Start::Zero | Start::Random(_) => at,
+        }
+    }
+
+    fn hash(&self, key: [u64; 2], Position { tick, clock, .. }: Position) -> u128 {
+        sip_hash(key, tick * self.layout.count(Kind::Clock) + clock)
+    }
+
+    /// The first position of a tick and clock id that the clock leads to.
+    fn led_to(&self, tick: u128, clock: u128) -> Position {
+        let position = Position { tick, clock, at: 0 };
+        match self.start {
+            Start::Random(key) => {
+                let quarter = (self.layout.count(Kind::Sequence) / 4).max(1);
+                Position { at: self.hash(key, position) % quarter, ..position }
+            }
+            Start::Zero | Start::Wrap(_) => position,
+        }
+    }
+
+    fn free(&self, tick: u128, least: u128) -> Option<u128> {
+        let clocks = least..self.layout.count(Kind::Clock);
+        clocks.into_iter().find(|clock| self.last_ticks.get(clock).is_none_or(|last| *last < tick))
+    }
+
+    /// The next position, and whether the clock is followed back to it.
+    fn next(&self, now_ms: u128) -> Result<(Position, bool), &'static str> {
+        let layout = self.layout;
+        if now_ms < layout.epoch_ms {
+            return Err(CLOCK_BEFORE_EPOCH);
+        }
+        let wall = (now_ms - layout.epoch_ms) / layout.tick_ms;
+        if wall > layout.last_tick() || self.used_up() {
+            return Err(TIME_EXHAUSTED);
+        }
+        if now_ms < self.from_ms {
+            let never = self.from_ms >= layout.start_ms(layout.last_tick() + 1);
+            return Err(if never { TIME_EXHAUSTED } else { CLOCK_BACKWARD });
+        }
+        let reaches = |tick| layout.start_ms(tick) <= now_ms + self.max_lead_ms;
+        let Some(last) = self.last.filter(|last| last.tick >= wall) else {
+            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), false)).ok_or(CLOCK_BACKWARD);
+        };
+        if !reaches(last.tick) {
+            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), true)).ok_or(CLOCK_BACKWARD);
+        }
+        if last.at + 1 < layout.count(Kind::Sequence) {
+            return Ok((Position { at: last.at + 1, ..last }, false));
+        }
+        if let Some(clock) = self.free(last.tick, last.clock + 1) {
+            return Ok((Position { tick: last.tick, clock, at: 0 }, false));
+        }
+        let tick = last.tick + 1;
+        if tick > layout.last_tick() {
+            return Err(TIME_EXHAUSTED);
+        }
+        self.free(tick, 0)
+            .filter(|_| reaches(tick))
+            .map(|clock| (Position { tick, clock, at: 0 }, false))
+            .ok_or(SEQUENCE_EXHAUSTED)
+    }
+
+    fn used_up(&self) -> bool {
+        let Some(Position { tick, clock, at }) = self.last else { return false };
+        // Where time, clock and sequence fill all 64 bits, the ID of all ones is never issued.
+        let full = self.layout.count(Kind::Time) * self.layout.ids_per_tick() == 1 << 64;
+        let low = clock * self.layout.count(Kind::Sequence) + at;
+        tick == self.layout.last_tick() && low + 1 + u128::from(full) == self.layout.ids_per_tick()
+    }
+
+    /// How long until the refusal has another answer, found by trying each moment at which anything can change.
+    pub(crate) fn retry_after_ms(&self, now_ms: u128) -> Option<u128> {
+        let stalled = |at_ms| matches!(self.next(at_ms), Err(CLOCK_BACKWARD | SEQUENCE_EXHAUSTED));
+        if !stalled(now_ms) {
+            return None;
+        }
+        let layout = self.layout;
+        let ticks = self.last_ticks.values().chain(self.last.as_ref().map(|last| &last.tick));
+        let starts = ticks.flat_map(|tick| [*tick, tick + 1]).map(|tick| layout.start_ms(tick));
+        let mut moments: Vec<u128> = starts.flat_map(|ms| [ms, ms.saturating_sub(self.max_lead_ms)]).collect();
+        moments.push(self.from_ms);
+        moments.sort_unstable();
+        let retry_at_ms = moments.into_iter().find(|at_ms| *at_ms > now_ms && !stalled(*at_ms));
+        let after = retry_at_ms.map(|at_ms| at_ms - now_ms);
+        assert!(after.is_some_and(|after| stalled(now_ms + after - 1)), "the model finds no end of its stall at {now_ms}");
+        after
+    }
+}
+
+/// Why nothing is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Recheck,
+    Code(&'static str),
+}

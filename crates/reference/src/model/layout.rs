@@ -1,0 +1,227 @@
+//! Layouts and IDs: fields are a list, and an ID is taken apart by division.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Time,
+    Node,
+    Clock,
+    Sequence,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Node => "node",
+            Self::Clock => "clock",
+            Self::Sequence => "sequence",
+        }
+    }
+}
+
+pub(crate) type Field = (Kind, u32, Option<&'static str>);
+
+pub(crate) const fn time(bits: u32) -> Field {
+    (Kind::Time, bits, None)
+}
+pub(crate) const fn node(bits: u32) -> Field {
+    (Kind::Node, bits, None)
+}
+pub(crate) const fn part(name: &'static str, bits: u32) -> Field {
+    (Kind::Node, bits, Some(name))
+}
+pub(crate) const fn clock(bits: u32) -> Field {
+    (Kind::Clock, bits, None)
+}
+pub(crate) const fn sequence(bits: u32) -> Field {
+    (Kind::Sequence, bits, None)
+}
+
+/// A layout as a list of fields from the most to the least significant.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) epoch_ms: u128,
+    pub(crate) tick_ms: u128,
+    pub(crate) unsigned: bool,
+    pub(crate) fields: Vec<Field>,
+}
+
+/// DESIGN, section 2.
+pub(crate) fn named() -> Vec<(&'static str, Layout)> {
+    let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
+        (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
+    };
+    vec![
+        row("default", 1_704_067_200_000, 1, false, &[time(41), node(10), sequence(12)]),
+        row("twitter", 1_288_834_974_657, 1, false, &[time(41), part("datacenter", 5), part("worker", 5), sequence(12)]),
+        row("discord", 1_420_070_400_000, 1, true, &[time(42), part("worker", 5), part("process", 5), sequence(12)]),
+        row("instagram", 1_314_220_021_721, 1, true, &[time(41), part("shard", 13), sequence(10)]),
+        row("sonyflake", 1_409_529_600_000, 10, false, &[time(39), sequence(8), part("machine", 16)]),
+        row("sonyflake2", 1_735_689_600_000, 10, false, &[time(39), sequence(8), part("machine", 16)]),
+        row("mastodon", 0, 1, true, &[time(48), sequence(16)]),
+        row("baidu", 1_463_673_600_000, 1000, false, &[time(28), part("worker", 22), sequence(13)]),
+        row("leaf", 1_288_834_974_657, 1, false, &[time(41), node(10), sequence(12)]),
+        row("seata", 1_588_435_200_000, 1, false, &[node(10), time(41), sequence(12)]),
+        row("tsid", 1_577_836_800_000, 1, true, &[time(42), node(10), sequence(12)]),
+        row("cosid", 1_577_203_200_000, 1, false, &[time(41), node(10), sequence(12)]),
+        row("multi-clock", 1_704_067_200_000, 1, false, &[time(41), clock(4), node(8), sequence(10)]),
+        row("edge", 1_704_067_200_000, 1, false, &[time(41), node(14), sequence(8)]),
+        row("safe53", 1_704_067_200_000, 1, false, &[time(41), node(3), sequence(9)]),
+    ]
+}
+
+/// The values of an ID, by kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) timestamp_ms: u128,
+    pub(crate) node: Option<u128>,
+    pub(crate) parts: Vec<(&'static str, u128)>,
+    pub(crate) clock: Option<u128>,
+    pub(crate) sequence: u128,
+}
+
+pub(crate) struct Plan {
+    pub(crate) last_ms: u128,
+    pub(crate) signed_until_ms: Option<u128>,
+    pub(crate) ordered: bool,
+    pub(crate) nodes: u128,
+    pub(crate) ids_per_tick: u128,
+}
+
+impl Layout {
+    pub(crate) fn bits(&self) -> u32 {
+        self.fields.iter().map(|field| field.1).sum()
+    }
+
+    pub(crate) fn max_id(&self) -> u128 {
+        (1 << self.bits()) - 1
+    }
+
+    /// How many values the fields of a kind can take together; 1 where there is none.
+    pub(crate) fn count(&self, kind: Kind) -> u128 {
+        self.fields.iter().filter(|field| field.0 == kind).map(|field| 1_u128 << field.1).product()
+    }
+
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.fields.iter().any(|field| field.0 == kind)
+    }
+
+    fn place(&self, kind: Kind) -> Option<usize> {
+        self.fields.iter().position(|field| field.0 == kind)
+    }
+
+    /// Whether a field of the kind lies above the time field.
+    pub(crate) fn above_time(&self, kind: Kind) -> bool {
+        self.place(kind) < self.place(Kind::Time) && self.has(kind)
+    }
+
+    pub(crate) fn last_tick(&self) -> u128 {
+        self.count(Kind::Time) - 1
+    }
+
+    pub(crate) fn start_ms(&self, tick: u128) -> u128 {
+        self.epoch_ms + tick * self.tick_ms
+    }
+
+    /// The last millisecond that an ID can stand for.
+    pub(crate) fn end_ms(&self) -> u128 {
+        self.start_ms(self.last_tick() + 1) - 1
+    }
+
+    /// What the lowest field of a kind is worth: adding it to an ID adds 1 to the kind's value.
+    pub(crate) fn unit(&self, kind: Kind) -> u128 {
+        self.fields.iter().rev().take_while(|field| field.0 != kind).map(|field| 1_u128 << field.1).product()
+    }
+
+    /// The value of each field, in the order of the fields.
+    pub(crate) fn values(&self, id: u128) -> Vec<u128> {
+        let mut rest = id;
+        let mut values: Vec<u128> = Vec::new();
+        for field in self.fields.iter().rev() {
+            values.insert(0, rest % (1 << field.1));
+            rest /= 1 << field.1;
+        }
+        values
+    }
+
+    fn of_values(&self, values: &[u128]) -> u128 {
+        self.fields.iter().zip(values).fold(0, |id, (field, value)| id * (1 << field.1) + value)
+    }
+
+    /// The ID with the same value in every field.
+    pub(crate) fn of_each(&self, value: u128) -> u128 {
+        self.of_values(&vec![value; self.fields.len()])
+    }
+
+    pub(crate) fn decode(&self, id: u128) -> Decoded {
+        let values = self.values(id);
+        let fields = || self.fields.iter().zip(&values);
+        let of =
+            |kind| fields().filter(move |field| field.0.0 == kind).fold(0, |all, (field, value)| all * (1 << field.1) + value);
+        Decoded {
+            timestamp_ms: self.start_ms(of(Kind::Time)),
+            node: self.has(Kind::Node).then(|| of(Kind::Node)),
+            parts: fields().filter(|f| f.0.0 == Kind::Node).map(|(field, value)| (field.2.unwrap_or("node"), *value)).collect(),
+            clock: self.has(Kind::Clock).then(|| of(Kind::Clock)),
+            sequence: of(Kind::Sequence),
+        }
+    }
+
+    pub(crate) fn compose(&self, tick: u128, node: u128, clock: u128, sequence: u128) -> u128 {
+        let mut node = node;
+        let mut values: Vec<u128> = Vec::new();
+        for field in self.fields.iter().rev() {
+            let value = match field.0 {
+                Kind::Time => tick,
+                Kind::Clock => clock,
+                Kind::Sequence => sequence,
+                Kind::Node => {
+                    let value = node % (1 << field.1);
+                    node /= 1 << field.1;
+                    value
+                }
+            };
+            values.insert(0, value);
+        }
+        self.of_values(&values)
+    }
+
+    /// The smallest and the largest ID of a tick. The node id counts where it lies above the time.
+    pub(crate) fn range(&self, tick: u128, node: u128) -> (u128, u128) {
+        let least = self.values(self.compose(tick, node, 0, 0));
+        let place = self.place(Kind::Time).unwrap_or_default();
+        let fill = |below: fn(u32) -> u128| {
+            let filled: Vec<u128> = self
+                .fields
+                .iter()
+                .zip(&least)
+                .enumerate()
+                .map(|(at, (field, value))| if at > place { below(field.1) } else { *value })
+                .collect();
+            self.of_values(&filled)
+        };
+        (fill(|_| 0), fill(|bits| (1 << bits) - 1))
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        let place = |kind| self.place(kind).unwrap_or_default();
+        let last_ms = self.start_ms(self.last_tick());
+        Plan {
+            last_ms,
+            signed_until_ms: match (self.bits(), self.fields[0].0) {
+                (64, Kind::Time) => Some(self.start_ms(self.count(Kind::Time) / 2 - 1)),
+                (64, _) => None,
+                _ => Some(last_ms),
+            },
+            ordered: place(Kind::Time) < place(Kind::Sequence)
+                && (!self.has(Kind::Clock)
+                    || (place(Kind::Time) < place(Kind::Clock) && place(Kind::Clock) < place(Kind::Sequence))),
+            nodes: self.count(Kind::Node),
+            ids_per_tick: self.ids_per_tick(),
+        }
+    }
+
+    pub(crate) fn ids_per_tick(&self) -> u128 {
+        self.count(Kind::Clock) * self.count(Kind::Sequence)
+    }
+}
