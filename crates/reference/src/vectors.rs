@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use json::{join, render, spec};
-use test_layouts::custom;
+use json::{merge, render, spec};
+use test_layouts::custom_layouts;
 
 mod comment;
 mod errors;
@@ -47,8 +47,8 @@ fn with_layouts(file: Value) -> Value {
     }
     let mut names = Vec::new();
     named_in(&file, &mut names);
-    let used = custom().into_iter().filter(|(name, _)| names.iter().any(|used| used == name));
+    let used = custom_layouts().into_iter().filter(|(name, _)| names.iter().any(|used| used == name));
     let specs: Map<String, Value> = used.map(|(name, layout)| (name.to_owned(), spec(&layout))).collect();
     let head = json!({ "_comment": file["_comment"], "layouts": specs });
-    if specs.is_empty() { file } else { join(head, file) }
+    if specs.is_empty() { file } else { merge(head, file) }
 }

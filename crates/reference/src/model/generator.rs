@@ -7,7 +7,7 @@ use super::layout::{Kind, Layout};
 
 /// Where the sequence starts in a tick that the clock leads to: DESIGN, section 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
+pub(crate) enum SequenceStart {
     Zero,
     Random([u64; 2]),
     Wrap([u64; 2]),
@@ -15,9 +15,9 @@ pub(crate) enum Start {
 
 /// SipHash-2-4 by the standard library, which has its own implementation.
 #[expect(deprecated, reason = "deprecated as a hasher for maps; it is the one keyed SipHash that std still offers")]
-fn sip_hash([high, low]: [u64; 2], number: u128) -> u128 {
+fn sip_hash([k0, k1]: [u64; 2], number: u128) -> u128 {
     use std::hash::{Hasher, SipHasher};
-    let mut hasher = SipHasher::new_with_keys(high, low);
+    let mut hasher = SipHasher::new_with_keys(k0, k1);
     hasher.write(&u64::try_from(number).unwrap_or(u64::MAX).to_le_bytes());
     u128::from(hasher.finish())
 }
@@ -27,30 +27,36 @@ fn sip_hash([high, low]: [u64; 2], number: u128) -> u128 {
 struct Position {
     tick: u128,
     clock: u128,
-    at: u128,
+    index: u128,
 }
 
 /// The generator: the last position issued, the last tick of each clock id, and a set of everything issued.
-pub(crate) struct Minter<'a> {
+pub(crate) struct Generator<'a> {
     layout: &'a Layout,
     node: u128,
     max_lead_ms: u128,
-    from_ms: u128,
-    start: Start,
+    earliest_ms: u128,
+    sequence_start: SequenceStart,
     last: Option<Position>,
     last_ticks: BTreeMap<u128, u128>,
     issued: HashSet<u128>,
 }
 
-impl<'a> Minter<'a> {
-    pub(crate) fn new(layout: &'a Layout, node: u128, max_lead_ms: u128, start_ms: Option<u128>, start: Start) -> Self {
+impl<'a> Generator<'a> {
+    pub(crate) fn new(
+        layout: &'a Layout,
+        node: u128,
+        max_lead_ms: u128,
+        start_ms: Option<u128>,
+        sequence_start: SequenceStart,
+    ) -> Self {
         // The predecessor of this process may have issued the tick that contains the furthest time it could reach.
-        let from_ms = start_ms.map_or(0, |start_ms| {
+        let earliest_ms = start_ms.map_or(0, |start_ms| {
             let reached_ms = start_ms + max_lead_ms;
             if reached_ms < layout.epoch_ms { 0 } else { layout.start_ms((reached_ms - layout.epoch_ms) / layout.tick_ms + 1) }
         });
         let (last, last_ticks, issued) = (None, BTreeMap::new(), HashSet::new());
-        Self { layout, node, max_lead_ms, from_ms, start, last, last_ticks, issued }
+        Self { layout, node, max_lead_ms, earliest_ms, sequence_start, last, last_ticks, issued }
     }
 
     /// Up to `count` IDs, one after another, or why not even one. With a clock field, all of one tick and clock id.
@@ -60,18 +66,21 @@ impl<'a> Minter<'a> {
             match self.next(now_ms) {
                 Ok((position, switched)) => {
                     let pair = |position: &Position| (position.tick, position.clock);
-                    let elsewhere = self.last.as_ref().map(pair) != Some(pair(&position));
-                    if !ids.is_empty() && elsewhere && self.layout.has(Kind::Clock) {
+                    let is_new_pair = self.last.as_ref().map(pair) != Some(pair(&position));
+                    if !ids.is_empty() && is_new_pair && self.layout.has(Kind::Clock) {
                         break;
                     }
                     if switched && !confirmed {
                         return Err(Refusal::Recheck);
                     }
-                    let Position { tick, clock, at } = position;
-                    let id = self.layout.compose(tick, self.node, clock, self.sequence(position, at));
+                    let Position { tick, clock, .. } = position;
+                    let id = self.layout.compose(tick, self.node, clock, self.sequence(position));
                     assert!(self.issued.insert(id), "the model repeats {id}");
-                    let known = self.last_ticks.insert(clock, tick);
-                    assert!(known.is_none_or(|known| known <= tick), "the model takes clock id {clock} back from tick {tick}");
+                    let previous = self.last_ticks.insert(clock, tick);
+                    assert!(
+                        previous.is_none_or(|previous| previous <= tick),
+                        "the model takes clock id {clock} back from tick {tick}"
+                    );
                     self.last = Some(position);
                     ids.push(id);
                 }
@@ -84,10 +93,10 @@ impl<'a> Minter<'a> {
     }
 
     /// The sequence number that stands for a count within a tick and clock id.
-    fn sequence(&self, position: Position, at: u128) -> u128 {
-        match self.start {
-            Start::Wrap(key) => (at + self.hash(key, position)) % self.layout.count(Kind::Sequence),
-            Start::Zero | Start::Random(_) => at,
+    fn sequence(&self, position: Position) -> u128 {
+        match self.sequence_start {
+            SequenceStart::Wrap(key) => (position.index + self.hash(key, position)) % self.layout.count(Kind::Sequence),
+            SequenceStart::Zero | SequenceStart::Random(_) => position.index,
         }
     }
 
@@ -96,19 +105,19 @@ impl<'a> Minter<'a> {
     }
 
     /// The first position of a tick and clock id that the clock leads to.
-    fn led_to(&self, tick: u128, clock: u128) -> Position {
-        let position = Position { tick, clock, at: 0 };
-        match self.start {
-            Start::Random(key) => {
+    fn first_position(&self, tick: u128, clock: u128) -> Position {
+        let position = Position { tick, clock, index: 0 };
+        match self.sequence_start {
+            SequenceStart::Random(key) => {
                 let quarter = (self.layout.count(Kind::Sequence) / 4).max(1);
-                Position { at: self.hash(key, position) % quarter, ..position }
+                Position { index: self.hash(key, position) % quarter, ..position }
             }
-            Start::Zero | Start::Wrap(_) => position,
+            SequenceStart::Zero | SequenceStart::Wrap(_) => position,
         }
     }
 
-    fn free(&self, tick: u128, least: u128) -> Option<u128> {
-        let clocks = least..self.layout.count(Kind::Clock);
+    fn lowest_free_clock(&self, tick: u128, lowest: u128) -> Option<u128> {
+        let clocks = lowest..self.layout.count(Kind::Clock);
         clocks.into_iter().find(|clock| self.last_ticks.get(clock).is_none_or(|last| *last < tick))
     }
 
@@ -118,43 +127,49 @@ impl<'a> Minter<'a> {
         if now_ms < layout.epoch_ms {
             return Err(CLOCK_BEFORE_EPOCH);
         }
-        let wall = (now_ms - layout.epoch_ms) / layout.tick_ms;
-        if wall > layout.last_tick() || self.used_up() {
+        let wall_tick = (now_ms - layout.epoch_ms) / layout.tick_ms;
+        if wall_tick > layout.last_tick() || self.is_used_up() {
             return Err(TIME_EXHAUSTED);
         }
-        if now_ms < self.from_ms {
-            let never = self.from_ms >= layout.start_ms(layout.last_tick() + 1);
+        if now_ms < self.earliest_ms {
+            let never = self.earliest_ms >= layout.start_ms(layout.last_tick() + 1);
             return Err(if never { TIME_EXHAUSTED } else { CLOCK_BACKWARD });
         }
-        let reaches = |tick| layout.start_ms(tick) <= now_ms + self.max_lead_ms;
-        let Some(last) = self.last.filter(|last| last.tick >= wall) else {
-            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), false)).ok_or(CLOCK_BACKWARD);
+        let is_within_lead = |tick| layout.start_ms(tick) <= now_ms + self.max_lead_ms;
+        let Some(last) = self.last.filter(|last| last.tick >= wall_tick) else {
+            return self
+                .lowest_free_clock(wall_tick, 0)
+                .map(|clock| (self.first_position(wall_tick, clock), false))
+                .ok_or(CLOCK_BACKWARD);
         };
-        if !reaches(last.tick) {
-            return self.free(wall, 0).map(|clock| (self.led_to(wall, clock), true)).ok_or(CLOCK_BACKWARD);
+        if !is_within_lead(last.tick) {
+            return self
+                .lowest_free_clock(wall_tick, 0)
+                .map(|clock| (self.first_position(wall_tick, clock), true))
+                .ok_or(CLOCK_BACKWARD);
         }
-        if last.at + 1 < layout.count(Kind::Sequence) {
-            return Ok((Position { at: last.at + 1, ..last }, false));
+        if last.index + 1 < layout.count(Kind::Sequence) {
+            return Ok((Position { index: last.index + 1, ..last }, false));
         }
-        if let Some(clock) = self.free(last.tick, last.clock + 1) {
-            return Ok((Position { tick: last.tick, clock, at: 0 }, false));
+        if let Some(clock) = self.lowest_free_clock(last.tick, last.clock + 1) {
+            return Ok((Position { tick: last.tick, clock, index: 0 }, false));
         }
         let tick = last.tick + 1;
         if tick > layout.last_tick() {
             return Err(TIME_EXHAUSTED);
         }
-        self.free(tick, 0)
-            .filter(|_| reaches(tick))
-            .map(|clock| (Position { tick, clock, at: 0 }, false))
+        self.lowest_free_clock(tick, 0)
+            .filter(|_| is_within_lead(tick))
+            .map(|clock| (Position { tick, clock, index: 0 }, false))
             .ok_or(SEQUENCE_EXHAUSTED)
     }
 
-    fn used_up(&self) -> bool {
-        let Some(Position { tick, clock, at }) = self.last else { return false };
+    fn is_used_up(&self) -> bool {
+        let Some(Position { tick, clock, index }) = self.last else { return false };
         // Where time, clock and sequence fill all 64 bits, the ID of all ones is never issued.
-        let full = self.layout.count(Kind::Time) * self.layout.ids_per_tick() == 1 << 64;
-        let low = clock * self.layout.count(Kind::Sequence) + at;
-        tick == self.layout.last_tick() && low + 1 + u128::from(full) == self.layout.ids_per_tick()
+        let has_all_ones = self.layout.count(Kind::Time) * self.layout.ids_per_tick() == 1 << 64;
+        let index_in_tick = clock * self.layout.count(Kind::Sequence) + index;
+        tick == self.layout.last_tick() && index_in_tick + 1 + u128::from(has_all_ones) == self.layout.ids_per_tick()
     }
 
     /// How long until the refusal has another answer, found by trying each moment at which anything can change.
@@ -165,14 +180,17 @@ impl<'a> Minter<'a> {
         }
         let layout = self.layout;
         let ticks = self.last_ticks.values().chain(self.last.as_ref().map(|last| &last.tick));
-        let starts = ticks.flat_map(|tick| [*tick, tick + 1]).map(|tick| layout.start_ms(tick));
-        let mut moments: Vec<u128> = starts.flat_map(|ms| [ms, ms.saturating_sub(self.max_lead_ms)]).collect();
-        moments.push(self.from_ms);
-        moments.sort_unstable();
-        let retry_at_ms = moments.into_iter().find(|at_ms| *at_ms > now_ms && !stalled(*at_ms));
-        let after = retry_at_ms.map(|at_ms| at_ms - now_ms);
-        assert!(after.is_some_and(|after| stalled(now_ms + after - 1)), "the model finds no end of its stall at {now_ms}");
-        after
+        let starts_ms = ticks.flat_map(|tick| [*tick, tick + 1]).map(|tick| layout.start_ms(tick));
+        let mut moments_ms: Vec<u128> = starts_ms.flat_map(|ms| [ms, ms.saturating_sub(self.max_lead_ms)]).collect();
+        moments_ms.push(self.earliest_ms);
+        moments_ms.sort_unstable();
+        let retry_at_ms = moments_ms.into_iter().find(|at_ms| *at_ms > now_ms && !stalled(*at_ms));
+        let after_ms = retry_at_ms.map(|at_ms| at_ms - now_ms);
+        assert!(
+            after_ms.is_some_and(|after_ms| stalled(now_ms + after_ms - 1)),
+            "the model finds no end of its stall at {now_ms}"
+        );
+        after_ms
     }
 }
 

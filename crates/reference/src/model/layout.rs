@@ -19,22 +19,33 @@ impl Kind {
     }
 }
 
-pub(crate) type Field = (Kind, u32, Option<&'static str>);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) kind: Kind,
+    pub(crate) bits: u32,
+    pub(crate) name: Option<&'static str>,
+}
+
+impl Field {
+    fn value_count(self) -> u128 {
+        1 << self.bits
+    }
+}
 
 pub(crate) const fn time(bits: u32) -> Field {
-    (Kind::Time, bits, None)
+    Field { kind: Kind::Time, bits, name: None }
 }
 pub(crate) const fn node(bits: u32) -> Field {
-    (Kind::Node, bits, None)
+    Field { kind: Kind::Node, bits, name: None }
 }
 pub(crate) const fn part(name: &'static str, bits: u32) -> Field {
-    (Kind::Node, bits, Some(name))
+    Field { kind: Kind::Node, bits, name: Some(name) }
 }
 pub(crate) const fn clock(bits: u32) -> Field {
-    (Kind::Clock, bits, None)
+    Field { kind: Kind::Clock, bits, name: None }
 }
 pub(crate) const fn sequence(bits: u32) -> Field {
-    (Kind::Sequence, bits, None)
+    Field { kind: Kind::Sequence, bits, name: None }
 }
 
 /// A layout as a list of fields from the most to the least significant.
@@ -47,7 +58,7 @@ pub(crate) struct Layout {
 }
 
 /// DESIGN, section 2.
-pub(crate) fn named() -> Vec<(&'static str, Layout)> {
+pub(crate) fn named_layouts() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
     };
@@ -90,7 +101,7 @@ pub(crate) struct Plan {
 
 impl Layout {
     pub(crate) fn bits(&self) -> u32 {
-        self.fields.iter().map(|field| field.1).sum()
+        self.fields.iter().map(|field| field.bits).sum()
     }
 
     pub(crate) fn max_id(&self) -> u128 {
@@ -99,20 +110,20 @@ impl Layout {
 
     /// How many values the fields of a kind can take together; 1 where there is none.
     pub(crate) fn count(&self, kind: Kind) -> u128 {
-        self.fields.iter().filter(|field| field.0 == kind).map(|field| 1_u128 << field.1).product()
+        self.fields.iter().filter(|field| field.kind == kind).map(|field| field.value_count()).product()
     }
 
     pub(crate) fn has(&self, kind: Kind) -> bool {
-        self.fields.iter().any(|field| field.0 == kind)
+        self.fields.iter().any(|field| field.kind == kind)
     }
 
-    fn place(&self, kind: Kind) -> Option<usize> {
-        self.fields.iter().position(|field| field.0 == kind)
+    fn index_of(&self, kind: Kind) -> Option<usize> {
+        self.fields.iter().position(|field| field.kind == kind)
     }
 
     /// Whether a field of the kind lies above the time field.
     pub(crate) fn above_time(&self, kind: Kind) -> bool {
-        self.place(kind) < self.place(Kind::Time) && self.has(kind)
+        self.index_of(kind) < self.index_of(Kind::Time) && self.has(kind)
     }
 
     pub(crate) fn last_tick(&self) -> u128 {
@@ -130,7 +141,7 @@ impl Layout {
 
     /// What the lowest field of a kind is worth: adding it to an ID adds 1 to the kind's value.
     pub(crate) fn unit(&self, kind: Kind) -> u128 {
-        self.fields.iter().rev().take_while(|field| field.0 != kind).map(|field| 1_u128 << field.1).product()
+        self.fields.iter().rev().take_while(|field| field.kind != kind).map(|field| field.value_count()).product()
     }
 
     /// The value of each field, in the order of the fields.
@@ -138,32 +149,38 @@ impl Layout {
         let mut rest = id;
         let mut values: Vec<u128> = Vec::new();
         for field in self.fields.iter().rev() {
-            values.insert(0, rest % (1 << field.1));
-            rest /= 1 << field.1;
+            values.insert(0, rest % field.value_count());
+            rest /= field.value_count();
         }
         values
     }
 
-    fn of_values(&self, values: &[u128]) -> u128 {
-        self.fields.iter().zip(values).fold(0, |id, (field, value)| id * (1 << field.1) + value)
+    fn id_with_values(&self, values: &[u128]) -> u128 {
+        self.fields.iter().zip(values).fold(0, |id, (field, value)| id * field.value_count() + value)
     }
 
     /// The ID with the same value in every field.
-    pub(crate) fn of_each(&self, value: u128) -> u128 {
-        self.of_values(&vec![value; self.fields.len()])
+    pub(crate) fn id_with_each(&self, value: u128) -> u128 {
+        self.id_with_values(&vec![value; self.fields.len()])
     }
 
     pub(crate) fn decode(&self, id: u128) -> Decoded {
         let values = self.values(id);
         let fields = || self.fields.iter().zip(&values);
-        let of =
-            |kind| fields().filter(move |field| field.0.0 == kind).fold(0, |all, (field, value)| all * (1 << field.1) + value);
+        let value_of = |kind| {
+            fields()
+                .filter(move |(field, _)| field.kind == kind)
+                .fold(0, |joined, (field, value)| joined * field.value_count() + value)
+        };
         Decoded {
-            timestamp_ms: self.start_ms(of(Kind::Time)),
-            node: self.has(Kind::Node).then(|| of(Kind::Node)),
-            parts: fields().filter(|f| f.0.0 == Kind::Node).map(|(field, value)| (field.2.unwrap_or("node"), *value)).collect(),
-            clock: self.has(Kind::Clock).then(|| of(Kind::Clock)),
-            sequence: of(Kind::Sequence),
+            timestamp_ms: self.start_ms(value_of(Kind::Time)),
+            node: self.has(Kind::Node).then(|| value_of(Kind::Node)),
+            parts: fields()
+                .filter(|(field, _)| field.kind == Kind::Node)
+                .map(|(field, value)| (field.name.unwrap_or("node"), *value))
+                .collect(),
+            clock: self.has(Kind::Clock).then(|| value_of(Kind::Clock)),
+            sequence: value_of(Kind::Sequence),
         }
     }
 
@@ -171,51 +188,50 @@ impl Layout {
         let mut node = node;
         let mut values: Vec<u128> = Vec::new();
         for field in self.fields.iter().rev() {
-            let value = match field.0 {
+            let value = match field.kind {
                 Kind::Time => tick,
                 Kind::Clock => clock,
                 Kind::Sequence => sequence,
                 Kind::Node => {
-                    let value = node % (1 << field.1);
-                    node /= 1 << field.1;
+                    let value = node % field.value_count();
+                    node /= field.value_count();
                     value
                 }
             };
             values.insert(0, value);
         }
-        self.of_values(&values)
+        self.id_with_values(&values)
     }
 
     /// The smallest and the largest ID of a tick. The node id counts where it lies above the time.
-    pub(crate) fn range(&self, tick: u128, node: u128) -> (u128, u128) {
-        let least = self.values(self.compose(tick, node, 0, 0));
-        let place = self.place(Kind::Time).unwrap_or_default();
-        let fill = |below: fn(u32) -> u128| {
+    pub(crate) fn id_range(&self, tick: u128, node: u128) -> (u128, u128) {
+        let lowest = self.values(self.compose(tick, node, 0, 0));
+        let time = self.index_of(Kind::Time).unwrap_or_default();
+        let fill = |value_below: fn(u32) -> u128| {
             let filled: Vec<u128> = self
                 .fields
                 .iter()
-                .zip(&least)
+                .zip(&lowest)
                 .enumerate()
-                .map(|(at, (field, value))| if at > place { below(field.1) } else { *value })
+                .map(|(index, (field, value))| if index > time { value_below(field.bits) } else { *value })
                 .collect();
-            self.of_values(&filled)
+            self.id_with_values(&filled)
         };
         (fill(|_| 0), fill(|bits| (1 << bits) - 1))
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        let place = |kind| self.place(kind).unwrap_or_default();
+        let is_above = |upper, lower| self.index_of(upper) < self.index_of(lower);
         let last_ms = self.start_ms(self.last_tick());
         Plan {
             last_ms,
-            signed_until_ms: match (self.bits(), self.fields[0].0) {
+            signed_until_ms: match (self.bits(), self.fields[0].kind) {
                 (64, Kind::Time) => Some(self.start_ms(self.count(Kind::Time) / 2 - 1)),
                 (64, _) => None,
                 _ => Some(last_ms),
             },
-            ordered: place(Kind::Time) < place(Kind::Sequence)
-                && (!self.has(Kind::Clock)
-                    || (place(Kind::Time) < place(Kind::Clock) && place(Kind::Clock) < place(Kind::Sequence))),
+            ordered: is_above(Kind::Time, Kind::Sequence)
+                && (!self.has(Kind::Clock) || (is_above(Kind::Time, Kind::Clock) && is_above(Kind::Clock, Kind::Sequence))),
             nodes: self.count(Kind::Node),
             ids_per_tick: self.ids_per_tick(),
         }

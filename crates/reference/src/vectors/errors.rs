@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::comment::comment;
-use super::json::join;
-use super::test_layouts::subject;
+use super::json::merge;
+use super::test_layouts::test_layout;
 use crate::model::errors::{ERRORS, Rule, sentence};
 
 const MAX_SAFE: u64 = (1 << 53) - 1;
@@ -28,10 +28,10 @@ pub(super) fn vectors() -> Value {
 
 fn open() -> Vec<Value> {
     let case = |layout: &str, node: Value, options: Value, code, field, rule: String| {
-        let given = join(json!({ "layout": subject(layout).name, "node": node }), options);
-        join(given, json!({ "code": code, "field": field, "rule": rule }))
+        let given = merge(json!({ "layout": test_layout(layout).name, "node": node }), options);
+        merge(given, json!({ "code": code, "field": field, "rule": rule }))
     };
-    let js = |case| join(case, json!({ "jsOnly": true }));
+    let js = |case| merge(case, json!({ "jsOnly": true }));
     let plain = |rule| sentence(rule, 0, 0);
     let node = |layout, node, rule| case(layout, node, json!({}), "INVALID_NODE", "node", rule);
     let whole = |max| sentence(Rule::WHOLE_NUMBER, 0, max);

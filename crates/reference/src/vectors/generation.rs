@@ -17,17 +17,17 @@ use super::comment::comment;
 pub(super) fn vectors() -> Value {
     let mut scripts = Vec::new();
     scripts.extend(ticks::ticks());
-    scripts.extend(full_sequences::full_sequences());
-    scripts.extend(clock_steps::steps_back());
+    scripts.extend(full_sequences::scripts());
+    scripts.extend(clock_steps::scripts());
     scripts.extend(time_limits::epochs());
     scripts.extend(time_limits::last_ticks());
     scripts.extend(time_limits::last_ids());
-    scripts.extend(process_starts::starts());
+    scripts.extend(process_starts::scripts());
     scripts.extend(ticks::long_ticks());
-    scripts.extend(layouts::odd_layouts());
+    scripts.extend(layouts::unusual_layouts());
     scripts.extend(clock_ids::scripts());
     scripts.extend(sequence_starts::scripts());
-    scripts.extend(layouts::every_named_layout());
+    scripts.extend(layouts::each_named_layout());
     json!({
         "_comment": comment(&[
             "scripts: each is one generator with a state of its own (Generator::private in Rust; PRIVATE = 1 at the page), asked step after step; a refusal leaves it as it was.",

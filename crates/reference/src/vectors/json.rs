@@ -40,7 +40,7 @@ pub(super) fn number(value: u128) -> Value {
     json!(u64::try_from(value).unwrap_or(u64::MAX))
 }
 
-pub(super) fn text(id: u128) -> Value {
+pub(super) fn decimal(id: u128) -> Value {
     json!(id.to_string())
 }
 
@@ -49,15 +49,15 @@ pub(super) fn numbers(members: &[(&str, u128)]) -> Value {
 }
 
 /// The members of one object and then those of another.
-pub(super) fn join(first: Value, second: Value) -> Value {
+pub(super) fn merge(first: Value, second: Value) -> Value {
     let members = |value| if let Value::Object(members) = value { members } else { Map::new() };
     Value::Object(members(first).into_iter().chain(members(second)).collect())
 }
 
 pub(super) fn fields(fields: &[Field]) -> Value {
-    let field = |&(kind, bits, name): &Field| {
+    let field = |&Field { kind, bits, name }: &Field| {
         let plain = json!({ "kind": kind.name(), "bits": bits });
-        name.map_or(plain.clone(), |name| join(plain, json!({ "name": name })))
+        name.map_or(plain.clone(), |name| merge(plain, json!({ "name": name })))
     };
     fields.iter().map(field).collect()
 }

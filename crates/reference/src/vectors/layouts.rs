@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::comment::comment;
-use super::json::{decoded, fields, join, number, spec, text};
-use super::test_layouts::{custom, middle};
+use super::json::{decimal, decoded, fields, merge, number, spec};
+use super::test_layouts::{custom_layouts, middle_values};
 use crate::model::errors::{Rule, sentence};
-use crate::model::layout::{Field, Kind, Layout, clock, named, node, part, sequence, time};
+use crate::model::layout::{Field, Kind, Layout, clock, named_layouts, node, part, sequence, time};
 
 pub(super) fn vectors() -> Value {
     let row = |(name, layout): &(&str, Layout)| {
@@ -21,7 +21,7 @@ pub(super) fn vectors() -> Value {
             },
             "cases": cases(layout),
         });
-        join(join(json!({ "name": name }), spec(layout)), plan)
+        merge(merge(json!({ "name": name }), spec(layout)), plan)
     };
     json!({
         "_comment": comment(&[
@@ -31,8 +31,8 @@ pub(super) fn vectors() -> Value {
             "published: IDs of the real world whose meaning the source states; date is timestampMs in ISO 8601. Only the facts that the source states are given: a missing node, parts or sequence is not to be compared.",
             "invalid: making the layout is refused. Here `layout` is a name or a spec.",
         ]),
-        "named": named().iter().map(row).collect::<Vec<_>>(),
-        "custom": custom().iter().map(row).collect::<Vec<_>>(),
+        "named": named_layouts().iter().map(row).collect::<Vec<_>>(),
+        "custom": custom_layouts().iter().map(row).collect::<Vec<_>>(),
         "published": published(),
         "invalid": invalid(),
     })
@@ -40,10 +40,10 @@ pub(super) fn vectors() -> Value {
 
 fn cases(layout: &Layout) -> Vec<Value> {
     let max = |kind| layout.count(kind) - 1;
-    let [tick, node, clock, sequence] = middle(layout);
+    let [tick, node, clock, sequence] = middle_values(layout);
     let mut ids: Vec<(String, u128)> = vec![
         ("ZERO".into(), 0),
-        ("ONE_OF_EACH".into(), layout.of_each(1)),
+        ("ONE_OF_EACH".into(), layout.id_with_each(1)),
         ("MIDDLE".into(), layout.compose(tick, node, clock, sequence)),
     ];
     for (name, kind, id) in [
@@ -63,7 +63,7 @@ fn cases(layout: &Layout) -> Vec<Value> {
         ids.push((format!("RANDOM {number}"), u128::from(split_mix(&mut state)) & layout.max_id()));
     }
     ids.retain(|(_, id)| *id <= layout.max_id());
-    ids.iter().map(|(name, id)| join(json!({ "name": name, "id": text(*id) }), decoded(&layout.decode(*id)))).collect()
+    ids.iter().map(|(name, id)| merge(json!({ "name": name, "id": decimal(*id) }), decoded(&layout.decode(*id)))).collect()
 }
 
 /// Steele, Lea and Flood's SplitMix64: numbers without a pattern, the same on every run.
@@ -129,27 +129,27 @@ fn published() -> Value {
 const EPOCH_MS: u64 = 1_704_067_200_000;
 const MAX_SAFE: u128 = (1 << 53) - 1;
 /// A name of 33 letters.
-const LONG: &str = "abcdefghijklmnopqrstuvwxyzabcdefg";
+const TOO_LONG_NAME: &str = "abcdefghijklmnopqrstuvwxyzabcdefg";
 
 /// A refusal: the test's name, the spec, and field and rule of the error.
 fn refused(name: &str, spec: &Value, field: &str, rule: &str) -> Value {
     json!({ "name": name, "layout": spec, "code": "INVALID_LAYOUT", "field": field, "rule": rule })
 }
 
-fn of_fields(list: &Value, unsigned: bool) -> Value {
+fn spec_of_fields(list: &Value, unsigned: bool) -> Value {
     json!({ "epochMs": EPOCH_MS, "tickMs": 1, "unsigned": unsigned, "fields": list })
 }
 
 fn invalid() -> Vec<Value> {
-    let mut cases = wrong_sets();
+    let mut cases = wrong_field_sets();
     cases.extend(wrong_widths());
     cases.extend(wrong_names());
-    cases.extend(wrong_times());
+    cases.extend(wrong_epochs_and_ticks());
     cases
 }
 
-fn wrong_sets() -> Vec<Value> {
-    let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "fields", &sentence(rule, 0, 0));
+fn wrong_field_sets() -> Vec<Value> {
+    let case = |name, list: &[Field], rule| refused(name, &spec_of_fields(&fields(list), false), "fields", &sentence(rule, 0, 0));
     vec![
         case("no fields", &[], Rule::ONE_TIME),
         case("no time", &[node(10), sequence(12)], Rule::ONE_TIME),
@@ -157,10 +157,10 @@ fn wrong_sets() -> Vec<Value> {
         case("no sequence", &[time(41), node(10)], Rule::ONE_SEQUENCE),
         case("two sequences", &[time(41), sequence(6), sequence(6)], Rule::ONE_SEQUENCE),
         case("two clocks", &[time(41), clock(2), clock(2), sequence(6)], Rule::ONE_CLOCK),
-        join(
+        merge(
             refused(
                 "an unknown kind",
-                &of_fields(&json!([{ "kind": "shard", "bits": 10 }]), false),
+                &spec_of_fields(&json!([{ "kind": "shard", "bits": 10 }]), false),
                 "kind",
                 &sentence(Rule::KNOWN_KIND, 0, 0),
             ),
@@ -175,13 +175,13 @@ fn wrong_sets() -> Vec<Value> {
 fn wrong_widths() -> Vec<Value> {
     let whole_to = |max| sentence(Rule::WHOLE_NUMBER, 1, max);
     let whole = whole_to(64);
-    let bits = |name, list: &[Field], rule: &str| refused(name, &of_fields(&fields(list), false), "bits", rule);
+    let bits = |name, list: &[Field], rule: &str| refused(name, &spec_of_fields(&fields(list), false), "bits", rule);
     let sum = |name, list: &[Field], unsigned, rule, max| {
-        refused(name, &of_fields(&fields(list), unsigned), "fields", &sentence(rule, 0, max))
+        refused(name, &spec_of_fields(&fields(list), unsigned), "fields", &sentence(rule, 0, max))
     };
     let js = |name, width: Value| {
         let list = json!([{ "kind": "time", "bits": 41 }, { "kind": "node", "bits": width }, { "kind": "sequence", "bits": 12 }]);
-        join(refused(name, &of_fields(&list, false), "bits", &whole), json!({ "jsOnly": true }))
+        merge(refused(name, &spec_of_fields(&list, false), "bits", &whole), json!({ "jsOnly": true }))
     };
     vec![
         bits("a time of 0 bits", &[time(0), node(10), sequence(12)], &whole),
@@ -203,10 +203,10 @@ fn wrong_widths() -> Vec<Value> {
 }
 
 fn wrong_names() -> Vec<Value> {
-    let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "name", &sentence(rule, 0, 0));
+    let case = |name, list: &[Field], rule| refused(name, &spec_of_fields(&fields(list), false), "name", &sentence(rule, 0, 0));
     let syntax = |name, part_name| case(name, &[time(41), part(part_name, 10), sequence(12)], Rule::NAME_SYNTAX);
-    let misplaced = |name, (kind, bits, _): Field, rest: [Field; 2]| {
-        case(name, &[rest[0], (kind, bits, Some("mine")), rest[1]], Rule::NAME_ONLY_NODE)
+    let misplaced = |name, field: Field, rest: [Field; 2]| {
+        case(name, &[rest[0], Field { name: Some("mine"), ..field }, rest[1]], Rule::NAME_ONLY_NODE)
     };
     vec![
         case("two parts of one name", &[time(41), part("a", 5), part("a", 5), sequence(12)], Rule::DISTINCT_NAMES),
@@ -223,19 +223,19 @@ fn wrong_names() -> Vec<Value> {
         syntax("a part name with a blank", "a b"),
         syntax("a part name with a dot", "a.b"),
         syntax("a part name with a letter beyond ASCII", "région"),
-        syntax("a part name of 33 letters", LONG),
+        syntax("a part name of 33 letters", TOO_LONG_NAME),
         misplaced("a name on time", time(41), [node(10), sequence(12)]),
         misplaced("a name on sequence", sequence(12), [node(10), time(41)]),
         misplaced("a name on clock", clock(2), [time(41), sequence(12)]),
     ]
 }
 
-fn wrong_times() -> Vec<Value> {
+fn wrong_epochs_and_ticks() -> Vec<Value> {
     let list = fields(&[time(41), node(10), sequence(12)]);
     let case = |name, epoch_ms: Value, tick_ms: Value, field, rule: &str| {
         refused(name, &json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list }), field, rule)
     };
-    let js = |case| join(case, json!({ "jsOnly": true }));
+    let js = |case| merge(case, json!({ "jsOnly": true }));
     let (epoch, tick) = (sentence(Rule::WHOLE_NUMBER, 0, MAX_SAFE), sentence(Rule::WHOLE_NUMBER, 1, MAX_SAFE));
     let too_late = |name, epoch_ms: u64, tick_ms: u64, time_bits| {
         let list = fields(&[time(time_bits), sequence(10)]);

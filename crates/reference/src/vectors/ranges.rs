@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::comment::comment;
-use super::json::{join, number, numbers, text};
-use super::test_layouts::{Subject, middle, subject, subjects};
+use super::json::{decimal, merge, number, numbers};
+use super::test_layouts::{TestLayout, middle_values, test_layout, test_layouts};
 use crate::model::errors::{Rule, sentence};
 use crate::model::layout::{Kind, Layout};
 
@@ -15,8 +15,8 @@ pub(super) fn vectors() -> Value {
             "ranges: minIdAt(timestampMs, { node }) is minId and maxIdAt(timestampMs, { node }) is maxId, both inclusive: the IDs of the tick that contains timestampMs; or both calls are refused alike. node is null where it is not given.",
             "nodes: a node id by the names of its parts. node is what the caller gives: a number, or an object from part names to numbers. joined is the node id as one number, and id the ID that has this node id and zeros elsewhere (timestampMs is the epoch); or the node is refused wherever one is given.",
         ]),
-        "compose": subjects().iter().flat_map(compositions).collect::<Vec<_>>(),
-        "ranges": subjects().iter().flat_map(ranges).collect::<Vec<_>>(),
+        "compose": test_layouts().iter().flat_map(compositions).collect::<Vec<_>>(),
+        "ranges": test_layouts().iter().flat_map(ranges).collect::<Vec<_>>(),
         "nodes": nodes(),
     })
 }
@@ -33,101 +33,101 @@ fn too_large(code: &str, field: &str, max: u128) -> Value {
     error(code, field, Rule::WHOLE_NUMBER, 0, max)
 }
 
-fn compositions(subject: &Subject) -> Vec<Value> {
-    let layout = &subject.layout;
+fn compositions(test: &TestLayout) -> Vec<Value> {
+    let layout = &test.layout;
     let max = |kind| layout.count(kind) - 1;
-    let [tick, node, clock, sequence] = middle(layout);
-    let own = |kind, value| layout.has(kind).then_some(value);
-    let (node, clock) = (own(Kind::Node, node), own(Kind::Clock, clock));
-    let case = |at: u128, node: Option<u128>, clock: Option<u128>, sequence, expected| {
+    let [tick, node, clock, sequence] = middle_values(layout);
+    let if_has = |kind, value| layout.has(kind).then_some(value);
+    let (node, clock) = (if_has(Kind::Node, node), if_has(Kind::Clock, clock));
+    let case = |timestamp_ms: u128, node: Option<u128>, clock: Option<u128>, sequence, expected| {
         let given = json!({
-            "layout": subject.name,
-            "timestampMs": number(at),
+            "layout": test.name,
+            "timestampMs": number(timestamp_ms),
             "node": node.map(number),
             "clock": clock.map(number),
             "sequence": number(sequence),
         });
-        join(given, expected)
+        merge(given, expected)
     };
-    let id = |tick, node: Option<u128>, clock: Option<u128>, sequence| {
+    let composed = |tick, node: Option<u128>, clock: Option<u128>, sequence| {
         let id = layout.compose(tick, node.unwrap_or(0), clock.unwrap_or(0), sequence);
-        case(layout.start_ms(tick), node, clock, sequence, json!({ "id": text(id) }))
+        case(layout.start_ms(tick), node, clock, sequence, json!({ "id": decimal(id) }))
     };
-    let at = layout.start_ms(tick);
-    let (last_node, last_clock) = (own(Kind::Node, max(Kind::Node)), own(Kind::Clock, max(Kind::Clock)));
+    let start_ms = layout.start_ms(tick);
+    let (last_node, last_clock) = (if_has(Kind::Node, max(Kind::Node)), if_has(Kind::Clock, max(Kind::Clock)));
     let mut cases = vec![
-        id(0, own(Kind::Node, 0), own(Kind::Clock, 0), 0),
-        id(tick, node, clock, sequence),
-        id(max(Kind::Time), last_node, last_clock, max(Kind::Sequence)),
+        composed(0, if_has(Kind::Node, 0), if_has(Kind::Clock, 0), 0),
+        composed(tick, node, clock, sequence),
+        composed(max(Kind::Time), last_node, last_clock, max(Kind::Sequence)),
         case(layout.end_ms() + 1, node, clock, sequence, out_of_range(layout)),
-        case(at, node, clock, max(Kind::Sequence) + 1, too_large("INVALID_ARGUMENT", "sequence", max(Kind::Sequence))),
+        case(start_ms, node, clock, max(Kind::Sequence) + 1, too_large("INVALID_ARGUMENT", "sequence", max(Kind::Sequence))),
     ];
     if layout.epoch_ms > 0 {
         cases.push(case(layout.epoch_ms - 1, node, clock, sequence, out_of_range(layout)));
     }
     if layout.tick_ms > 1 {
-        let inside = || error("INVALID_ARGUMENT", "timestampMs", Rule::TICK_START, layout.tick_ms, 0);
-        cases.push(case(at + 1, node, clock, sequence, inside()));
-        cases.push(case(at + layout.tick_ms - 1, node, clock, sequence, inside()));
-        cases.push(case(layout.end_ms(), node, clock, sequence, inside()));
+        let not_tick_start = || error("INVALID_ARGUMENT", "timestampMs", Rule::TICK_START, layout.tick_ms, 0);
+        cases.push(case(start_ms + 1, node, clock, sequence, not_tick_start()));
+        cases.push(case(start_ms + layout.tick_ms - 1, node, clock, sequence, not_tick_start()));
+        cases.push(case(layout.end_ms(), node, clock, sequence, not_tick_start()));
     }
     let missing = |field| error("INVALID_ARGUMENT", field, Rule::FIELD_MISSING, 0, 0);
     let absent = |field| error("INVALID_ARGUMENT", field, Rule::FIELD_ABSENT, 0, 0);
     if layout.has(Kind::Node) {
-        cases.push(case(at, None, clock, sequence, missing("node")));
+        cases.push(case(start_ms, None, clock, sequence, missing("node")));
         let max = max(Kind::Node);
-        cases.push(case(at, Some(max + 1), clock, sequence, too_large("INVALID_NODE", "node", max)));
+        cases.push(case(start_ms, Some(max + 1), clock, sequence, too_large("INVALID_NODE", "node", max)));
     } else {
-        cases.push(case(at, Some(0), clock, sequence, absent("node")));
+        cases.push(case(start_ms, Some(0), clock, sequence, absent("node")));
     }
     if layout.has(Kind::Clock) {
-        cases.push(case(at, node, None, sequence, missing("clock")));
+        cases.push(case(start_ms, node, None, sequence, missing("clock")));
         let max = max(Kind::Clock);
-        cases.push(case(at, node, Some(max + 1), sequence, too_large("INVALID_ARGUMENT", "clock", max)));
+        cases.push(case(start_ms, node, Some(max + 1), sequence, too_large("INVALID_ARGUMENT", "clock", max)));
     } else {
-        cases.push(case(at, node, Some(0), sequence, absent("clock")));
+        cases.push(case(start_ms, node, Some(0), sequence, absent("clock")));
     }
     cases
 }
 
-fn ranges(subject: &Subject) -> Vec<Value> {
-    let layout = &subject.layout;
-    let [tick, node, ..] = middle(layout);
-    let case = |at: u128, node: Option<u128>, expected| {
-        join(json!({ "layout": subject.name, "timestampMs": number(at), "node": node.map(number) }), expected)
+fn ranges(test: &TestLayout) -> Vec<Value> {
+    let layout = &test.layout;
+    let [tick, node, ..] = middle_values(layout);
+    let case = |timestamp_ms: u128, node: Option<u128>, expected| {
+        merge(json!({ "layout": test.name, "timestampMs": number(timestamp_ms), "node": node.map(number) }), expected)
     };
-    let (start, end) = (layout.start_ms(tick), layout.end_ms());
+    let (start_ms, end_ms) = (layout.start_ms(tick), layout.end_ms());
     if let Some(field) = [Kind::Clock, Kind::Sequence].into_iter().find(|kind| layout.above_time(*kind)) {
-        let unordered = || error("NOT_TIME_ORDERED", field.name(), Rule::NOTHING_UNORDERED, 0, 0);
-        return vec![case(layout.epoch_ms, None, unordered()), case(start, Some(node), unordered())];
+        let not_ordered = || error("NOT_TIME_ORDERED", field.name(), Rule::NOTHING_UNORDERED, 0, 0);
+        return vec![case(layout.epoch_ms, None, not_ordered()), case(start_ms, Some(node), not_ordered())];
     }
-    let above = layout.above_time(Kind::Node);
-    let node = above.then_some(node);
-    let found = |at: u128, node: Option<u128>| {
-        let (least, largest) = layout.range((at - layout.epoch_ms) / layout.tick_ms, node.unwrap_or(0));
-        case(at, node, json!({ "minId": text(least), "maxId": text(largest) }))
+    let node_is_above = layout.above_time(Kind::Node);
+    let node = node_is_above.then_some(node);
+    let range = |timestamp_ms: u128, node: Option<u128>| {
+        let (min_id, max_id) = layout.id_range((timestamp_ms - layout.epoch_ms) / layout.tick_ms, node.unwrap_or(0));
+        case(timestamp_ms, node, json!({ "minId": decimal(min_id), "maxId": decimal(max_id) }))
     };
-    let mut cases = vec![found(layout.epoch_ms, node), found(start, node)];
+    let mut cases = vec![range(layout.epoch_ms, node), range(start_ms, node)];
     if layout.tick_ms > 1 {
-        cases.push(found(layout.epoch_ms + layout.tick_ms - 1, node));
-        cases.push(found(layout.epoch_ms + layout.tick_ms, node));
-        cases.push(found(start + layout.tick_ms / 2, node));
-        cases.push(found(start + layout.tick_ms - 1, node));
-        cases.push(found(layout.start_ms(layout.last_tick()), node));
+        cases.push(range(layout.epoch_ms + layout.tick_ms - 1, node));
+        cases.push(range(layout.epoch_ms + layout.tick_ms, node));
+        cases.push(range(start_ms + layout.tick_ms / 2, node));
+        cases.push(range(start_ms + layout.tick_ms - 1, node));
+        cases.push(range(layout.start_ms(layout.last_tick()), node));
     }
-    cases.push(found(end, node));
-    cases.push(case(end + 1, node, out_of_range(layout)));
+    cases.push(range(end_ms, node));
+    cases.push(case(end_ms + 1, node, out_of_range(layout)));
     if layout.epoch_ms > 0 {
         cases.push(case(layout.epoch_ms - 1, node, out_of_range(layout)));
         cases.push(case(0, node, out_of_range(layout)));
     }
-    if above {
+    if node_is_above {
         let max = layout.count(Kind::Node) - 1;
-        cases.extend([found(start, Some(0)), found(start, Some(max))]);
-        cases.push(case(start, None, error("INVALID_ARGUMENT", "node", Rule::FIELD_ABOVE, 0, 0)));
-        cases.push(case(start, Some(max + 1), too_large("INVALID_NODE", "node", max)));
+        cases.extend([range(start_ms, Some(0)), range(start_ms, Some(max))]);
+        cases.push(case(start_ms, None, error("INVALID_ARGUMENT", "node", Rule::FIELD_ABOVE, 0, 0)));
+        cases.push(case(start_ms, Some(max + 1), too_large("INVALID_NODE", "node", max)));
     } else {
-        cases.push(case(start, Some(0), error("INVALID_ARGUMENT", "node", Rule::FIELD_BELOW, 0, 0)));
+        cases.push(case(start_ms, Some(0), error("INVALID_ARGUMENT", "node", Rule::FIELD_BELOW, 0, 0)));
     }
     cases
 }
@@ -150,19 +150,19 @@ fn nodes() -> Vec<Value> {
         "32 node parts of one bit",
         "widest node",
     ] {
-        let subject = subject(name);
-        let layout = &subject.layout;
+        let test = test_layout(name);
+        let layout = &test.layout;
         let max = layout.count(Kind::Node) - 1;
         for joined in [0, 1, max / 3, max / 2 + 1, max] {
             let id = layout.compose(0, joined, 0, 0);
-            let expected = json!({ "joined": number(joined), "id": text(id) });
-            let case = |given: Value| join(json!({ "layout": subject.name, "node": given }), expected.clone());
+            let expected = json!({ "joined": number(joined), "id": decimal(id) });
+            let case = |given: Value| merge(json!({ "layout": test.name, "node": given }), expected.clone());
             cases.extend([case(number(joined)), case(numbers(&layout.decode(id).parts))]);
         }
     }
     let wrong = |name: &str, given: Value, rule: String| {
         let expected = json!({ "code": "INVALID_NODE", "field": "node", "rule": rule });
-        join(json!({ "layout": subject(name).name, "node": given }), expected)
+        merge(json!({ "layout": test_layout(name).name, "node": given }), expected)
     };
     let names = || sentence(Rule::PART_NAMES, 0, 0);
     let whole = |max| sentence(Rule::WHOLE_NUMBER, 0, max);
@@ -188,8 +188,8 @@ fn nodes() -> Vec<Value> {
         wrong("mastodon", json!(0), none()),
         wrong("mastodon", json!({ "node": 0 }), none()),
         wrong("mastodon", json!({}), none()),
-        join(wrong("twitter", json!({ "datacenter": -1, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
-        join(wrong("twitter", json!({ "datacenter": 0.5, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
+        merge(wrong("twitter", json!({ "datacenter": -1, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
+        merge(wrong("twitter", json!({ "datacenter": 0.5, "worker": 17 }), whole(31)), json!({ "jsOnly": true })),
     ]);
     cases
 }

@@ -1,18 +1,18 @@
 //! The layouts of the vectors.
 
-use crate::model::layout::{Field, Kind, Layout, clock, named, node, part, sequence, time};
+use crate::model::layout::{Field, Kind, Layout, clock, named_layouts, node, part, sequence, time};
 
 /// A layout of the tests.
-pub(super) struct Subject {
+pub(super) struct TestLayout {
     pub(super) name: &'static str,
     pub(super) layout: Layout,
 }
 
 /// Layouts that stretch the rules, none of which has a name in the library.
 /// A name of 32 characters, among them those that are no letters.
-const LONGEST: &str = "abcdefghijklmnopqrstuvwxyz-_0189";
+const LONGEST_NAME: &str = "abcdefghijklmnopqrstuvwxyz-_0189";
 
-pub(super) fn custom() -> Vec<(&'static str, Layout)> {
+pub(super) fn custom_layouts() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
     };
@@ -48,8 +48,8 @@ pub(super) fn custom() -> Vec<(&'static str, Layout)> {
         row("wide sequence", 1_704_067_200_000, 1, false, &[time(40), node(1), sequence(22)]),
         row("widest sequence", 0, 1_000_000, false, &[time(10), sequence(53)]),
         row("widest node", 1_704_067_200_000, 1000, true, &[time(24), node(32), sequence(8)]),
-        row("longest name of a node part", 0, 1, false, &[time(41), part(LONGEST, 3), part("Z", 2), sequence(12)]),
-        row("32 node parts of one bit", 0, 60_000, false, &[&[time(25)][..], &bits(), &[sequence(6)]].concat()),
+        row("longest name of a node part", 0, 1, false, &[time(41), part(LONGEST_NAME, 3), part("Z", 2), sequence(12)]),
+        row("32 node parts of one bit", 0, 60_000, false, &[&[time(25)][..], &one_bit_parts(), &[sequence(6)]].concat()),
         row(
             "last tick ends with the last Date",
             8_640_000_000_000_000 - ((1 << 41) - 1),
@@ -62,7 +62,7 @@ pub(super) fn custom() -> Vec<(&'static str, Layout)> {
 }
 
 /// Thirty-two node parts, `p0` to `p31`.
-fn bits() -> Vec<Field> {
+fn one_bit_parts() -> Vec<Field> {
     const NAMES: [&str; 32] = [
         "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15", "p16", "p17",
         "p18", "p19", "p20", "p21", "p22", "p23", "p24", "p25", "p26", "p27", "p28", "p29", "p30", "p31",
@@ -70,17 +70,17 @@ fn bits() -> Vec<Field> {
     NAMES.iter().map(|name| part(name, 1)).collect()
 }
 
-pub(super) fn subjects() -> Vec<Subject> {
-    named().into_iter().chain(custom()).map(|(name, layout)| Subject { name, layout }).collect()
+pub(super) fn test_layouts() -> Vec<TestLayout> {
+    named_layouts().into_iter().chain(custom_layouts()).map(|(name, layout)| TestLayout { name, layout }).collect()
 }
 
 /// A subject by its name; every name used in this crate is one.
-pub(super) fn subject(name: &str) -> Subject {
-    subjects().into_iter().find(|subject| subject.name == name).unwrap_or_else(|| unreachable!("no layout is called {name}"))
+pub(super) fn test_layout(name: &str) -> TestLayout {
+    test_layouts().into_iter().find(|test| test.name == name).unwrap_or_else(|| unreachable!("no layout is called {name}"))
 }
 
 /// Values around the middle of each field: tick, node, clock, sequence.
-pub(super) fn middle(layout: &Layout) -> [u128; 4] {
+pub(super) fn middle_values(layout: &Layout) -> [u128; 4] {
     let max = |kind| layout.count(kind) - 1;
     [max(Kind::Time) / 3, max(Kind::Node) * 2 / 3, max(Kind::Clock) / 2, max(Kind::Sequence) / 3]
 }

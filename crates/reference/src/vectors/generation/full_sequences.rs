@@ -2,21 +2,22 @@
 
 use serde_json::Value;
 
-use super::script::{FULL, IDS, RECHECK, Script, Step, T, issued, refused};
+use super::script::{IDS, MAX_WANT, RECHECK, Script, Step, T, issued, refused};
 use crate::model::errors::{CLOCK_BACKWARD, SEQUENCE_EXHAUSTED};
 
-pub(super) fn full_sequences() -> Vec<Value> {
+pub(super) fn scripts() -> Vec<Value> {
     let frozen: Vec<Step> =
-        [vec![issued(T, FULL); 11], refused(T, SEQUENCE_EXHAUSTED).to_vec(), refused(T, SEQUENCE_EXHAUSTED).to_vec()].concat();
+        [vec![issued(T, MAX_WANT); 11], refused(T, SEQUENCE_EXHAUSTED).to_vec(), refused(T, SEQUENCE_EXHAUSTED).to_vec()]
+            .concat();
     vec![
         Script::new("sequence full without lead", "4096 IDs are what a millisecond has.")
-            .lead(0)
-            .steps(&[&[issued(T, FULL)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]].concat()),
+            .max_lead_ms(0)
+            .steps(&[&[issued(T, MAX_WANT)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 1)]].concat()),
         Script::new("a request larger than what is left", "The rest is issued; the caller asks again for more.")
-            .lead(0)
+            .max_lead_ms(0)
             .steps(&[&[issued(T, 4000), issued(T, 4000)][..], &refused(T, SEQUENCE_EXHAUSTED), &[issued(T + 1, 4000)]].concat()),
         Script::new("a request that flows into borrowed ticks", "One block spans as many ticks as the lead allows.")
-            .lead(2)
+            .max_lead_ms(2)
             .layout("tiny with node", Some(2))
             .steps(&[
                 issued(1_000_000, 10),
@@ -25,14 +26,14 @@ pub(super) fn full_sequences() -> Vec<Value> {
                 (1_000_001, 1, true, SEQUENCE_EXHAUSTED),
             ]),
         Script::new("borrows within the lead, to its exact end", "A lead of 2 ms is two ticks beyond the clock's own.")
-            .lead(2)
+            .max_lead_ms(2)
             .steps(
                 &[
-                    &[issued(T, FULL); 3][..],
+                    &[issued(T, MAX_WANT); 3][..],
                     &refused(T, SEQUENCE_EXHAUSTED),
-                    &[issued(T + 1, FULL)],
+                    &[issued(T + 1, MAX_WANT)],
                     &refused(T + 1, SEQUENCE_EXHAUSTED),
-                    &[issued(T + 4, 1), issued(T + 4, FULL), issued(T + 4, FULL), issued(T + 4, FULL)],
+                    &[issued(T + 4, 1), issued(T + 4, MAX_WANT), issued(T + 4, MAX_WANT), issued(T + 4, MAX_WANT)],
                     &refused(T + 4, SEQUENCE_EXHAUSTED),
                 ]
                 .concat(),
@@ -41,15 +42,15 @@ pub(super) fn full_sequences() -> Vec<Value> {
             "the clock catches up with what was borrowed",
             "The sequence of a borrowed tick goes on when the clock arrives there.",
         )
-        .steps(&[issued(T, FULL), issued(T, 5), issued(T + 1, 1), issued(T + 1, 1), issued(T + 2, 1)]),
+        .steps(&[issued(T, MAX_WANT), issued(T, 5), issued(T + 1, 1), issued(T + 1, 1), issued(T + 2, 1)]),
         Script::new(
             "a recheck finds that the clock moved on",
             "The first refusal changes nothing and the second reading succeeds.",
         )
-        .lead(0)
-        .steps(&[issued(T, FULL), (T, 1, false, RECHECK), (T + 1, 1, true, IDS), issued(T + 1, 1)]),
-        Script::new("a recheck finds the same time", "Refused for good only when confirmed.").lead(0).steps(&[
-            issued(T, FULL),
+        .max_lead_ms(0)
+        .steps(&[issued(T, MAX_WANT), (T, 1, false, RECHECK), (T + 1, 1, true, IDS), issued(T + 1, 1)]),
+        Script::new("a recheck finds the same time", "Refused for good only when confirmed.").max_lead_ms(0).steps(&[
+            issued(T, MAX_WANT),
             (T, 1, false, RECHECK),
             (T, 1, true, SEQUENCE_EXHAUSTED),
             (T, 1, false, RECHECK),
@@ -65,9 +66,9 @@ pub(super) fn full_sequences() -> Vec<Value> {
             .steps(
                 &[
                     &frozen[..],
-                    &[issued(T + 1, FULL)],
+                    &[issued(T + 1, MAX_WANT)],
                     &refused(T + 1, SEQUENCE_EXHAUSTED),
-                    &[issued(T + 3, FULL), issued(T + 3, FULL)],
+                    &[issued(T + 3, MAX_WANT), issued(T + 3, MAX_WANT)],
                     &refused(T + 3, SEQUENCE_EXHAUSTED),
                     &[issued(T + 14, 1)],
                 ]
@@ -77,10 +78,15 @@ pub(super) fn full_sequences() -> Vec<Value> {
             "full sequence behind a step back",
             "With every ID of the tick issued, the cause is the lead of the last tick issued, not of the next.",
         )
-        .lead(5)
+        .max_lead_ms(5)
         .steps(
-            &[&[issued(T, FULL)][..], &refused(T - 5, SEQUENCE_EXHAUSTED), &refused(T - 6, CLOCK_BACKWARD), &[issued(T - 4, 1)]]
-                .concat(),
+            &[
+                &[issued(T, MAX_WANT)][..],
+                &refused(T - 5, SEQUENCE_EXHAUSTED),
+                &refused(T - 6, CLOCK_BACKWARD),
+                &[issued(T - 4, 1)],
+            ]
+            .concat(),
         ),
     ]
 }

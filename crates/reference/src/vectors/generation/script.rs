@@ -2,21 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::model::generator::{Minter, Refusal, Start};
+use crate::model::generator::{Generator, Refusal, SequenceStart};
 use crate::model::layout::Layout;
-use crate::vectors::json::{join, number, text};
-use crate::vectors::test_layouts::subject;
+use crate::vectors::json::{decimal, merge, number};
+use crate::vectors::test_layouts::test_layout;
 
 /// The most that a script asks for at once: what one call across a binding can hand over.
-pub(super) const FULL: usize = 4096;
+pub(super) const MAX_WANT: usize = 4096;
 /// What a step is meant to show. A script whose model disagrees is not written.
 pub(super) const IDS: &str = "ids";
 pub(super) const RECHECK: &str = "recheck";
 
 /// Some day, at the start of a tick in every layout whose ticks are at most a second and start with 2024.
 pub(super) const T: u128 = 1_704_067_200_000 + 86_400_000;
-pub(super) const HOUR: u128 = 3_600_000;
-pub(super) const YEAR: u128 = 365 * 24 * HOUR;
+pub(super) const HOUR_MS: u128 = 3_600_000;
+pub(super) const YEAR_MS: u128 = 365 * 24 * HOUR_MS;
 
 /// The time, how many are asked for, whether confirmed, and what kind of answer the step is meant to show.
 pub(super) type Step = (u128, usize, bool, &'static str);
@@ -28,7 +28,7 @@ pub(super) struct Script {
     node: Option<u128>,
     max_lead_ms: u128,
     start_ms: Option<u128>,
-    start: Start,
+    sequence_start: SequenceStart,
 }
 
 impl Script {
@@ -40,7 +40,7 @@ impl Script {
             node: Some(7),
             max_lead_ms: 10,
             start_ms: None,
-            start: Start::Zero,
+            sequence_start: SequenceStart::Zero,
         }
     }
 
@@ -49,65 +49,66 @@ impl Script {
         self
     }
 
-    pub(super) fn lead(mut self, max_lead_ms: u128) -> Self {
+    pub(super) fn max_lead_ms(mut self, max_lead_ms: u128) -> Self {
         self.max_lead_ms = max_lead_ms;
         self
     }
 
-    pub(super) fn start(mut self, start_ms: u128) -> Self {
+    pub(super) fn start_ms(mut self, start_ms: u128) -> Self {
         self.start_ms = Some(start_ms);
         self
     }
 
-    pub(super) fn sequence(mut self, start: Start) -> Self {
-        self.start = start;
+    pub(super) fn sequence_start(mut self, sequence_start: SequenceStart) -> Self {
+        self.sequence_start = sequence_start;
         self
     }
 
     pub(super) fn steps(self, steps: &[Step]) -> Value {
-        let subject = subject(self.layout);
-        let layout = &subject.layout;
-        let mut minter = Minter::new(layout, self.node.unwrap_or(0), self.max_lead_ms, self.start_ms, self.start);
-        let answer = |(step, &(now_ms, want, confirmed, meant)): (usize, &Step)| {
-            let (kind, expect) = answer(layout, &mut minter, now_ms, want, confirmed);
-            assert_eq!(kind, meant, "{}, step {step}", self.name);
+        let test = test_layout(self.layout);
+        let layout = &test.layout;
+        let mut generator = Generator::new(layout, self.node.unwrap_or(0), self.max_lead_ms, self.start_ms, self.sequence_start);
+        let answer = |(step, &(now_ms, want, confirmed, expected_kind)): (usize, &Step)| {
+            let (kind, expect) = answer(layout, &mut generator, now_ms, want, confirmed);
+            assert_eq!(kind, expected_kind, "{}, step {step}", self.name);
             json!({ "nowMs": number(now_ms), "want": want, "confirmed": confirmed, "expect": expect })
         };
         let steps: Vec<Value> = steps.iter().enumerate().map(answer).collect();
         json!({
             "name": self.name,
             "comment": self.comment,
-            "layout": subject.name,
+            "layout": test.name,
             "node": self.node.map_or(json!("none"), number),
             "maxLeadMs": number(self.max_lead_ms),
             "startMs": self.start_ms.map(number),
-            "sequenceStart": match self.start { Start::Zero => "zero", Start::Random(_) => "random", Start::Wrap(_) => "wrap" },
-            "key": match self.start {
-                Start::Zero => Value::Null,
-                Start::Random(key) | Start::Wrap(key) => json!(key.map(|half| half.to_string())),
+            "sequenceStart": match self.sequence_start { SequenceStart::Zero => "zero", SequenceStart::Random(_) => "random", SequenceStart::Wrap(_) => "wrap" },
+            "key": match self.sequence_start {
+                SequenceStart::Zero => Value::Null,
+                SequenceStart::Random(key) | SequenceStart::Wrap(key) => json!(key.map(|half| half.to_string())),
             },
             "steps": steps,
         })
     }
 }
 
-fn answer(layout: &Layout, minter: &mut Minter<'_>, now_ms: u128, want: usize, confirmed: bool) -> (&'static str, Value) {
-    match minter.reserve(now_ms, want, confirmed) {
+fn answer(layout: &Layout, generator: &mut Generator<'_>, now_ms: u128, want: usize, confirmed: bool) -> (&'static str, Value) {
+    match generator.reserve(now_ms, want, confirmed) {
         Ok(ids) => {
             let first = ids.first().copied().unwrap_or_default();
             let last = ids.last().copied().unwrap_or_default();
-            let from_ms = layout.start_ms((now_ms - layout.epoch_ms) / layout.tick_ms);
+            let tick_start_ms = layout.start_ms((now_ms - layout.epoch_ms) / layout.tick_ms);
             let expect = json!({
-                "ids": { "first": text(first), "last": text(last), "count": ids.len() },
-                "validFromMs": number(from_ms),
-                "validUntilMs": number(from_ms + layout.tick_ms),
+                "ids": { "first": decimal(first), "last": decimal(last), "count": ids.len() },
+                "validFromMs": number(tick_start_ms),
+                "validUntilMs": number(tick_start_ms + layout.tick_ms),
             });
             (IDS, expect)
         }
         Err(Refusal::Recheck) => (RECHECK, json!({ "recheck": true })),
         Err(Refusal::Code(code)) => {
-            let retry = minter.retry_after_ms(now_ms).map_or(json!({}), |after| json!({ "retryAfterMs": number(after) }));
-            (code, join(json!({ "code": code }), retry))
+            let retry =
+                generator.retry_after_ms(now_ms).map_or(json!({}), |after_ms| json!({ "retryAfterMs": number(after_ms) }));
+            (code, merge(json!({ "code": code }), retry))
         }
     }
 }
@@ -128,5 +129,5 @@ pub(super) const fn switched(now_ms: u128, want: usize) -> [Step; 2] {
 
 /// The start of the last tick of a layout.
 pub(super) fn last_ms(name: &str) -> u128 {
-    subject(name).layout.plan().last_ms
+    test_layout(name).layout.plan().last_ms
 }

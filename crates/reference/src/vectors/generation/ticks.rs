@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::script::{FULL, IDS, Script, T, YEAR, issued, refused};
+use super::script::{IDS, MAX_WANT, Script, T, YEAR_MS, issued, refused};
 use crate::model::errors::{CLOCK_BACKWARD, SEQUENCE_EXHAUSTED};
-use crate::vectors::test_layouts::subject;
+use crate::vectors::test_layouts::test_layout;
 
 pub(super) fn ticks() -> Vec<Value> {
     vec![
@@ -14,7 +14,7 @@ pub(super) fn ticks() -> Vec<Value> {
             issued(T + 2, 1),
             issued(T + 10, 1),
             issued(T + 1000, 1),
-            issued(T + YEAR, 1),
+            issued(T + YEAR_MS, 1),
         ]),
         Script::new("many in a tick", "Within a tick the sequence goes on, whatever the size of the requests.").steps(&[
             issued(T, 1),
@@ -45,10 +45,10 @@ pub(super) fn ticks() -> Vec<Value> {
         )
         .steps(
             &[
-                &[issued(T, 1), issued(T + YEAR, 1)][..],
+                &[issued(T, 1), issued(T + YEAR_MS, 1)][..],
                 &refused(T + 1, CLOCK_BACKWARD),
-                &refused(T + YEAR - 11, CLOCK_BACKWARD),
-                &[issued(T + YEAR - 10, 1)],
+                &refused(T + YEAR_MS - 11, CLOCK_BACKWARD),
+                &[issued(T + YEAR_MS - 10, 1)],
             ]
             .concat(),
         ),
@@ -56,25 +56,25 @@ pub(super) fn ticks() -> Vec<Value> {
 }
 
 pub(super) fn long_ticks() -> Vec<Value> {
-    let sony = 1_409_529_600_000 + 1_000_000;
-    let odd = subject("ticks of 7 ms").layout.start_ms(1000);
+    let sonyflake_ms = 1_409_529_600_000 + 1_000_000;
+    let start_ms = test_layout("ticks of 7 ms").layout.start_ms(1000);
     vec![
         Script::new("ticks of 10 ms", "All times within a tick are one time.").layout("sonyflake", Some(1051)).steps(&[
-            issued(sony, 1),
-            issued(sony + 1, 1),
-            issued(sony + 9, 1),
-            issued(sony + 10, 1),
-            issued(sony + 25, 1),
+            issued(sonyflake_ms, 1),
+            issued(sonyflake_ms + 1, 1),
+            issued(sonyflake_ms + 9, 1),
+            issued(sonyflake_ms + 10, 1),
+            issued(sonyflake_ms + 25, 1),
         ]),
         Script::new("a step back within a tick", "Not even lead: the tick has already begun.")
             .layout("sonyflake", Some(7))
-            .lead(0)
+            .max_lead_ms(0)
             .steps(
                 &[
-                    &[issued(sony + 9, 1), issued(sony, 1)][..],
-                    &refused(sony - 1, CLOCK_BACKWARD),
-                    &refused(sony - 10, CLOCK_BACKWARD),
-                    &[issued(sony, 1)],
+                    &[issued(sonyflake_ms + 9, 1), issued(sonyflake_ms, 1)][..],
+                    &refused(sonyflake_ms - 1, CLOCK_BACKWARD),
+                    &refused(sonyflake_ms - 10, CLOCK_BACKWARD),
+                    &[issued(sonyflake_ms, 1)],
                 ]
                 .concat(),
             ),
@@ -82,41 +82,41 @@ pub(super) fn long_ticks() -> Vec<Value> {
             .layout("sonyflake", Some(7))
             .steps(
                 &[
-                    &[issued(sony + 9, 1), issued(sony - 1, 1), issued(sony - 10, 1)][..],
-                    &refused(sony - 11, CLOCK_BACKWARD),
-                    &[issued(sony + 10, 1)],
+                    &[issued(sonyflake_ms + 9, 1), issued(sonyflake_ms - 1, 1), issued(sonyflake_ms - 10, 1)][..],
+                    &refused(sonyflake_ms - 11, CLOCK_BACKWARD),
+                    &[issued(sonyflake_ms + 10, 1)],
                 ]
                 .concat(),
             ),
         Script::new("sequence full in a tick of 10 ms", "The next tick can be borrowed once its start is within the lead.")
             .layout("sonyflake", Some(7))
-            .lead(5)
+            .max_lead_ms(5)
             .steps(
                 &[
-                    &[issued(sony, 256)][..],
-                    &refused(sony, SEQUENCE_EXHAUSTED),
-                    &refused(sony + 4, SEQUENCE_EXHAUSTED),
-                    &[issued(sony + 5, 256)],
-                    &refused(sony + 5, SEQUENCE_EXHAUSTED),
-                    &refused(sony + 10, SEQUENCE_EXHAUSTED),
+                    &[issued(sonyflake_ms, 256)][..],
+                    &refused(sonyflake_ms, SEQUENCE_EXHAUSTED),
+                    &refused(sonyflake_ms + 4, SEQUENCE_EXHAUSTED),
+                    &[issued(sonyflake_ms + 5, 256)],
+                    &refused(sonyflake_ms + 5, SEQUENCE_EXHAUSTED),
+                    &refused(sonyflake_ms + 10, SEQUENCE_EXHAUSTED),
                 ]
                 .concat(),
             ),
-        Script::new("sequence full in a tick of 10 ms without lead", "").layout("sonyflake", Some(7)).lead(0).steps(
+        Script::new("sequence full in a tick of 10 ms without lead", "").layout("sonyflake", Some(7)).max_lead_ms(0).steps(
             &[
-                &[issued(sony + 3, 300)][..],
-                &refused(sony + 3, SEQUENCE_EXHAUSTED),
-                &refused(sony + 9, SEQUENCE_EXHAUSTED),
-                &[issued(sony + 10, 1)],
+                &[issued(sonyflake_ms + 3, 300)][..],
+                &refused(sonyflake_ms + 3, SEQUENCE_EXHAUSTED),
+                &refused(sonyflake_ms + 9, SEQUENCE_EXHAUSTED),
+                &[issued(sonyflake_ms + 10, 1)],
             ]
             .concat(),
         ),
         Script::new("ticks of 1 s, borrowed", "A lead of a second is one tick.")
             .layout("ticks of 1 s", Some(65_535))
-            .lead(1000)
+            .max_lead_ms(1000)
             .steps(
                 &[
-                    &[issued(T, FULL); 16][..],
+                    &[issued(T, MAX_WANT); 16][..],
                     &refused(T, SEQUENCE_EXHAUSTED),
                     &refused(T + 999, SEQUENCE_EXHAUSTED),
                     &[issued(T + 1000, 1)],
@@ -127,20 +127,20 @@ pub(super) fn long_ticks() -> Vec<Value> {
             .layout("ticks of 1 s", Some(7))
             .steps(
                 &[
-                    &[issued(T + 100, FULL); 8][..],
+                    &[issued(T + 100, MAX_WANT); 8][..],
                     &refused(T + 100, SEQUENCE_EXHAUSTED),
                     &refused(T + 989, SEQUENCE_EXHAUSTED),
                     &[issued(T + 990, 1)],
                 ]
                 .concat(),
             ),
-        Script::new("ticks of 7 ms", "Nothing is special about tens.").layout("ticks of 7 ms", Some(200)).lead(3).steps(
+        Script::new("ticks of 7 ms", "Nothing is special about tens.").layout("ticks of 7 ms", Some(200)).max_lead_ms(3).steps(
             &[
-                &[issued(odd + 6, 2), issued(odd, 2), issued(odd - 3, 2)][..],
-                &refused(odd - 4, CLOCK_BACKWARD),
-                &[issued(odd + 7, 256)],
-                &refused(odd + 10, SEQUENCE_EXHAUSTED),
-                &[issued(odd + 11, 1)],
+                &[issued(start_ms + 6, 2), issued(start_ms, 2), issued(start_ms - 3, 2)][..],
+                &refused(start_ms - 4, CLOCK_BACKWARD),
+                &[issued(start_ms + 7, 256)],
+                &refused(start_ms + 10, SEQUENCE_EXHAUSTED),
+                &[issued(start_ms + 11, 1)],
             ]
             .concat(),
         ),
