@@ -1,7 +1,17 @@
-//! Writes the vectors of `crates/core/vectors` from a naive model of frazil.
+//! Writes the test vectors of `crates/core/vectors` from a naive model of frazil.
 //!
 //! * `cargo run -p frazil-reference` writes the files.
-//! * `cargo run -p frazil-reference -- --check` writes nothing and fails if a file is not what would be written.
+//! * `cargo run -p frazil-reference -- --check` writes nothing and fails if a file differs from what would be written.
+//!
+//! `model` computes the answers; `vectors` chooses the cases and writes them as JSON. The tests of the core and of the npm
+//! package read the files and compare.
+//!
+//! * **Independent**: this crate depends on no other crate of the workspace, so the core and the model agree only if both are
+//!   right or both have the same error.
+//! * **Deterministic**: every run writes the same bytes.
+//! * **Fresh**: a test of this crate fails if a committed file differs from what would be written.
+//!
+//! Not covered: the state file, threads and waiting, which have tests of their own.
 
 use std::path::Path;
 use std::process::ExitCode;

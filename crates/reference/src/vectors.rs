@@ -1,4 +1,5 @@
-//! The vectors of `crates/core/vectors`: what the reference model says, as JSON that explains itself.
+//! The vectors: the answers of the reference model as JSON, a file per subject. `_comment` at the top of each file defines its
+//! members, so that a test in any language can be written from the file alone.
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +34,7 @@ pub(crate) fn files() -> Vec<VectorFile> {
     ]
 }
 
-/// Puts the specs of the custom layouts that a file names behind its comment.
+/// Adds the specs of the custom layouts that a file names, after its comment.
 fn with_layouts(file: Value) -> Value {
     fn named_in(value: &Value, names: &mut Vec<String>) {
         match value {

@@ -1,7 +1,7 @@
-//! The codes and the sentences of errors, written out again.
+//! The codes of errors, and the sentences that say what input must be. Only the sentences that a vector has are here.
 
-/// DESIGN, section 6: every code in the order of its number, which starts at 1; its class; and whether the same call can
-/// succeed later by itself.
+/// Every code in the order of its number, from 1; its class in JavaScript; and whether the same call can succeed later although
+/// the caller changes nothing. `docs/api.md` explains those whose feature exists; leases and segments have codes in advance.
 pub(crate) const ERRORS: &[(&str, &str, bool)] = &[
     ("INVALID_LAYOUT", "ConfigError", false),
     ("INVALID_NODE", "ConfigError", false),
@@ -35,13 +35,13 @@ pub(crate) const ERRORS: &[(&str, &str, bool)] = &[
     ("NOT_TIME_ORDERED", "DecodeError", false),
 ];
 
-// The codes with which the model refuses.
+// The codes with which the generator refuses.
 pub(crate) const CLOCK_BACKWARD: &str = "CLOCK_BACKWARD";
 pub(crate) const SEQUENCE_EXHAUSTED: &str = "SEQUENCE_EXHAUSTED";
 pub(crate) const CLOCK_BEFORE_EPOCH: &str = "CLOCK_BEFORE_EPOCH";
 pub(crate) const TIME_EXHAUSTED: &str = "TIME_EXHAUSTED";
 
-/// What input must be, as a sentence; `{min}` and `{max}` in it stand for numbers.
+/// A sentence that says what input must be; `{min}` and `{max}` in it are replaced by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule(&'static str);
 
@@ -90,7 +90,7 @@ impl Rule {
     pub(crate) const TEXT_BYTES: Self = Self("must be a Uint8Array of 8 bytes");
 }
 
-/// A rule's sentence with its numbers.
+/// The sentence of a rule, with its numbers filled in.
 pub(crate) fn sentence(rule: Rule, min: u128, max: u128) -> String {
     rule.0.replace("{min}", &min.to_string()).replace("{max}", &max.to_string())
 }

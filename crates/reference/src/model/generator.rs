@@ -1,19 +1,22 @@
-//! The generator.
+//! The generator: which ID comes next, given the time that the clock shows, or why there is none.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::errors::{CLOCK_BACKWARD, CLOCK_BEFORE_EPOCH, SEQUENCE_EXHAUSTED, TIME_EXHAUSTED};
 use super::layout::{Kind, Layout};
 
-/// Where the sequence starts in a tick that the clock leads to: DESIGN, section 3.
+/// The first sequence number of a tick that the generator enters because the clock shows it. A tick or clock id that it enters
+/// because the one before is full starts at 0, and with `Wrap` at its own hash. The two numbers are the key of the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SequenceStart {
     Zero,
+    /// A keyed hash of tick and clock id, in the lowest quarter of the sequence; the numbers below it are left out.
     Random([u64; 2]),
+    /// A keyed hash of tick and clock id; after the largest number the sequence continues at 0.
     Wrap([u64; 2]),
 }
 
-/// SipHash-2-4 by the standard library, which has its own implementation.
+/// SipHash-2-4 as the standard library implements it; the core uses another implementation.
 #[expect(deprecated, reason = "deprecated as a hasher for maps; it is the one keyed SipHash that std still offers")]
 fn sip_hash([k0, k1]: [u64; 2], number: u128) -> u128 {
     use std::hash::{Hasher, SipHasher};
@@ -22,7 +25,8 @@ fn sip_hash([k0, k1]: [u64; 2], number: u128) -> u128 {
     u128::from(hasher.finish())
 }
 
-/// A tick, a clock id, and how many sequence numbers of them are gone: the last one issued is one less.
+/// A tick, a clock id, and the index of an ID within these two, from 0. The index is the sequence number, except with
+/// `SequenceStart::Wrap`, which rotates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     tick: u128,
@@ -30,14 +34,16 @@ struct Position {
     index: u128,
 }
 
-/// The generator: the last position issued, the last tick of each clock id, and a set of everything issued.
+/// A generator with a state of its own.
 pub(crate) struct Generator<'a> {
     layout: &'a Layout,
     node: u128,
     max_lead_ms: u128,
+    /// Before this time nothing is issued.
     earliest_ms: u128,
     sequence_start: SequenceStart,
     last: Option<Position>,
+    /// The last tick issued, by clock id.
     last_ticks: BTreeMap<u128, u128>,
     issued: HashSet<u128>,
 }
@@ -50,7 +56,8 @@ impl<'a> Generator<'a> {
         start_ms: Option<u128>,
         sequence_start: SequenceStart,
     ) -> Self {
-        // The predecessor of this process may have issued the tick that contains the furthest time it could reach.
+        // A previous process with this node id can have issued up to its lead beyond the start of this one, and the tick
+        // that contains that time is not known to be unused.
         let earliest_ms = start_ms.map_or(0, |start_ms| {
             let reached_ms = start_ms + max_lead_ms;
             if reached_ms < layout.epoch_ms { 0 } else { layout.start_ms((reached_ms - layout.epoch_ms) / layout.tick_ms + 1) }
@@ -59,7 +66,9 @@ impl<'a> Generator<'a> {
         Self { layout, node, max_lead_ms, earliest_ms, sequence_start, last, last_ticks, issued }
     }
 
-    /// Up to `count` IDs, one after another, or why not even one. With a clock field, all of one tick and clock id.
+    /// Issues up to `count` IDs. If there is a clock field, they all have one tick and one clock id. Refuses if there is not
+    /// one ID. `confirmed` says that this is the second reading of the clock for one call: only then is a refusal final, and
+    /// only then does the generator follow the clock back.
     pub(crate) fn reserve(&mut self, now_ms: u128, count: usize, confirmed: bool) -> Result<Vec<u128>, Refusal> {
         let mut ids = Vec::new();
         while ids.len() < count {
@@ -92,7 +101,7 @@ impl<'a> Generator<'a> {
         Ok(ids)
     }
 
-    /// The sequence number that stands for a count within a tick and clock id.
+    /// The sequence number of a position.
     fn sequence(&self, position: Position) -> u128 {
         match self.sequence_start {
             SequenceStart::Wrap(key) => (position.index + self.hash(key, position)) % self.layout.count(Kind::Sequence),
@@ -104,7 +113,7 @@ impl<'a> Generator<'a> {
         sip_hash(key, tick * self.layout.count(Kind::Clock) + clock)
     }
 
-    /// The first position of a tick and clock id that the clock leads to.
+    /// The first position of a tick that the generator enters because the clock shows it.
     fn first_position(&self, tick: u128, clock: u128) -> Position {
         let position = Position { tick, clock, index: 0 };
         match self.sequence_start {
@@ -116,12 +125,13 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// The lowest clock id, from `lowest` on, that has not been used at this tick or a later one.
     fn lowest_free_clock(&self, tick: u128, lowest: u128) -> Option<u128> {
         let clocks = lowest..self.layout.count(Kind::Clock);
         clocks.into_iter().find(|clock| self.last_ticks.get(clock).is_none_or(|last| *last < tick))
     }
 
-    /// The next position, and whether the clock is followed back to it.
+    /// The next position, and whether the generator follows the clock back to it; or the code of the refusal.
     fn next(&self, now_ms: u128) -> Result<(Position, bool), &'static str> {
         let layout = self.layout;
         if now_ms < layout.epoch_ms {
@@ -164,15 +174,17 @@ impl<'a> Generator<'a> {
             .ok_or(SEQUENCE_EXHAUSTED)
     }
 
+    /// Whether the last ID of the last tick has been issued.
     fn is_used_up(&self) -> bool {
         let Some(Position { tick, clock, index }) = self.last else { return false };
-        // Where time, clock and sequence fill all 64 bits, the ID of all ones is never issued.
+        // If time, clock and sequence fill all 64 bits, the ID in which every bit is 1 is never issued.
         let has_all_ones = self.layout.count(Kind::Time) * self.layout.ids_per_tick() == 1 << 64;
         let index_in_tick = clock * self.layout.count(Kind::Sequence) + index;
         tick == self.layout.last_tick() && index_in_tick + 1 + u128::from(has_all_ones) == self.layout.ids_per_tick()
     }
 
-    /// How long until the refusal has another answer, found by trying each moment at which anything can change.
+    /// How long until the same call can first succeed or is refused for another reason; `None` if waiting does not end the
+    /// refusal. Found by trying every time at which the answer can change.
     pub(crate) fn retry_after_ms(&self, now_ms: u128) -> Option<u128> {
         let stalled = |at_ms| matches!(self.next(at_ms), Err(CLOCK_BACKWARD | SEQUENCE_EXHAUSTED));
         if !stalled(now_ms) {
@@ -194,7 +206,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Why nothing is issued.
+/// Why nothing is issued: the clock has to be read once more, or the code of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Recheck,

@@ -1,5 +1,7 @@
-//! Layouts and IDs: fields are a list, and an ID is taken apart by division.
+//! Layouts, and what an ID of a layout consists of. Values of time, node, clock and sequence are `u128`, wide enough for
+//! every sum and product here; times are in Unix milliseconds.
 
+/// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Time,
@@ -19,6 +21,7 @@ impl Kind {
     }
 }
 
+/// A field of a layout. Only node fields have a name: that of a part of the node id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) kind: Kind,
@@ -48,7 +51,7 @@ pub(crate) const fn sequence(bits: u32) -> Field {
     Field { kind: Kind::Sequence, bits, name: None }
 }
 
-/// A layout as a list of fields from the most to the least significant.
+/// A layout. The fields are listed from the most to the least significant bit.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) epoch_ms: u128,
@@ -57,7 +60,7 @@ pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
 }
 
-/// DESIGN, section 2.
+/// Every layout that has a name in the library, from the table in `docs/layouts.md`.
 pub(crate) fn named_layouts() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
@@ -81,7 +84,7 @@ pub(crate) fn named_layouts() -> Vec<(&'static str, Layout)> {
     ]
 }
 
-/// The values of an ID, by kind.
+/// What an ID decodes to. `node` is the value of all node fields joined, and `parts` the value of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) timestamp_ms: u128,
@@ -91,6 +94,7 @@ pub(crate) struct Decoded {
     pub(crate) sequence: u128,
 }
 
+/// What a layout can hold; `_comment` in `layouts.json` defines each member.
 pub(crate) struct Plan {
     pub(crate) last_ms: u128,
     pub(crate) signed_until_ms: Option<u128>,
@@ -108,7 +112,7 @@ impl Layout {
         (1 << self.bits()) - 1
     }
 
-    /// How many values the fields of a kind can take together; 1 where there is none.
+    /// How many values the fields of a kind have together; 1 if there is no such field.
     pub(crate) fn count(&self, kind: Kind) -> u128 {
         self.fields.iter().filter(|field| field.kind == kind).map(|field| field.value_count()).product()
     }
@@ -134,17 +138,17 @@ impl Layout {
         self.epoch_ms + tick * self.tick_ms
     }
 
-    /// The last millisecond that an ID can stand for.
+    /// The last millisecond of the last tick.
     pub(crate) fn end_ms(&self) -> u128 {
         self.start_ms(self.last_tick() + 1) - 1
     }
 
-    /// What the lowest field of a kind is worth: adding it to an ID adds 1 to the kind's value.
+    /// The value of the lowest bit of a kind: an ID plus this has 1 more as the value of that kind.
     pub(crate) fn unit(&self, kind: Kind) -> u128 {
         self.fields.iter().rev().take_while(|field| field.kind != kind).map(|field| field.value_count()).product()
     }
 
-    /// The value of each field, in the order of the fields.
+    /// The value of each field, from the most to the least significant.
     pub(crate) fn values(&self, id: u128) -> Vec<u128> {
         let mut rest = id;
         let mut values: Vec<u128> = Vec::new();
@@ -203,7 +207,8 @@ impl Layout {
         self.id_with_values(&values)
     }
 
-    /// The smallest and the largest ID of a tick. The node id counts where it lies above the time.
+    /// The smallest and the largest ID of a tick, with this value in the node fields above the time field and with any value
+    /// in every field below it.
     pub(crate) fn id_range(&self, tick: u128, node: u128) -> (u128, u128) {
         let lowest = self.values(self.compose(tick, node, 0, 0));
         let time = self.index_of(Kind::Time).unwrap_or_default();

@@ -1,11 +1,12 @@
-//! The text forms, by division and with alphabets that are written as what they leave out.
+//! IDs as text and as bytes. A text is made by division; an alphabet is stated as the characters that it leaves out, so that
+//! it differs from the core's table in form.
 
 use super::errors::Rule;
 
 pub(crate) struct Form {
     pub(crate) name: &'static str,
     pub(crate) digits: Vec<char>,
-    /// What a character that is no digit breaks.
+    /// The rule that a character breaks if it is not a digit of the form.
     pub(crate) rule: Rule,
 }
 
@@ -38,7 +39,7 @@ impl Form {
         }
     }
 
-    /// As many digits as the largest ID has.
+    /// The length of a fixed text: that of the short text of the largest ID.
     pub(crate) fn width(&self) -> usize {
         self.short((1 << 64) - 1).len()
     }

@@ -1,8 +1,8 @@
-//! What the files say of themselves.
+//! The `_comment` at the top of each file.
 
 use serde_json::{Value, json};
 
-/// Said at the top of every file.
+/// The lines that every file has.
 const PREAMBLE: &[&str] = &[
     "Written by `cargo run -p frazil-reference` from a reference model that shares no code with the core. Do not edit.",
     "IDs are decimal strings. Times (fields that end in Ms) are JSON numbers: milliseconds, Unix time unless a duration.",

@@ -1,4 +1,4 @@
-//! `errors.json`: the table of codes, and options that are refused when a generator is opened.
+//! `errors.json`: the table of error codes, and options with which no generator can be opened.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::test_layouts::test_layout;
 use crate::model::errors::{ERRORS, Rule, sentence};
 
 const MAX_SAFE: u64 = (1 << 53) - 1;
-/// The longest that `setTimeout` waits.
+/// The longest delay that `setTimeout` accepts: 2^31 - 1 ms.
 const MAX_WAIT_MS: u128 = (1 << 31) - 1;
 
 pub(super) fn vectors() -> Value {

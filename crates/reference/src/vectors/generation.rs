@@ -1,4 +1,4 @@
-//! `generation.json`: scripted clocks, and what the generator answers at each step.
+//! `generation.json`: scripts of the times that a clock shows, and the answer of the generator at each step.
 
 mod clock_ids;
 mod clock_steps;

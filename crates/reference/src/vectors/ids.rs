@@ -105,7 +105,7 @@ fn invalid() -> Vec<Value> {
         let rule = sentence(Rule::ID_RANGE, 0, test_layout(name).layout.max_id());
         cases.push(case(name, "bigint", json!(input), rule));
     }
-    // A number that is no safe integer may stand for an ID that was rounded on its way.
+    // A number that is not a safe integer can be an ID that was rounded.
     let beyond = u64::try_from(MAX_SAFE).unwrap_or(u64::MAX);
     for name in ["default", "safe53", "discord"] {
         for input in [json!(1.5), json!(-1.5), json!(beyond + 1), json!(beyond + 3), json!(1e19), json!(1e300), json!(5e-324)] {

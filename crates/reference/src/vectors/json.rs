@@ -1,10 +1,10 @@
-//! JSON: how it is built, and how it is laid out in the files.
+//! Values as JSON, and the layout of the JSON in the files.
 
 use serde_json::{Map, Value, json};
 
 use crate::model::layout::{Decoded, Field, Layout};
 
-/// One line for whatever fits on it, so that a changed case is a changed line.
+/// The text of a value. A value that fits on a line has one line, so that a changed case is a changed line in git.
 pub(super) fn render(value: &Value, depth: usize) -> String {
     const WIDTH: usize = 240;
     let line = one_line(value);
@@ -35,7 +35,7 @@ fn one_line(value: &Value) -> String {
     }
 }
 
-/// A number that JSON and JavaScript hold exactly.
+/// A JSON number. It is for values that JavaScript holds exactly; IDs are written by `decimal`.
 pub(super) fn number(value: u128) -> Value {
     json!(u64::try_from(value).unwrap_or(u64::MAX))
 }
@@ -48,7 +48,7 @@ pub(super) fn numbers(members: &[(&str, u128)]) -> Value {
     Value::Object(members.iter().map(|(name, value)| ((*name).to_owned(), number(*value))).collect())
 }
 
-/// The members of one object and then those of another.
+/// An object with the members of one object, followed by those of another.
 pub(super) fn merge(first: Value, second: Value) -> Value {
     let members = |value| if let Value::Object(members) = value { members } else { Map::new() };
     Value::Object(members(first).into_iter().chain(members(second)).collect())

@@ -1,4 +1,4 @@
-//! `layouts.json`: what IDs decode to, what a layout can hold, and which layouts do not add up.
+//! `layouts.json`: what IDs decode to, what a layout can hold, and which layouts are refused.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,8 @@ fn cases(layout: &Layout) -> Vec<Value> {
     ids.iter().map(|(name, id)| merge(json!({ "name": name, "id": decimal(*id) }), decoded(&layout.decode(*id)))).collect()
 }
 
-/// Steele, Lea and Flood's SplitMix64: numbers without a pattern, the same on every run.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), with the same numbers on every
+/// run.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -128,10 +129,10 @@ fn published() -> Value {
 
 const EPOCH_MS: u64 = 1_704_067_200_000;
 const MAX_SAFE: u128 = (1 << 53) - 1;
-/// A name of 33 letters.
+/// A name of 33 letters, one more than allowed.
 const TOO_LONG_NAME: &str = "abcdefghijklmnopqrstuvwxyzabcdefg";
 
-/// A refusal: the test's name, the spec, and field and rule of the error.
+/// A layout that is refused: the name of the case, the spec, and the field and the rule of the error.
 fn refused(name: &str, spec: &Value, field: &str, rule: &str) -> Value {
     json!({ "name": name, "layout": spec, "code": "INVALID_LAYOUT", "field": field, "rule": rule })
 }

@@ -1,4 +1,4 @@
-//! `ranges.json`: putting IDs together, and the IDs of a time.
+//! `ranges.json`: composing IDs from values, and the smallest and largest ID of a time.
 
 use serde_json::{Value, json};
 
@@ -168,7 +168,7 @@ fn nodes() -> Vec<Value> {
     let whole = |max| sentence(Rule::WHOLE_NUMBER, 0, max);
     let none = || sentence(Rule::NODE_NONE, 0, 0);
     cases.extend([
-        // The order in which the parts are named is of no matter.
+        // The parts can be given in any order.
         json!({ "layout": "twitter", "node": { "worker": 17, "datacenter": 3 }, "joined": 113, "id": (113 << 12).to_string() }),
         wrong("twitter", json!({}), names()),
         wrong("twitter", json!({ "datacenter": 3 }), names()),

@@ -1,17 +1,17 @@
-//! The layouts of the vectors.
+//! The layouts that the vectors are about: every named layout, and custom ones at the limits of the rules.
 
 use crate::model::layout::{Field, Kind, Layout, clock, named_layouts, node, part, sequence, time};
 
-/// A layout of the tests.
+/// A layout and the name by which the vectors refer to it.
 pub(super) struct TestLayout {
     pub(super) name: &'static str,
     pub(super) layout: Layout,
 }
 
-/// Layouts that stretch the rules, none of which has a name in the library.
-/// A name of 32 characters, among them those that are no letters.
+/// A name of 32 characters, the most that are allowed, with every kind of character that is not a letter.
 const LONGEST_NAME: &str = "abcdefghijklmnopqrstuvwxyz-_0189";
 
+/// Layouts at the limits of the rules. None of them has a name in the library.
 pub(super) fn custom_layouts() -> Vec<(&'static str, Layout)> {
     let row = |name, epoch_ms, tick_ms, unsigned, fields: &[Field]| {
         (name, Layout { epoch_ms, tick_ms, unsigned, fields: fields.to_vec() })
@@ -61,7 +61,7 @@ pub(super) fn custom_layouts() -> Vec<(&'static str, Layout)> {
     ]
 }
 
-/// Thirty-two node parts, `p0` to `p31`.
+/// 32 node parts of one bit, `p0` to `p31`.
 fn one_bit_parts() -> Vec<Field> {
     const NAMES: [&str; 32] = [
         "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15", "p16", "p17",
@@ -74,7 +74,7 @@ pub(super) fn test_layouts() -> Vec<TestLayout> {
     named_layouts().into_iter().chain(custom_layouts()).map(|(name, layout)| TestLayout { name, layout }).collect()
 }
 
-/// A subject by its name; every name used in this crate is one.
+/// The layout of this name; this crate uses no other name.
 pub(super) fn test_layout(name: &str) -> TestLayout {
     test_layouts().into_iter().find(|test| test.name == name).unwrap_or_else(|| unreachable!("no layout is called {name}"))
 }

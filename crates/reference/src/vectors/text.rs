@@ -1,4 +1,4 @@
-//! `text.json`: IDs as text and as bytes, and texts that are refused.
+//! `text.json`: IDs as text and as bytes, and texts and bytes that are refused.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn ids() -> Vec<Value> {
         for exponent in 1..width {
             add_neighbours(&format!("{base}^{exponent}"), base.pow(exponent));
         }
-        // Where a double that stands for the ID is rounded up to the next multiple.
+        // Just below a multiple, a double that holds the ID is rounded up to it.
         let unit = base.pow(width - 3);
         for multiple in [MAX / unit / 3, MAX / unit / 2, MAX / unit] {
             add_neighbours(&format!("{multiple} * {base}^{}", width - 3), multiple * unit);
@@ -56,7 +56,7 @@ fn ids() -> Vec<Value> {
         ("a Discord ID".into(), 175_928_847_299_117_063),
         ("an ID of the default layout".into(), 382_138_004_275_228_672),
     ]);
-    // Knuth's MMIX generator, of which the high half is random enough, twice.
+    // Knuth's MMIX linear congruential generator. Its low bits have short periods, so an ID is two high halves.
     let mut state = 1_u128;
     let mut next_32_bits = || {
         state = (state * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) % (1 << 64);
@@ -102,7 +102,7 @@ fn published() -> Vec<Value> {
     .collect()
 }
 
-/// A text that is refused, why, and where.
+/// A text that is refused: the rule that it breaks, and the position of the first wrong character.
 fn case(form: &str, short: bool, name: &str, text: &str, (rule, max): (Rule, u128), position: usize) -> Value {
     merge(
         json!({ "name": name, "form": form, "short": short, "text": text }),
@@ -113,7 +113,7 @@ fn case(form: &str, short: bool, name: &str, text: &str, (rule, max): (Rule, u12
 fn refused() -> Vec<Value> {
     let mut cases = Vec::new();
     for form in forms() {
-        // No zero in front, and no digit that another form lacks.
+        // A text that does not start with zero, so that it is the short text too.
         let valid = form.fixed(1_541_815_603_606_036_480);
         let tail = &valid[1..];
         let (width, zero) = (form.width(), form.zeros(1));
@@ -135,7 +135,7 @@ fn refused() -> Vec<Value> {
             for character in ["-", "+", "_", ".", "/", ":", "@", "[", "`", "{", "~", "\u{0}", "\u{7f}"] {
                 add(&format!("{character:?} in front"), &format!("{character}{tail}"), wrong_digit, 0);
             }
-            // One, two, two and four bytes; one, one, one and two units of UTF-16.
+            // Of two, three, three and four bytes in UTF-8; of one, one, one and two code units in UTF-16.
             for character in ["\u{e9}", "\u{212a}", "\u{ff11}", "\u{1f642}"] {
                 let name = format!("{} after two digits", character.escape_unicode());
                 add(&name, &format!("{}{character}{}", &valid[..2], &valid[3..]), wrong_digit, 2);
@@ -157,7 +157,7 @@ fn refused() -> Vec<Value> {
             }
         }
     }
-    // What a form does not have: the other case, digits that look alike, prefixes.
+    // Characters that a form does not have: the other case, digits that look alike, prefixes.
     for (form, name, text, position) in [
         ("hex", "upper case", "1565A11F6217A000", 4),
         ("hex", "0x in front", "0x1565a11f6217a0", 1),
@@ -179,7 +179,8 @@ fn refused() -> Vec<Value> {
         let (rule, position) = if name == "0x in front" { (Rule::TEXT_ZEROS, 0) } else { (rule, position) };
         cases.push(case(form, true, name, text, (rule, 0), position));
     }
-    // More than 64 bits: the first digit that is larger than that of the largest ID, whose text is named.
+    // More than 64 bits: the position is that of the first digit larger than the digit of the largest ID, whose text stands
+    // beside the first case of each form.
     for (form, text, position) in [
         ("base32", "G000000000000", 0), // FZZZZZZZZZZZZ
         ("base32", "ZZZZZZZZZZZZZ", 0),

@@ -1,4 +1,5 @@
-//! Scripts for layouts with a clock field: reuse of clock ids when a sequence is full, and switches when the clock goes back.
+//! Scripts for layouts with a clock field: a full sequence continues under the next clock id, and when the clock goes back, the
+//! generator follows it under another clock id.
 
 use serde_json::Value;
 
@@ -55,7 +56,7 @@ fn full_sequences() -> Vec<Value> {
 
 fn switches() -> Vec<Value> {
     let multi_clock = |name, comment| Script::new(name, comment).layout("multi-clock", Some(7));
-    // Forward to T and back to a second before it, as often as there are clock ids but one.
+    // Forward to T and back by a second, 15 times: once less than there are clock ids.
     let forward_and_back: Vec<Step> =
         (0..15).flat_map(|_| [vec![issued(T, 1)], switched(T - 1000, 1).to_vec()].concat()).collect();
     vec![

@@ -1,4 +1,4 @@
-//! Scripts of clocks that go back, for layouts without a clock field.
+//! Scripts in which the clock goes back, for layouts without a clock field.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Scripts of sequences that are full, and of ticks that are borrowed then.
+//! Scripts in which the sequence of a tick is full: later ticks are borrowed within the lead, and then the call is refused.
 
 use serde_json::Value;
 

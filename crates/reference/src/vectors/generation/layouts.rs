@@ -1,4 +1,4 @@
-//! Scripts for layouts with fields in other places, and of other widths, than the default; and for each named layout.
+//! Scripts for layouts whose fields have another order or width than in the default layout, and for each named layout.
 
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ pub(super) fn unusual_layouts() -> Vec<Value> {
 pub(super) fn each_named_layout() -> Vec<Value> {
     let script = |(name, layout): (&'static str, Layout)| {
         let node = layout.has(Kind::Node).then(|| layout.count(Kind::Node) - 1);
-        // Some tick in the first year, for a layout whose time has ended by now too.
+        // A time soon after the epoch, because the time field of a layout can have ended by now.
         let at_ms = layout.start_ms(123_456) + layout.tick_ms / 2;
         let ids_of_tick = usize::try_from(layout.ids_per_tick()).unwrap_or(MAX_WANT).min(MAX_WANT);
         Script::new(&format!("mints in {name}"), "").layout(name, node).max_lead_ms(0).steps(&[

@@ -1,4 +1,4 @@
-//! Scripts with a known start of the process, which bounds what its predecessor can have issued.
+//! Scripts with a known start of the process: nothing is issued that a previous process with the node id can have issued.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! A script: a generator, and the steps that it is asked.
+//! A script: the options of a generator, and a list of steps. A step says what the clock shows, how many IDs are asked for, and
+//! which kind of answer the script is about; writing fails if the model answers otherwise.
 
 use serde_json::{Value, json};
 
@@ -7,20 +8,23 @@ use crate::model::layout::Layout;
 use crate::vectors::json::{decimal, merge, number};
 use crate::vectors::test_layouts::test_layout;
 
-/// The most that a script asks for at once: what one call across a binding can hand over.
+/// The most IDs that a step asks for: as many as the page of a binding holds. The default layout has as many in a tick.
 pub(super) const MAX_WANT: usize = 4096;
-/// What a step is meant to show. A script whose model disagrees is not written.
+// The kinds of answers that are not codes.
 pub(super) const IDS: &str = "ids";
 pub(super) const RECHECK: &str = "recheck";
 
-/// Some day, at the start of a tick in every layout whose ticks are at most a second and start with 2024.
+/// Unix milliseconds: a day after the start of 2024. It is the start of a tick in every layout whose epoch is the start of 2024
+/// and whose ticks divide a second.
 pub(super) const T: u128 = 1_704_067_200_000 + 86_400_000;
 pub(super) const HOUR_MS: u128 = 3_600_000;
 pub(super) const YEAR_MS: u128 = 365 * 24 * HOUR_MS;
 
-/// The time, how many are asked for, whether confirmed, and what kind of answer the step is meant to show.
+/// The time in Unix milliseconds, how many IDs are asked for, whether the call is confirmed, and the expected kind of answer.
 pub(super) type Step = (u128, usize, bool, &'static str);
 
+/// A script without its steps. Unless said otherwise: the default layout, node 7, a lead of 10 ms, an unknown start of the
+/// process, and sequences from 0.
 pub(super) struct Script {
     name: String,
     comment: &'static str,
@@ -64,6 +68,7 @@ impl Script {
         self
     }
 
+    /// The script as JSON, with the answers of the model.
     pub(super) fn steps(self, steps: &[Step]) -> Value {
         let test = test_layout(self.layout);
         let layout = &test.layout;
@@ -113,21 +118,22 @@ fn answer(layout: &Layout, generator: &mut Generator<'_>, now_ms: u128, want: us
     }
 }
 
-/// A call as a host makes it: not confirmed, and once more where that is answered with a recheck.
+/// A call that is refused, as a host makes it: not confirmed, and once more after the recheck.
 pub(super) const fn refused(now_ms: u128, code: &'static str) -> [Step; 2] {
     [(now_ms, 1, false, RECHECK), (now_ms, 1, true, code)]
 }
 
+/// A call that issues IDs at once.
 pub(super) const fn issued(now_ms: u128, want: usize) -> Step {
     (now_ms, want, false, IDS)
 }
 
-/// A call that the clock led back, and that is asked twice before the clock is followed.
+/// A call for which the generator follows the clock back, under another clock id: only after the recheck.
 pub(super) const fn switched(now_ms: u128, want: usize) -> [Step; 2] {
     [(now_ms, want, false, RECHECK), (now_ms, want, true, IDS)]
 }
 
-/// The start of the last tick of a layout.
+/// The start of the last tick of a layout, in Unix milliseconds.
 pub(super) fn last_ms(name: &str) -> u128 {
     test_layout(name).layout.plan().last_ms
 }

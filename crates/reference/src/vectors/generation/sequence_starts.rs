@@ -1,11 +1,11 @@
-//! Scripts for sequences that do not start at 0.
+//! Scripts with the two sequence starts other than 0: random, and wrapping.
 
 use serde_json::Value;
 
 use super::script::{MAX_WANT, Script, Step, T, issued, last_ms, switched};
 use crate::model::generator::SequenceStart;
 
-/// The key of the scripts; any other would do.
+/// The key of the hash; its value does not matter.
 const KEY: [u64; 2] = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
 
 pub(super) fn scripts() -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! Scripts of ticks that follow each other: of one millisecond, and of more.
+//! Scripts in which the clock goes forward, or jitters within the lead: ticks of 1 ms, and longer ticks.
 
 use serde_json::Value;
 

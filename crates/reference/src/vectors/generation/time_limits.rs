@@ -1,4 +1,4 @@
-//! Scripts at the ends of the time field: the epoch, the last tick, and the last ID.
+//! Scripts at the limits of the time field: the epoch, the last tick, and the last ID.
 
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ pub(super) fn last_ticks() -> Vec<Value> {
     ]
 }
 
-/// The largest IDs that 63 and 64 bits hold.
+/// Scripts that issue the largest ID of 63 or 64 bits.
 pub(super) fn last_ids() -> Vec<Value> {
     let signed_ms = last_ms("63 bits, no node");
     let without_node_ms = last_ms("unsigned, no node");
