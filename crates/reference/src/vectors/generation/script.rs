@@ -79,6 +79,11 @@ impl Script {
             json!({ "nowMs": number(now_ms), "want": want, "confirmed": confirmed, "expect": expect })
         };
         let steps: Vec<Value> = steps.iter().enumerate().map(answer).collect();
+        let (sequence_start, key) = match self.sequence_start {
+            SequenceStart::Zero => ("zero", None),
+            SequenceStart::Random(key) => ("random", Some(key)),
+            SequenceStart::Wrap(key) => ("wrap", Some(key)),
+        };
         json!({
             "name": self.name,
             "comment": self.comment,
@@ -86,11 +91,8 @@ impl Script {
             "node": self.node.map_or(json!("none"), number),
             "maxLeadMs": number(self.max_lead_ms),
             "startMs": self.start_ms.map(number),
-            "sequenceStart": match self.sequence_start { SequenceStart::Zero => "zero", SequenceStart::Random(_) => "random", SequenceStart::Wrap(_) => "wrap" },
-            "key": match self.sequence_start {
-                SequenceStart::Zero => Value::Null,
-                SequenceStart::Random(key) | SequenceStart::Wrap(key) => json!(key.map(|half| half.to_string())),
-            },
+            "sequenceStart": sequence_start,
+            "key": key.map(|key| key.map(|half| half.to_string())),
             "steps": steps,
         })
     }
