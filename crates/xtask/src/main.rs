@@ -10,18 +10,20 @@ use std::process::ExitCode;
 
 mod tables;
 
+use tables::GeneratedFile;
+
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments[..] {
+    let result = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
-        ["tables"] => publish(&tables::files(), false),
-        ["tables", "--check"] => publish(&tables::files(), true),
+        ["tables"] => write_or_check(&tables::files(), false),
+        ["tables", "--check"] => write_or_check(&tables::files(), true),
         _ => Err("usage: xtask bindgen WASM DIR | tables [--check]".into()),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             #[expect(clippy::print_stderr, reason = "a build task reports on its standard error")]
@@ -33,16 +35,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// A file that this task writes: its path from the root of the repository, and its text.
-struct Generated {
-    path: &'static str,
-    text: String,
-}
-
 /// Writes the files, or checks that they are as they would be written.
-fn publish(files: &[Generated], check: bool) -> Result<(), Failure> {
+fn write_or_check(files: &[GeneratedFile], check: bool) -> Result<(), Failure> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for Generated { path, text } in files {
+    for GeneratedFile { path, text } in files {
         let file = root.join(path);
         if !check {
             std::fs::create_dir_all(file.parent().ok_or("a generated file has a folder")?)?;
@@ -62,11 +58,11 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{publish, tables};
+    use super::{tables, write_or_check};
 
     #[test]
     fn the_typescript_tables_are_what_the_core_says() {
-        if let Err(stale) = publish(&tables::files(), true) {
+        if let Err(stale) = write_or_check(&tables::files(), true) {
             panic!("{stale}");
         }
     }

@@ -5,25 +5,29 @@ use std::fmt::Write as _;
 use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, Page, RECHECK, SLOTS, STARTS};
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
-use crate::Generated;
-
-const HEAD: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
+const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
 /// In the order of the numbers of their codes.
 const CLASSES: [Class; 4] = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
 
-pub(crate) fn files() -> Vec<Generated> {
+/// A file that is generated: its path from the root of the repository, and its text.
+pub(crate) struct GeneratedFile {
+    pub(crate) path: &'static str,
+    pub(crate) text: String,
+}
+
+pub(crate) fn files() -> Vec<GeneratedFile> {
     vec![
-        Generated { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
-        Generated { path: "npm/frazil/src/generated/errors.ts", text: errors() },
-        Generated { path: "npm/frazil/src/generated/rules.ts", text: rules() },
-        Generated { path: "npm/frazil/src/generated/page.ts", text: page() },
-        Generated { path: "npm/frazil/src/generated/native.ts", text: native() },
+        GeneratedFile { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
+        GeneratedFile { path: "npm/frazil/src/generated/errors.ts", text: errors() },
+        GeneratedFile { path: "npm/frazil/src/generated/rules.ts", text: rules() },
+        GeneratedFile { path: "npm/frazil/src/generated/page.ts", text: page() },
+        GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: native() },
     ]
 }
 
 /// `max_lead_ms` as JavaScript spells it.
-fn camel(name: &str) -> String {
+fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |mut name, word| {
@@ -33,7 +37,7 @@ fn camel(name: &str) -> String {
     })
 }
 
-fn kind(kind: FieldKind) -> &'static str {
+fn kind_name(kind: FieldKind) -> &'static str {
     KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
 }
 
@@ -52,7 +56,7 @@ fn layouts() -> String {
         let spec = layout.spec();
         let mut row = format!("{name} {} {} {}", base36(spec.epoch_ms), base36(spec.tick_ms), u8::from(spec.unsigned));
         for field in &spec.fields {
-            let _ = write!(row, " {}{}", &kind(field.kind)[..1], field.bits);
+            let _ = write!(row, " {}{}", &kind_name(field.kind)[..1], field.bits);
             if let Some(name) = &field.name {
                 let _ = write!(row, ":{name}");
             }
@@ -68,7 +72,7 @@ fn layouts() -> String {
         let _ = writeln!(types, "  {key}: {};", if parts.is_empty() { "never".to_owned() } else { parts.join(" | ") });
     }
     format!(
-        "{HEAD}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
+        "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
          export const LAYOUTS = `{}`;\n\n{types}}}\n",
         rows.join("\n")
     )
@@ -76,38 +80,38 @@ fn layouts() -> String {
 
 /// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
 fn errors() -> String {
-    let mut text = format!("{HEAD}/** The codes of each class. */\nexport const CLASSES = {{\n");
-    let place = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
-    assert!(Code::ALL.is_sorted_by_key(place), "a status is a place in the list of all classes' codes");
+    let mut text = format!("{HEADER}/** The codes of each class. */\nexport const CLASSES = {{\n");
+    let class_index = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
+    assert!(Code::ALL.is_sorted_by_key(class_index), "a status is a place in the list of all classes' codes");
     for class in CLASSES {
-        let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
+        let _ = writeln!(text, "  {}: \"{}\",", class.name(), code_names(|code| code.class() == class, " "));
     }
     let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
-    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", names(Code::retryable, " "));
+    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", code_names(Code::retryable, " "));
     let _ = writeln!(text, "/** A stable cause: branch on it, never on the message. */\nexport type ErrorCode =");
-    let _ = writeln!(text, "  | \"{}\";", names(|_| true, "\"\n  | \""));
+    let _ = writeln!(text, "  | \"{}\";", code_names(|_| true, "\"\n  | \""));
     text
 }
 
-fn names(wanted: impl Fn(Code) -> bool, between: &str) -> String {
-    Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(between)
+fn code_names(wanted: impl Fn(Code) -> bool, separator: &str) -> String {
+    Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(separator)
 }
 
 /// Enums, because esbuild puts the values of their members where they are used, across files too: a bundle holds the
 /// sentences that it uses, and no names.
 fn rules() -> String {
-    let mut text = format!("{HEAD}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
+    let mut text = format!("{HEADER}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
     for rule in Rule::ALL {
-        let _ = writeln!(text, "  {} = {:?},", constant(&format!("{rule:?}")), rule.template());
+        let _ = writeln!(text, "  {} = {:?},", constant_name(&format!("{rule:?}")), rule.template());
     }
     text.push_str("}\n");
     text
 }
 
 /// `WholeNumber` as a constant is spelt.
-fn constant(name: &str) -> String {
-    name.char_indices().fold(String::new(), |mut constant, (at, letter)| {
-        if at != 0 && letter.is_ascii_uppercase() {
+fn constant_name(name: &str) -> String {
+    name.char_indices().fold(String::new(), |mut constant, (index, letter)| {
+        if index != 0 && letter.is_ascii_uppercase() {
             constant.push('_');
         }
         constant.push(letter.to_ascii_uppercase());
@@ -117,7 +121,7 @@ fn constant(name: &str) -> String {
 
 /// The codes that the page answers a call with. Every bundle that mints has these tables, and what JavaScript refuses by
 /// itself is named where it throws; a test at the end of this file holds the three lists.
-const CODES: &[Code] = &[
+const PAGE_CODES: &[Code] = &[
     Code::InvalidLayout,
     Code::InvalidNode,
     Code::NodeRequired,
@@ -133,7 +137,7 @@ const CODES: &[Code] = &[
 ];
 
 /// The rules that the page answers with.
-const RULES: &[Rule] = &[
+const PAGE_RULES: &[Rule] = &[
     Rule::WholeNumber,
     Rule::OneTime,
     Rule::OneSequence,
@@ -153,7 +157,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// What the answers with a rule are about.
-const SUBJECTS: &[Subject] = &[
+const PAGE_SUBJECTS: &[Subject] = &[
     Subject::Node,
     Subject::EpochMs,
     Subject::TickMs,
@@ -180,8 +184,8 @@ fn needs_meaning(code: Code) -> bool {
 }
 
 /// An object by numbers.
-fn map(text: &mut String, doc: &str, head: &str, rows: impl Iterator<Item = (u8, String)>) {
-    let _ = writeln!(text, "/** {doc} */\nexport const {head} = {{");
+fn write_object(text: &mut String, doc: &str, declaration: &str, rows: impl Iterator<Item = (u8, String)>) {
+    let _ = writeln!(text, "/** {doc} */\nexport const {declaration} = {{");
     for (number, value) in rows {
         let _ = writeln!(text, "  {number}: {value},");
     }
@@ -190,11 +194,11 @@ fn map(text: &mut String, doc: &str, head: &str, rows: impl Iterator<Item = (u8,
 
 fn page() -> String {
     let mut text = format!(
-        "{HEAD}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
+        "{HEADER}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
          /** The slots of the page. */\nexport enum Slot {{\n"
     );
-    for (name, at) in SLOTS {
-        let _ = writeln!(text, "  {name} = {at},");
+    for (name, index) in SLOTS {
+        let _ = writeln!(text, "  {name} = {index},");
     }
     let _ = write!(
         text,
@@ -225,24 +229,25 @@ fn page() -> String {
         }
     }
     text.push_str("}\n\n");
-    let explained: Vec<Code> = CODES.iter().copied().filter(|code| needs_meaning(*code)).collect();
-    answers(&mut text, CODES, &explained, RULES, SUBJECTS);
+    let without_rule: Vec<Code> = PAGE_CODES.iter().copied().filter(|code| needs_meaning(*code)).collect();
+    write_answers(&mut text, PAGE_CODES, &without_rule, PAGE_RULES, PAGE_SUBJECTS);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
 }
 
 fn native() -> String {
-    let mut text = format!("{HEAD}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
-    answers(&mut text, NATIVE_CODES, NATIVE_CODES, NATIVE_RULES, NATIVE_SUBJECTS);
+    let mut text =
+        format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
+    write_answers(&mut text, NATIVE_CODES, NATIVE_CODES, NATIVE_RULES, NATIVE_SUBJECTS);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
 }
 
 /// The tables that answers are read by.
-fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule], subjects: &[Subject]) {
-    map(
+fn write_answers(text: &mut String, codes: &[Code], without_rule: &[Code], rules: &[Rule], subjects: &[Subject]) {
+    write_object(
         text,
         "The codes that the core answers with, by status.",
         "CODES: { readonly [status: number]: ErrorCode }",
@@ -251,23 +256,23 @@ fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule]
     let retryable: Vec<u8> = codes.iter().filter(|code| code.retryable()).map(|code| *code as u8).collect();
     let _ =
         writeln!(text, "/** Those that pass although the caller changes nothing. */\nexport const RETRYABLE = {retryable:?};\n");
-    map(
+    write_object(
         text,
         "What those mean that no rule explains.",
         "MEANINGS: { readonly [status: number]: string }",
-        explained.iter().map(|code| (*code as u8, format!("{:?}", code.meaning()))),
+        without_rule.iter().map(|code| (*code as u8, format!("{:?}", code.meaning()))),
     );
-    map(
+    write_object(
         text,
         "The rules that it answers with, by number.",
         "RULES: { readonly [rule: number]: Rule }",
-        rules.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant(&format!("{rule:?}"))))),
+        rules.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant_name(&format!("{rule:?}"))))),
     );
-    map(
+    write_object(
         text,
         "What the answers are about, by number.",
         "SUBJECTS: { readonly [subject: number]: string }",
-        subjects.iter().map(|subject| (*subject as u8, format!("{:?}", camel(subject.name())))),
+        subjects.iter().map(|subject| (*subject as u8, format!("{:?}", camel_case(subject.name())))),
     );
 }
 
@@ -275,7 +280,7 @@ fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{CODES, RULES, SUBJECTS, needs_meaning};
+    use super::{PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, needs_meaning};
     use frazil::page::{Handles, KEYLESS, Page, RECHECK, SLOTS, slot};
     use frazil::{Code, Registry};
 
@@ -307,12 +312,12 @@ mod tests {
     }
 
     impl Seen {
-        fn note(&mut self, page: &Page, status: u32) {
+        fn record(&mut self, page: &Page, status: u32) {
             if [0, RECHECK, KEYLESS].contains(&status) {
                 return;
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the page's numbers are small")]
-            let number = |at: usize| page.numbers[at] as u8;
+            let number = |slot: usize| page.numbers[slot] as u8;
             let code = u8::try_from(status).unwrap_or(u8::MAX);
             self.codes.insert(code);
             if number(slot::RULE) == 0 {
@@ -324,7 +329,7 @@ mod tests {
         }
     }
 
-    fn described(fields: &[(u8, u8)], node: f64) -> Page {
+    fn page_to_open(fields: &[(u8, u8)], node: f64) -> Page {
         let mut page = Page::new();
         page.numbers[slot::EPOCH_MS] = EPOCH_MS;
         page.numbers[slot::TICK_MS] = 1.0;
@@ -338,59 +343,59 @@ mod tests {
     }
 
     /// Opens it as it is described but for one slot, and calls what was opened with everything.
-    fn call(seen: &mut Seen, page: &mut Page, changed: usize, value: f64) {
+    fn open_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
         let (mut handles, mut registry) = (Handles::new(), Registry::new());
         for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
-            page.numbers[flag] = f64::from(u8::from(changed == flag + 1));
+            page.numbers[flag] = f64::from(u8::from(changed_slot == flag + 1));
         }
-        page.numbers[changed] = value;
+        page.numbers[changed_slot] = value;
         let status = handles.open(page, &mut registry);
-        seen.note(page, status);
+        seen.record(page, status);
         if status != 0 {
             return;
         }
         page.numbers[slot::SEQUENCE_START] = 2.0;
         let status = handles.open(page, &mut registry);
-        seen.note(page, status);
+        seen.record(page, status);
         for a in VALUES {
             for b in VALUES {
                 let status = handles.admit(page, 0.0, a, b);
-                seen.note(page, status);
+                seen.record(page, status);
             }
             for confirmed in [false, true, true] {
                 let status = handles.reserve(page, 0.0, a, 4096, confirmed);
-                seen.note(page, status);
+                seen.record(page, status);
             }
             let status = handles.health(page, 0.0, a);
-            seen.note(page, status);
+            seen.record(page, status);
         }
         handles.release(0.0);
         let status = handles.reserve(page, 0.0, EPOCH_MS, 1, true);
-        seen.note(page, status);
+        seen.record(page, status);
     }
 
     #[test]
     fn the_tables_of_answers_are_what_the_page_answers_with() {
         let mut seen = Seen::default();
         for fields in LAYOUTS {
-            for (node, none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
-                for at in SLOTS.iter().map(|row| row.1).filter(|at| *at >= slot::EPOCH_MS) {
+            for (node, node_none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
+                for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
                     for (private, start_ms) in [(0.0, EPOCH_MS), (1.0, f64::NAN), (0.0, f64::NAN)] {
                         for value in VALUES {
-                            let mut page = described(fields, node);
-                            page.numbers[slot::NODE_NONE] = none;
+                            let mut page = page_to_open(fields, node);
+                            page.numbers[slot::NODE_NONE] = node_none;
                             page.numbers[slot::PRIVATE] = private;
                             page.numbers[slot::START_MS] = start_ms;
-                            call(&mut seen, &mut page, at, value);
+                            open_and_call(&mut seen, &mut page, changed_slot, value);
                         }
                     }
                 }
             }
         }
         let known = |codes: &mut dyn Iterator<Item = &Code>| codes.map(|code| *code as u8).collect::<BTreeSet<_>>();
-        assert_eq!(seen.codes, known(&mut CODES.iter()), "CODES");
-        assert_eq!(seen.meanings, known(&mut CODES.iter().filter(|code| needs_meaning(**code))), "MEANINGS");
-        assert_eq!(seen.rules, RULES.iter().map(|rule| *rule as u8).collect(), "RULES");
-        assert_eq!(seen.subjects, SUBJECTS.iter().map(|subject| *subject as u8).collect(), "SUBJECTS");
+        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter()), "PAGE_CODES");
+        assert_eq!(seen.meanings, known(&mut PAGE_CODES.iter().filter(|code| needs_meaning(**code))), "needs_meaning");
+        assert_eq!(seen.rules, PAGE_RULES.iter().map(|rule| *rule as u8).collect(), "PAGE_RULES");
+        assert_eq!(seen.subjects, PAGE_SUBJECTS.iter().map(|subject| *subject as u8).collect(), "PAGE_SUBJECTS");
     }
 }
