@@ -1,9 +1,11 @@
-//! Build steps that need Rust.
+//! Build steps that need Rust. They are run by `cargo run -p xtask -- COMMAND`.
 //!
-//! * `xtask bindgen WASM DIR`: wasm-bindgen's glue for the module (the library, at the version that Cargo.lock pins).
-//! * `xtask tables [--check]`: the TypeScript tables of `npm/frazil/src/generated`, from the core.
+//! * `bindgen WASM DIR` writes the glue of wasm-bindgen for a module. It uses wasm-bindgen as a library, at the version that
+//!   Cargo.lock pins, because the glue and the module must come from the same version.
+//! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
+//!   differs from what would be written.
 //!
-//! `--check` writes nothing and fails where a file is not what would be written.
+//! Not here: the test vectors, which `crates/reference` writes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the files, or checks that they are as they would be written.
+/// Writes the files, or fails if one differs from what would be written.
 fn write_or_check(files: &[GeneratedFile], check: bool) -> Result<(), Failure> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     for GeneratedFile { path, text } in files {

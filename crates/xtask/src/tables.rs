@@ -1,4 +1,11 @@
-//! The TypeScript tables that the core is the source of: layouts, error codes, rules, and the slots of the page.
+//! The tables in TypeScript, written from the constants of the core: named layouts, error codes, rules, and the page.
+//!
+//! * **One source**: a layout, a code, a rule or a slot is stated in the core alone. A test fails if a committed file differs
+//!   from what would be written.
+//! * **Small**: a bundle carries what it imports, so the tables of the page hold only what the page can answer with. The lists
+//!   of that are in this file, and a test compares them with the answers of the page.
+//!
+//! Not covered: the lists of the calls that only the native addon has. No test of this crate compares those with its answers.
 
 use std::fmt::Write as _;
 
@@ -7,7 +14,7 @@ use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
-/// In the order of the numbers of their codes.
+/// In the order of their codes' numbers.
 const CLASSES: [Class; 4] = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
 
 /// A file that is generated: its path from the root of the repository, and its text.
@@ -26,7 +33,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
     ]
 }
 
-/// `max_lead_ms` as JavaScript spells it.
+/// `max_lead_ms` becomes `maxLeadMs`.
 fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -41,13 +48,13 @@ fn kind_name(kind: FieldKind) -> &'static str {
     KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
 }
 
-/// A number as `parseInt(text, 36)` reads it: a third shorter than in decimal.
+/// A number as `parseInt(text, 36)` reads it. It has two thirds as many digits as in decimal.
 fn base36(number: u64) -> String {
     let digit = char::from_digit(u32::try_from(number % 36).unwrap_or(0), 36).unwrap_or('0');
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
-/// A word a field, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
+/// The named layouts in the compact form that `npm/frazil/src/id.ts` parses, and the names of their node parts as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
@@ -78,11 +85,12 @@ fn layouts() -> String {
     )
 }
 
-/// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
+/// The codes of each class as one string, because it is short and every bundle with the decoder carries it; and the codes that
+/// are retryable.
 fn errors() -> String {
     let mut text = format!("{HEADER}/** The codes of each class. */\nexport const CLASSES = {{\n");
     let class_index = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
-    assert!(Code::ALL.is_sorted_by_key(class_index), "a status is a place in the list of all classes' codes");
+    assert!(Code::ALL.is_sorted_by_key(class_index), "a status is an index into the codes of all classes, in their order");
     for class in CLASSES {
         let _ = writeln!(text, "  {}: \"{}\",", class.name(), code_names(|code| code.class() == class, " "));
     }
@@ -93,12 +101,13 @@ fn errors() -> String {
     text
 }
 
+/// The names of the codes that are wanted, with a separator between them.
 fn code_names(wanted: impl Fn(Code) -> bool, separator: &str) -> String {
     Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(separator)
 }
 
-/// Enums, because esbuild puts the values of their members where they are used, across files too: a bundle holds the
-/// sentences that it uses, and no names.
+/// The sentences of the rules. They are an enum because esbuild inlines its members, across files too, so a bundle holds only
+/// the sentences that it uses, and no names.
 fn rules() -> String {
     let mut text = format!("{HEADER}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
     for rule in Rule::ALL {
@@ -108,7 +117,7 @@ fn rules() -> String {
     text
 }
 
-/// `WholeNumber` as a constant is spelt.
+/// `WholeNumber` becomes `WHOLE_NUMBER`.
 fn constant_name(name: &str) -> String {
     name.char_indices().fold(String::new(), |mut constant, (index, letter)| {
         if index != 0 && letter.is_ascii_uppercase() {
@@ -119,8 +128,8 @@ fn constant_name(name: &str) -> String {
     })
 }
 
-/// The codes that the page answers a call with. Every bundle that mints has these tables, and what JavaScript refuses by
-/// itself is named where it throws; a test at the end of this file holds the three lists.
+/// The codes that the page can answer with. Every bundle that generates IDs carries this list and the two below, so they leave
+/// out the codes of errors that JavaScript itself throws.
 const PAGE_CODES: &[Code] = &[
     Code::InvalidLayout,
     Code::InvalidNode,
@@ -136,7 +145,7 @@ const PAGE_CODES: &[Code] = &[
     Code::InvalidClock,
 ];
 
-/// The rules that the page answers with.
+/// The rules that the page can answer with.
 const PAGE_RULES: &[Rule] = &[
     Rule::WholeNumber,
     Rule::OneTime,
@@ -156,7 +165,7 @@ const PAGE_RULES: &[Rule] = &[
     Rule::OneStart,
 ];
 
-/// What the answers with a rule are about.
+/// What the answers that have a rule can be about.
 const PAGE_SUBJECTS: &[Subject] = &[
     Subject::Node,
     Subject::EpochMs,
@@ -171,19 +180,19 @@ const PAGE_SUBJECTS: &[Subject] = &[
     Subject::SequenceStart,
 ];
 
-/// What only the calls that the native addon alone has answer with besides. Bundles without it do not carry these.
+/// What the calls that only the native addon has can answer with in addition. Bundles without these calls do not carry it.
 const NATIVE_CODES: &[Code] =
     &[Code::UnsupportedFileSystem, Code::StateFileCorrupt, Code::StateFileAhead, Code::StateFileFailed, Code::LeaseExpired];
 const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath, Rule::OneKind];
 const NATIVE_SUBJECTS: &[Subject] =
     &[Subject::Generator, Subject::Dir, Subject::Scope, Subject::FileSystem, Subject::StartWaitMs];
 
-/// Whether the page can answer with the code and no rule, so that its meaning has to explain it.
+/// Whether the page can answer with this code and without a rule. The message then needs the meaning of the code.
 fn needs_meaning(code: Code) -> bool {
     matches!(code, Code::Closed | Code::ClockBackward | Code::SequenceExhausted | Code::ClockBeforeEpoch | Code::TimeExhausted)
 }
 
-/// An object by numbers.
+/// Writes an object whose keys are numbers.
 fn write_object(text: &mut String, doc: &str, declaration: &str, rows: impl Iterator<Item = (u8, String)>) {
     let _ = writeln!(text, "/** {doc} */\nexport const {declaration} = {{");
     for (number, value) in rows {
@@ -192,6 +201,7 @@ fn write_object(text: &mut String, doc: &str, declaration: &str, rows: impl Iter
     text.push_str("};\n\n");
 }
 
+/// The slots, sizes and special statuses of the page, and the tables by which its answers are read.
 fn page() -> String {
     let mut text = format!(
         "{HEADER}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
@@ -219,7 +229,7 @@ fn page() -> String {
     );
     let starts = STARTS.map(SequenceStart::name);
     let _ = writeln!(text, "/** The starts of the sequence by their numbers. */\nexport const STARTS = {starts:?} as const;\n");
-    // The classes list the codes in the order of their numbers, so the numbers need no list of their own.
+    // The classes list the codes in the order of their numbers, so the bundle needs no second list.
     let split = "/* @__PURE__ */ ` ${Object.values(CLASSES).join(\" \")}`.split(\" \") as ErrorCode[]";
     let _ = writeln!(text, "/** All codes by their status numbers. */\nexport const STATUSES = {split};\n");
     text.push_str("/** The first status of each class. */\nexport enum First {\n");
@@ -236,6 +246,7 @@ fn page() -> String {
     text
 }
 
+/// The tables by which the answers of the native addon's own calls are read.
 fn native() -> String {
     let mut text =
         format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
@@ -245,7 +256,7 @@ fn native() -> String {
     text
 }
 
-/// The tables that answers are read by.
+/// Writes the tables by which answers are read. `without_rule` are the codes that can come without a rule.
 fn write_answers(text: &mut String, codes: &[Code], without_rule: &[Code], rules: &[Rule], subjects: &[Subject]) {
     write_object(
         text,
@@ -285,10 +296,11 @@ mod tests {
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
-    /// What may stand in a slot or be an argument: what is right somewhere, its neighbours, and what is right nowhere.
+    /// Values for a slot or an argument: some that are valid somewhere, their neighbours, and some that are valid nowhere.
     const VALUES: [f64; 12] =
         [0.0, -1.0, 1.5, 2.0, 64.0, 1001.0, 1_048_576.0, 1e9, EPOCH_MS, EPOCH_MS + 1000.0, f64::INFINITY, f64::NAN];
-    /// Fields as pairs of a kind's number and a width: layouts as they should be, and one for each way in which they are not.
+    /// Fields as pairs of the number of a kind and a width: valid layouts, and one for each rule about layouts that the page
+    /// can answer with.
     const LAYOUTS: [&[(u8, u8)]; 10] = [
         &[(0, 41), (1, 10), (3, 8)],
         &[(0, 41), (3, 8)],
@@ -302,7 +314,7 @@ mod tests {
         &[(0, 41), (1, 0), (3, 8)],
     ];
 
-    /// The numbers that answers had.
+    /// The numbers of the codes, rules and subjects that the page answered with.
     #[derive(Default)]
     struct Seen {
         codes: BTreeSet<u8>,
@@ -329,6 +341,7 @@ mod tests {
         }
     }
 
+    /// A page with a request to open a generator; a node of NaN means that no node is given.
     fn page_to_open(fields: &[(u8, u8)], node: f64) -> Page {
         let mut page = Page::new();
         page.numbers[slot::EPOCH_MS] = EPOCH_MS;
@@ -342,7 +355,7 @@ mod tests {
         page
     }
 
-    /// Opens it as it is described but for one slot, and calls what was opened with everything.
+    /// Changes one slot of the request, opens the generator, and makes every call with every value.
     fn open_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
         let (mut handles, mut registry) = (Handles::new(), Registry::new());
         for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
