@@ -26,12 +26,12 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments[..] {
+    let result = match arguments[..] {
         [] => write(),
         ["--check"] => check(),
         _ => Err("usage: frazil-reference [--check]".into()),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             #[expect(clippy::print_stderr, reason = "a build task reports on its standard error")]

@@ -1,7 +1,7 @@
 //! The tables in TypeScript, written from the constants of the core: named layouts, error codes, rules, and the page.
 //!
-//! * **One source**: a layout, a code, a rule or a slot is stated in the core alone. A test fails if a committed file differs
-//!   from what would be written.
+//! * **One source**: the npm package has the layouts, codes, rules and slots of the core, and none of its own. A test fails if a
+//!   committed file differs from what would be written.
 //! * **Small**: a bundle carries what it imports, so the tables of the page hold only what the page can answer with. The lists
 //!   of that are in this file, and a test compares them with the answers of the page.
 //!
