@@ -116,6 +116,8 @@ const SUITES = [
         "-p",
         "frazil-local",
         "-p",
+        "frazil-reference",
+        "-p",
         "xtask",
         "--all-targets",
         "--all-features",
@@ -139,7 +141,7 @@ const SUITES = [
       // Where no key can be drawn.
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--no-default-features", "--test", "registry");
       cargo("test", "--locked", "--quiet", "-p", "frazil-local");
-      cargo("test", "--locked", "--quiet", "-p", "xtask");
+      cargo("test", "--locked", "--quiet", "-p", "frazil-reference", "-p", "xtask");
       cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...wasm);
     },
   },

@@ -1,32 +1,31 @@
-//! Build steps that need Rust.
+//! Build steps that need Rust. They are run by `cargo run -p xtask -- COMMAND`.
 //!
-//! * `xtask bindgen WASM DIR`: wasm-bindgen's glue for the module (the library, at the version that Cargo.lock pins).
-//! * `xtask tables [--check]`: the TypeScript tables of `npm/frazil/src/generated`, from the core.
-//! * `xtask vectors [--check]`: `crates/core/vectors`, from the reference model.
+//! * `bindgen WASM DIR` writes the glue of wasm-bindgen for a module. It uses wasm-bindgen as a library, at the version that
+//!   Cargo.lock pins, because the glue and the module must come from the same version.
+//! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
+//!   differs from what would be written.
 //!
-//! `--check` writes nothing and fails where a file is not what would be written.
+//! Not here: the test vectors, which `crates/reference` writes.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-mod reference;
 mod tables;
-mod vectors;
+
+use tables::GeneratedFile;
 
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match arguments[..] {
+    let result = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
-        ["tables"] => publish(&tables::files(), "tables", false),
-        ["tables", "--check"] => publish(&tables::files(), "tables", true),
-        ["vectors"] => publish(&vectors::files(), "vectors", false),
-        ["vectors", "--check"] => publish(&vectors::files(), "vectors", true),
-        _ => Err("usage: xtask bindgen WASM DIR | tables [--check] | vectors [--check]".into()),
+        ["tables"] => write_or_check(&tables::files(), false),
+        ["tables", "--check"] => write_or_check(&tables::files(), true),
+        _ => Err("usage: xtask bindgen WASM DIR | tables [--check]".into()),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             #[expect(clippy::print_stderr, reason = "a build task reports on its standard error")]
@@ -38,22 +37,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// A file that this task writes: its path from the root of the repository, and its text.
-struct Generated {
-    path: &'static str,
-    text: String,
-}
-
-/// Writes the files, or checks that they are as they would be written.
-fn publish(files: &[Generated], command: &str, check: bool) -> Result<(), Failure> {
+/// Writes the files, or fails if one differs from what would be written.
+fn write_or_check(files: &[GeneratedFile], check: bool) -> Result<(), Failure> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for Generated { path, text } in files {
+    for GeneratedFile { path, text } in files {
         let file = root.join(path);
         if !check {
             std::fs::create_dir_all(file.parent().ok_or("a generated file has a folder")?)?;
             std::fs::write(file, text)?;
         } else if std::fs::read_to_string(&file).ok().as_ref() != Some(text) {
-            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- {command}").into());
+            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- tables").into());
         }
     }
     Ok(())
@@ -67,21 +60,12 @@ fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Generated, publish, tables, vectors};
-
-    fn fresh(files: &[Generated], command: &str) {
-        if let Err(stale) = publish(files, command, true) {
-            panic!("{stale}");
-        }
-    }
+    use super::{tables, write_or_check};
 
     #[test]
     fn the_typescript_tables_are_what_the_core_says() {
-        fresh(&tables::files(), "tables");
-    }
-
-    #[test]
-    fn the_vectors_are_what_the_reference_model_says() {
-        fresh(&vectors::files(), "vectors");
+        if let Err(stale) = write_or_check(&tables::files(), true) {
+            panic!("{stale}");
+        }
     }
 }

@@ -1,29 +1,40 @@
-//! The TypeScript tables that the core is the source of: layouts, error codes, rules, and the slots of the page.
+//! The tables in TypeScript, written from the constants of the core: named layouts, error codes, rules, and the page.
+//!
+//! * **One source**: the npm package has the layouts, codes, rules and slots of the core, and none of its own. A test fails if a
+//!   committed file differs from what would be written.
+//! * **Small**: a bundle carries what it imports, so the tables of the page hold only what the page can answer with. The lists
+//!   of that are in this file, and a test compares them with the answers of the page.
+//!
+//! Not covered: the lists of the calls that only the native addon has. No test of this crate compares those with its answers.
 
 use std::fmt::Write as _;
 
 use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, Page, RECHECK, SLOTS, STARTS};
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
-use crate::Generated;
+const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
-const HEAD: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
-
-/// In the order of the numbers of their codes.
+/// In the order of their codes' numbers.
 const CLASSES: [Class; 4] = [Class::Config, Class::Clock, Class::Lease, Class::Decode];
 
-pub(crate) fn files() -> Vec<Generated> {
+/// A file that is generated: its path from the root of the repository, and its text.
+pub(crate) struct GeneratedFile {
+    pub(crate) path: &'static str,
+    pub(crate) text: String,
+}
+
+pub(crate) fn files() -> Vec<GeneratedFile> {
     vec![
-        Generated { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
-        Generated { path: "npm/frazil/src/generated/errors.ts", text: errors() },
-        Generated { path: "npm/frazil/src/generated/rules.ts", text: rules() },
-        Generated { path: "npm/frazil/src/generated/page.ts", text: page() },
-        Generated { path: "npm/frazil/src/generated/native.ts", text: native() },
+        GeneratedFile { path: "npm/frazil/src/generated/layouts.ts", text: layouts() },
+        GeneratedFile { path: "npm/frazil/src/generated/errors.ts", text: errors() },
+        GeneratedFile { path: "npm/frazil/src/generated/rules.ts", text: rules() },
+        GeneratedFile { path: "npm/frazil/src/generated/page.ts", text: page() },
+        GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: native() },
     ]
 }
 
-/// `max_lead_ms` as JavaScript spells it.
-fn camel(name: &str) -> String {
+/// `max_lead_ms` becomes `maxLeadMs`.
+fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |mut name, word| {
@@ -33,17 +44,17 @@ fn camel(name: &str) -> String {
     })
 }
 
-fn kind(kind: FieldKind) -> &'static str {
+fn kind_name(kind: FieldKind) -> &'static str {
     KINDS.iter().find(|row| row.1 == kind).map_or("", |row| row.0)
 }
 
-/// A number as `parseInt(text, 36)` reads it: a third shorter than in decimal.
+/// A number as `parseInt(text, 36)` reads it. It has two thirds as many digits as in decimal.
 fn base36(number: u64) -> String {
     let digit = char::from_digit(u32::try_from(number % 36).unwrap_or(0), 36).unwrap_or('0');
     if number < 36 { digit.to_string() } else { base36(number / 36) + &digit.to_string() }
 }
 
-/// A word a field, in the compact form that `src/layout.ts` reads, and the names of the node parts for the types.
+/// The named layouts in the compact form that `npm/frazil/src/id.ts` parses, and the names of their node parts as a type.
 fn layouts() -> String {
     let mut rows = Vec::new();
     let mut types = String::from("/** The names of each layout's node parts. */\nexport interface LayoutParts {\n");
@@ -52,7 +63,7 @@ fn layouts() -> String {
         let spec = layout.spec();
         let mut row = format!("{name} {} {} {}", base36(spec.epoch_ms), base36(spec.tick_ms), u8::from(spec.unsigned));
         for field in &spec.fields {
-            let _ = write!(row, " {}{}", &kind(field.kind)[..1], field.bits);
+            let _ = write!(row, " {}{}", &kind_name(field.kind)[..1], field.bits);
             if let Some(name) = &field.name {
                 let _ = write!(row, ":{name}");
             }
@@ -68,46 +79,48 @@ fn layouts() -> String {
         let _ = writeln!(types, "  {key}: {};", if parts.is_empty() { "never".to_owned() } else { parts.join(" | ") });
     }
     format!(
-        "{HEAD}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
+        "{HEADER}/** Each named layout on a line: name, epoch (Unix ms) and tick (ms) in base 36, unsigned, and its fields as kind, width and `:name`. */\n\
          export const LAYOUTS = `{}`;\n\n{types}}}\n",
         rows.join("\n")
     )
 }
 
-/// Compact, because the decoder carries it: a line a class, and the list of those that pass by themselves.
+/// The codes of each class as one string, because it is short and every bundle with the decoder carries it; and the codes that
+/// are retryable.
 fn errors() -> String {
-    let mut text = format!("{HEAD}/** The codes of each class. */\nexport const CLASSES = {{\n");
-    let place = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
-    assert!(Code::ALL.is_sorted_by_key(place), "a status is a place in the list of all classes' codes");
+    let mut text = format!("{HEADER}/** The codes of each class. */\nexport const CLASSES = {{\n");
+    let class_index = |code: &Code| CLASSES.iter().position(|class| *class == code.class());
+    assert!(Code::ALL.is_sorted_by_key(class_index), "a status is an index into the codes of all classes, in their order");
     for class in CLASSES {
-        let _ = writeln!(text, "  {}: \"{}\",", class.name(), names(|code| code.class() == class, " "));
+        let _ = writeln!(text, "  {}: \"{}\",", class.name(), code_names(|code| code.class() == class, " "));
     }
     let _ = writeln!(text, "}};\n\n/** The codes of refusals that end although the caller changes nothing. */");
-    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", names(Code::retryable, " "));
+    let _ = writeln!(text, "export const RETRYABLE = \"{}\";\n", code_names(Code::retryable, " "));
     let _ = writeln!(text, "/** A stable cause: branch on it, never on the message. */\nexport type ErrorCode =");
-    let _ = writeln!(text, "  | \"{}\";", names(|_| true, "\"\n  | \""));
+    let _ = writeln!(text, "  | \"{}\";", code_names(|_| true, "\"\n  | \""));
     text
 }
 
-fn names(wanted: impl Fn(Code) -> bool, between: &str) -> String {
-    Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(between)
+/// The names of the codes that are wanted, with a separator between them.
+fn code_names(wanted: impl Fn(Code) -> bool, separator: &str) -> String {
+    Code::ALL.iter().filter(|code| wanted(**code)).map(|code| code.name()).collect::<Vec<_>>().join(separator)
 }
 
-/// Enums, because esbuild puts the values of their members where they are used, across files too: a bundle holds the
-/// sentences that it uses, and no names.
+/// The sentences of the rules. They are an enum because esbuild inlines its members, across files too, so a bundle holds only
+/// the sentences that it uses, and no names.
 fn rules() -> String {
-    let mut text = format!("{HEAD}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
+    let mut text = format!("{HEADER}/** What a rule says. A bundle holds the sentences that it uses. */\nexport enum Rule {{\n");
     for rule in Rule::ALL {
-        let _ = writeln!(text, "  {} = {:?},", constant(&format!("{rule:?}")), rule.template());
+        let _ = writeln!(text, "  {} = {:?},", constant_name(&format!("{rule:?}")), rule.template());
     }
     text.push_str("}\n");
     text
 }
 
-/// `WholeNumber` as a constant is spelt.
-fn constant(name: &str) -> String {
-    name.char_indices().fold(String::new(), |mut constant, (at, letter)| {
-        if at != 0 && letter.is_ascii_uppercase() {
+/// `WholeNumber` becomes `WHOLE_NUMBER`.
+fn constant_name(name: &str) -> String {
+    name.char_indices().fold(String::new(), |mut constant, (index, letter)| {
+        if index != 0 && letter.is_ascii_uppercase() {
             constant.push('_');
         }
         constant.push(letter.to_ascii_uppercase());
@@ -115,9 +128,9 @@ fn constant(name: &str) -> String {
     })
 }
 
-/// The codes that the page answers a call with. Every bundle that mints has these tables, and what JavaScript refuses by
-/// itself is named where it throws; a test at the end of this file holds the three lists.
-const CODES: &[Code] = &[
+/// The codes that the page can answer with. Every bundle that generates IDs carries this list and the two below, so they leave
+/// out the codes of errors that JavaScript itself throws.
+const PAGE_CODES: &[Code] = &[
     Code::InvalidLayout,
     Code::InvalidNode,
     Code::NodeRequired,
@@ -132,8 +145,8 @@ const CODES: &[Code] = &[
     Code::InvalidClock,
 ];
 
-/// The rules that the page answers with.
-const RULES: &[Rule] = &[
+/// The rules that the page can answer with.
+const PAGE_RULES: &[Rule] = &[
     Rule::WholeNumber,
     Rule::OneTime,
     Rule::OneSequence,
@@ -152,8 +165,8 @@ const RULES: &[Rule] = &[
     Rule::OneStart,
 ];
 
-/// What the answers with a rule are about.
-const SUBJECTS: &[Subject] = &[
+/// What the answers that have a rule can be about.
+const PAGE_SUBJECTS: &[Subject] = &[
     Subject::Node,
     Subject::EpochMs,
     Subject::TickMs,
@@ -167,34 +180,35 @@ const SUBJECTS: &[Subject] = &[
     Subject::SequenceStart,
 ];
 
-/// What only the calls that the native addon alone has answer with besides. Bundles without it do not carry these.
+/// What the calls that only the native addon has can answer with in addition. Bundles without these calls do not carry it.
 const NATIVE_CODES: &[Code] =
     &[Code::UnsupportedFileSystem, Code::StateFileCorrupt, Code::StateFileAhead, Code::StateFileFailed, Code::LeaseExpired];
 const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath, Rule::OneKind];
 const NATIVE_SUBJECTS: &[Subject] =
     &[Subject::Generator, Subject::Dir, Subject::Scope, Subject::FileSystem, Subject::StartWaitMs];
 
-/// Whether the page can answer with the code and no rule, so that its meaning has to explain it.
+/// Whether the page can answer with this code and without a rule. The message then needs the meaning of the code.
 fn needs_meaning(code: Code) -> bool {
     matches!(code, Code::Closed | Code::ClockBackward | Code::SequenceExhausted | Code::ClockBeforeEpoch | Code::TimeExhausted)
 }
 
-/// An object by numbers.
-fn map(text: &mut String, doc: &str, head: &str, rows: impl Iterator<Item = (u8, String)>) {
-    let _ = writeln!(text, "/** {doc} */\nexport const {head} = {{");
+/// Writes an object whose keys are numbers.
+fn write_object(text: &mut String, doc: &str, declaration: &str, rows: impl Iterator<Item = (u8, String)>) {
+    let _ = writeln!(text, "/** {doc} */\nexport const {declaration} = {{");
     for (number, value) in rows {
         let _ = writeln!(text, "  {number}: {value},");
     }
     text.push_str("};\n\n");
 }
 
+/// The slots, sizes and special statuses of the page, and the tables by which its answers are read.
 fn page() -> String {
     let mut text = format!(
-        "{HEAD}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
+        "{HEADER}import {{ CLASSES, type ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n\
          /** The slots of the page. */\nexport enum Slot {{\n"
     );
-    for (name, at) in SLOTS {
-        let _ = writeln!(text, "  {name} = {at},");
+    for (name, index) in SLOTS {
+        let _ = writeln!(text, "  {name} = {index},");
     }
     let _ = write!(
         text,
@@ -215,7 +229,7 @@ fn page() -> String {
     );
     let starts = STARTS.map(SequenceStart::name);
     let _ = writeln!(text, "/** The starts of the sequence by their numbers. */\nexport const STARTS = {starts:?} as const;\n");
-    // The classes list the codes in the order of their numbers, so the numbers need no list of their own.
+    // The classes list the codes in the order of their numbers, so the bundle needs no second list.
     let split = "/* @__PURE__ */ ` ${Object.values(CLASSES).join(\" \")}`.split(\" \") as ErrorCode[]";
     let _ = writeln!(text, "/** All codes by their status numbers. */\nexport const STATUSES = {split};\n");
     text.push_str("/** The first status of each class. */\nexport enum First {\n");
@@ -225,24 +239,26 @@ fn page() -> String {
         }
     }
     text.push_str("}\n\n");
-    let explained: Vec<Code> = CODES.iter().copied().filter(|code| needs_meaning(*code)).collect();
-    answers(&mut text, CODES, &explained, RULES, SUBJECTS);
+    let without_rule: Vec<Code> = PAGE_CODES.iter().copied().filter(|code| needs_meaning(*code)).collect();
+    write_answers(&mut text, PAGE_CODES, &without_rule, PAGE_RULES, PAGE_SUBJECTS);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
 }
 
+/// The tables by which the answers of the native addon's own calls are read.
 fn native() -> String {
-    let mut text = format!("{HEAD}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
-    answers(&mut text, NATIVE_CODES, NATIVE_CODES, NATIVE_RULES, NATIVE_SUBJECTS);
+    let mut text =
+        format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
+    write_answers(&mut text, NATIVE_CODES, NATIVE_CODES, NATIVE_RULES, NATIVE_SUBJECTS);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
 }
 
-/// The tables that answers are read by.
-fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule], subjects: &[Subject]) {
-    map(
+/// Writes the tables by which answers are read. `without_rule` are the codes that can come without a rule.
+fn write_answers(text: &mut String, codes: &[Code], without_rule: &[Code], rules: &[Rule], subjects: &[Subject]) {
+    write_object(
         text,
         "The codes that the core answers with, by status.",
         "CODES: { readonly [status: number]: ErrorCode }",
@@ -251,23 +267,23 @@ fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule]
     let retryable: Vec<u8> = codes.iter().filter(|code| code.retryable()).map(|code| *code as u8).collect();
     let _ =
         writeln!(text, "/** Those that pass although the caller changes nothing. */\nexport const RETRYABLE = {retryable:?};\n");
-    map(
+    write_object(
         text,
         "What those mean that no rule explains.",
         "MEANINGS: { readonly [status: number]: string }",
-        explained.iter().map(|code| (*code as u8, format!("{:?}", code.meaning()))),
+        without_rule.iter().map(|code| (*code as u8, format!("{:?}", code.meaning()))),
     );
-    map(
+    write_object(
         text,
         "The rules that it answers with, by number.",
         "RULES: { readonly [rule: number]: Rule }",
-        rules.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant(&format!("{rule:?}"))))),
+        rules.iter().map(|rule| (*rule as u8, format!("Rule.{}", constant_name(&format!("{rule:?}"))))),
     );
-    map(
+    write_object(
         text,
         "What the answers are about, by number.",
         "SUBJECTS: { readonly [subject: number]: string }",
-        subjects.iter().map(|subject| (*subject as u8, format!("{:?}", camel(subject.name())))),
+        subjects.iter().map(|subject| (*subject as u8, format!("{:?}", camel_case(subject.name())))),
     );
 }
 
@@ -275,15 +291,16 @@ fn answers(text: &mut String, codes: &[Code], explained: &[Code], rules: &[Rule]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{CODES, RULES, SUBJECTS, needs_meaning};
+    use super::{PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, needs_meaning};
     use frazil::page::{Handles, KEYLESS, Page, RECHECK, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
-    /// What may stand in a slot or be an argument: what is right somewhere, its neighbours, and what is right nowhere.
+    /// Values for a slot or an argument: some that are valid somewhere, their neighbours, and some that are valid nowhere.
     const VALUES: [f64; 12] =
         [0.0, -1.0, 1.5, 2.0, 64.0, 1001.0, 1_048_576.0, 1e9, EPOCH_MS, EPOCH_MS + 1000.0, f64::INFINITY, f64::NAN];
-    /// Fields as pairs of a kind's number and a width: layouts as they should be, and one for each way in which they are not.
+    /// Fields as pairs of the number of a kind and a width: valid layouts, and one for each rule about layouts that the page
+    /// can answer with.
     const LAYOUTS: [&[(u8, u8)]; 10] = [
         &[(0, 41), (1, 10), (3, 8)],
         &[(0, 41), (3, 8)],
@@ -297,7 +314,7 @@ mod tests {
         &[(0, 41), (1, 0), (3, 8)],
     ];
 
-    /// The numbers that answers had.
+    /// The numbers of the codes, rules and subjects that the page answered with.
     #[derive(Default)]
     struct Seen {
         codes: BTreeSet<u8>,
@@ -307,12 +324,12 @@ mod tests {
     }
 
     impl Seen {
-        fn note(&mut self, page: &Page, status: u32) {
+        fn record(&mut self, page: &Page, status: u32) {
             if [0, RECHECK, KEYLESS].contains(&status) {
                 return;
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the page's numbers are small")]
-            let number = |at: usize| page.numbers[at] as u8;
+            let number = |slot: usize| page.numbers[slot] as u8;
             let code = u8::try_from(status).unwrap_or(u8::MAX);
             self.codes.insert(code);
             if number(slot::RULE) == 0 {
@@ -324,7 +341,8 @@ mod tests {
         }
     }
 
-    fn described(fields: &[(u8, u8)], node: f64) -> Page {
+    /// A page with a request to open a generator; a node of NaN means that no node is given.
+    fn page_to_open(fields: &[(u8, u8)], node: f64) -> Page {
         let mut page = Page::new();
         page.numbers[slot::EPOCH_MS] = EPOCH_MS;
         page.numbers[slot::TICK_MS] = 1.0;
@@ -337,60 +355,60 @@ mod tests {
         page
     }
 
-    /// Opens it as it is described but for one slot, and calls what was opened with everything.
-    fn call(seen: &mut Seen, page: &mut Page, changed: usize, value: f64) {
+    /// Changes one slot of the request, opens the generator, and makes every call with every value.
+    fn open_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
         let (mut handles, mut registry) = (Handles::new(), Registry::new());
         for flag in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
-            page.numbers[flag] = f64::from(u8::from(changed == flag + 1));
+            page.numbers[flag] = f64::from(u8::from(changed_slot == flag + 1));
         }
-        page.numbers[changed] = value;
+        page.numbers[changed_slot] = value;
         let status = handles.open(page, &mut registry);
-        seen.note(page, status);
+        seen.record(page, status);
         if status != 0 {
             return;
         }
         page.numbers[slot::SEQUENCE_START] = 2.0;
         let status = handles.open(page, &mut registry);
-        seen.note(page, status);
+        seen.record(page, status);
         for a in VALUES {
             for b in VALUES {
                 let status = handles.admit(page, 0.0, a, b);
-                seen.note(page, status);
+                seen.record(page, status);
             }
             for confirmed in [false, true, true] {
                 let status = handles.reserve(page, 0.0, a, 4096, confirmed);
-                seen.note(page, status);
+                seen.record(page, status);
             }
             let status = handles.health(page, 0.0, a);
-            seen.note(page, status);
+            seen.record(page, status);
         }
         handles.release(0.0);
         let status = handles.reserve(page, 0.0, EPOCH_MS, 1, true);
-        seen.note(page, status);
+        seen.record(page, status);
     }
 
     #[test]
     fn the_tables_of_answers_are_what_the_page_answers_with() {
         let mut seen = Seen::default();
         for fields in LAYOUTS {
-            for (node, none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
-                for at in SLOTS.iter().map(|row| row.1).filter(|at| *at >= slot::EPOCH_MS) {
+            for (node, node_none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
+                for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
                     for (private, start_ms) in [(0.0, EPOCH_MS), (1.0, f64::NAN), (0.0, f64::NAN)] {
                         for value in VALUES {
-                            let mut page = described(fields, node);
-                            page.numbers[slot::NODE_NONE] = none;
+                            let mut page = page_to_open(fields, node);
+                            page.numbers[slot::NODE_NONE] = node_none;
                             page.numbers[slot::PRIVATE] = private;
                             page.numbers[slot::START_MS] = start_ms;
-                            call(&mut seen, &mut page, at, value);
+                            open_and_call(&mut seen, &mut page, changed_slot, value);
                         }
                     }
                 }
             }
         }
         let known = |codes: &mut dyn Iterator<Item = &Code>| codes.map(|code| *code as u8).collect::<BTreeSet<_>>();
-        assert_eq!(seen.codes, known(&mut CODES.iter()), "CODES");
-        assert_eq!(seen.meanings, known(&mut CODES.iter().filter(|code| needs_meaning(**code))), "MEANINGS");
-        assert_eq!(seen.rules, RULES.iter().map(|rule| *rule as u8).collect(), "RULES");
-        assert_eq!(seen.subjects, SUBJECTS.iter().map(|subject| *subject as u8).collect(), "SUBJECTS");
+        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter()), "PAGE_CODES");
+        assert_eq!(seen.meanings, known(&mut PAGE_CODES.iter().filter(|code| needs_meaning(**code))), "needs_meaning");
+        assert_eq!(seen.rules, PAGE_RULES.iter().map(|rule| *rule as u8).collect(), "PAGE_RULES");
+        assert_eq!(seen.subjects, PAGE_SUBJECTS.iter().map(|subject| *subject as u8).collect(), "PAGE_SUBJECTS");
     }
 }

@@ -1,10 +1,11 @@
 //! `ids.json`: which texts, numbers and bigints are IDs of a layout.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
-use super::{comment, join, number, subject, text};
-use crate::reference::sentence;
+use super::comment::comment;
+use super::json::{decimal, merge, number};
+use super::test_layouts::test_layout;
+use crate::model::errors::{Rule, sentence};
 
 const MAX_SAFE: u128 = (1 << 53) - 1;
 
@@ -27,14 +28,14 @@ const TWO: u128 = 2;
 fn valid() -> Vec<Value> {
     let mut cases = Vec::new();
     for name in ["default", "twitter", "discord", "mastodon", "safe53", "seata", "tiny"] {
-        let subject = subject(name);
-        let max = subject.layout.max_id();
+        let test = test_layout(name);
+        let max = test.layout.max_id();
         for id in [0, 1, 7, 10, max / 3, MAX_SAFE, MAX_SAFE + 1, TWO.pow(63) - 1, TWO.pow(63), max - 1, max] {
             if id > max {
                 continue;
             }
-            let case = |kind, input: Value| json!({ "layout": subject.name, "kind": kind, "input": input, "id": text(id) });
-            cases.extend([case("text", text(id)), case("bigint", text(id))]);
+            let case = |kind, input: Value| json!({ "layout": test.name, "kind": kind, "input": input, "id": decimal(id) });
+            cases.extend([case("text", decimal(id)), case("bigint", decimal(id))]);
             if id <= MAX_SAFE {
                 cases.push(case("number", number(id)));
             }
@@ -45,8 +46,8 @@ fn valid() -> Vec<Value> {
 
 fn invalid() -> Vec<Value> {
     let case = |name: &str, kind, input: Value, rule: String| {
-        let subject = subject(name);
-        json!({ "layout": subject.name, "kind": kind, "input": input, "code": "INVALID_ID", "field": "id", "rule": rule })
+        let test = test_layout(name);
+        json!({ "layout": test.name, "kind": kind, "input": input, "code": "INVALID_ID", "field": "id", "rule": rule })
     };
     let mut cases = Vec::new();
     for input in [
@@ -87,7 +88,7 @@ fn invalid() -> Vec<Value> {
         "0000000000000000000000",
         "18446744073709551616a",
     ] {
-        cases.push(case("default", "text", json!(input), sentence(Rule::IdText, 0, 0)));
+        cases.push(case("default", "text", json!(input), sentence(Rule::ID_TEXT, 0, 0)));
     }
     for (name, inputs) in [
         ("default", &[TWO.pow(63), TWO.pow(64) - 1, TWO.pow(64), TWO.pow(64) + 5, TWO.pow(100)][..]),
@@ -96,35 +97,35 @@ fn invalid() -> Vec<Value> {
         ("tiny", &[64, 65, TWO.pow(53), TWO.pow(64)]),
     ] {
         for &input in inputs {
-            let rule = || sentence(Rule::IdRange, 0, subject(name).layout.max_id());
-            cases.extend([case(name, "text", text(input), rule()), case(name, "bigint", text(input), rule())]);
+            let rule = || sentence(Rule::ID_RANGE, 0, test_layout(name).layout.max_id());
+            cases.extend([case(name, "text", decimal(input), rule()), case(name, "bigint", decimal(input), rule())]);
         }
     }
     for (name, input) in [("default", "-1"), ("discord", "-1"), ("safe53", "-9223372036854775808"), ("tiny", "-64")] {
-        let rule = sentence(Rule::IdRange, 0, subject(name).layout.max_id());
+        let rule = sentence(Rule::ID_RANGE, 0, test_layout(name).layout.max_id());
         cases.push(case(name, "bigint", json!(input), rule));
     }
-    // A number that is no safe integer may stand for an ID that was rounded on its way.
+    // A number that is not a safe integer can be an ID that was rounded.
     let beyond = u64::try_from(MAX_SAFE).unwrap_or(u64::MAX);
     for name in ["default", "safe53", "discord"] {
         for input in [json!(1.5), json!(-1.5), json!(beyond + 1), json!(beyond + 3), json!(1e19), json!(1e300), json!(5e-324)] {
-            cases.push(case(name, "number", input, sentence(Rule::IdInput, 0, 0)));
+            cases.push(case(name, "number", input, sentence(Rule::ID_INPUT, 0, 0)));
         }
-        cases.push(case(name, "number", json!(-1), sentence(Rule::IdRange, 0, subject(name).layout.max_id())));
+        cases.push(case(name, "number", json!(-1), sentence(Rule::ID_RANGE, 0, test_layout(name).layout.max_id())));
     }
-    cases.push(case("tiny", "number", json!(64), sentence(Rule::IdRange, 0, 63)));
-    cases.push(case("tiny", "number", json!(beyond), sentence(Rule::IdRange, 0, 63)));
+    cases.push(case("tiny", "number", json!(64), sentence(Rule::ID_RANGE, 0, 63)));
+    cases.push(case("tiny", "number", json!(beyond), sentence(Rule::ID_RANGE, 0, 63)));
     cases
 }
 
 fn signed() -> Vec<Value> {
     let mut cases = Vec::new();
     for name in ["discord", "mastodon", "unsigned, node on top", "default", "tiny"] {
-        let subject = subject(name);
-        let max = subject.layout.max_id();
+        let test = test_layout(name);
+        let max = test.layout.max_id();
         for id in [0, 1, max / 2, max / 2 + 1, max - 1, max] {
             let signed = if id < TWO.pow(63) { id.to_string() } else { format!("-{}", TWO.pow(64) - id) };
-            cases.push(json!({ "layout": subject.name, "id": text(id), "signed": signed }));
+            cases.push(json!({ "layout": test.name, "id": decimal(id), "signed": signed }));
         }
     }
     cases
@@ -132,11 +133,11 @@ fn signed() -> Vec<Value> {
 
 fn invalid_signed() -> Vec<Value> {
     let case = |name: &str, signed: &str| {
-        let subject = subject(name);
-        let rule = sentence(Rule::IdRange, 0, subject.layout.max_id());
-        json!({ "layout": subject.name, "signed": signed, "code": "INVALID_ID", "field": "id", "rule": rule })
+        let test = test_layout(name);
+        let rule = sentence(Rule::ID_RANGE, 0, test.layout.max_id());
+        json!({ "layout": test.name, "signed": signed, "code": "INVALID_ID", "field": "id", "rule": rule })
     };
-    let js = |name, signed| join(case(name, signed), json!({ "jsOnly": true }));
+    let js = |name, signed| merge(case(name, signed), json!({ "jsOnly": true }));
     vec![
         case("default", "-1"),
         case("default", "-9223372036854775808"),

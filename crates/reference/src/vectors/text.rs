@@ -1,11 +1,11 @@
-//! `text.json`: IDs as text and as bytes, and texts that are refused.
+//! `text.json`: IDs as text and as bytes, and texts and bytes that are refused.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
-use super::{comment, join, text as decimal};
-use crate::reference::sentence;
-use crate::reference::text::{Form, bytes, forms};
+use super::comment::comment;
+use super::json::{decimal, merge, number};
+use crate::model::errors::{Rule, sentence};
+use crate::model::text::{Form, bytes, forms};
 
 const MAX: u128 = (1 << 64) - 1;
 
@@ -32,21 +32,21 @@ pub(super) fn vectors() -> Value {
 
 fn ids() -> Vec<Value> {
     let mut ids: Vec<(String, u128)> = vec![("zero".into(), 0), ("one".into(), 1)];
-    let mut around = |name: &str, id: u128| {
+    let mut add_neighbours = |name: &str, id: u128| {
         ids.extend([(format!("{name} - 1"), id - 1), (name.to_owned(), id), (format!("{name} + 1"), id + 1)]);
     };
     for exponent in [8, 16, 31, 32, 33, 48, 52, 53, 62, 63] {
-        around(&format!("2^{exponent}"), 1 << exponent);
+        add_neighbours(&format!("2^{exponent}"), 1 << exponent);
     }
     for form in forms() {
         let (base, width) = (form.base(), u32::try_from(form.width()).unwrap_or_default());
         for exponent in 1..width {
-            around(&format!("{base}^{exponent}"), base.pow(exponent));
+            add_neighbours(&format!("{base}^{exponent}"), base.pow(exponent));
         }
-        // Where a double that stands for the ID is rounded up to the next multiple.
+        // Just below a multiple, a double that holds the ID is rounded up to it.
         let unit = base.pow(width - 3);
         for multiple in [MAX / unit / 3, MAX / unit / 2, MAX / unit] {
-            around(&format!("{multiple} * {base}^{}", width - 3), multiple * unit);
+            add_neighbours(&format!("{multiple} * {base}^{}", width - 3), multiple * unit);
         }
     }
     ids.extend([
@@ -56,20 +56,20 @@ fn ids() -> Vec<Value> {
         ("a Discord ID".into(), 175_928_847_299_117_063),
         ("an ID of the default layout".into(), 382_138_004_275_228_672),
     ]);
-    // Knuth's MMIX generator, of which the high half is random enough, twice.
+    // Knuth's MMIX linear congruential generator. Its low bits have short periods, so an ID is two high halves.
     let mut state = 1_u128;
-    let mut half = || {
+    let mut next_32_bits = || {
         state = (state * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407) % (1 << 64);
         state >> 32
     };
-    ids.extend((1..=32).map(|at| (format!("random {at}"), (half() << 32) | half())));
+    ids.extend((1..=32).map(|index| (format!("random {index}"), (next_32_bits() << 32) | next_32_bits())));
     ids.sort_by_key(|(_, id)| *id);
     ids.dedup_by_key(|(_, id)| *id);
     let case = |(name, id): (String, u128)| {
         let texts = |text: fn(&Form, u128) -> String| -> Value {
             Value::Object(forms().iter().map(|form| (form.name.to_owned(), json!(text(form, id)))).collect())
         };
-        let bytes: Vec<Value> = bytes(id).into_iter().map(super::number).collect();
+        let bytes: Vec<Value> = bytes(id).into_iter().map(number).collect();
         json!({ "name": name, "id": decimal(id), "fixed": texts(Form::fixed), "short": texts(Form::short), "bytes": bytes })
     };
     ids.into_iter().map(case).collect()
@@ -102,9 +102,9 @@ fn published() -> Vec<Value> {
     .collect()
 }
 
-/// A text that is refused, why, and where.
+/// A text that is refused: the rule that it breaks, and the position of the first wrong character.
 fn case(form: &str, short: bool, name: &str, text: &str, (rule, max): (Rule, u128), position: usize) -> Value {
-    join(
+    merge(
         json!({ "name": name, "form": form, "short": short, "text": text }),
         json!({ "code": "INVALID_TEXT", "field": "text", "rule": sentence(rule, 0, max), "position": position }),
     )
@@ -113,51 +113,51 @@ fn case(form: &str, short: bool, name: &str, text: &str, (rule, max): (Rule, u12
 fn refused() -> Vec<Value> {
     let mut cases = Vec::new();
     for form in forms() {
-        // No zero in front, and no digit that another form lacks.
-        let full = form.fixed(1_541_815_603_606_036_480);
-        let rest = &full[1..];
+        // A text that does not start with zero, so that it is the short text too.
+        let valid = form.fixed(1_541_815_603_606_036_480);
+        let tail = &valid[1..];
         let (width, zero) = (form.width(), form.zeros(1));
-        let digit = (form.rule, 0);
+        let wrong_digit = (form.rule, 0);
         for short in [false, true] {
-            let length = (if short { Rule::TextShort } else { Rule::TextLength }, width as u128);
+            let wrong_length = (if short { Rule::TEXT_SHORT } else { Rule::TEXT_LENGTH }, width as u128);
             let mut add = |name: &str, text: &str, rule, position| {
                 cases.push(case(form.name, short, name, text, rule, position));
             };
-            add("empty", "", length, 0);
-            add("one too many", &format!("{full}{}", &full[..1]), length, width);
-            add("far too many", &full.repeat(20), length, width);
-            add("a line break at the end", &format!("{full}\n"), length, width);
-            add("one too many, and no digit", &format!("{full}é"), length, width);
-            add("only a blank", " ", digit, 0);
-            add("a blank in front, one too many", &format!(" {full}"), digit, 0);
-            add("a blank in front", &format!(" {rest}"), digit, 0);
-            add("a blank at the end", &format!("{} ", &full[..width - 1]), digit, width - 1);
+            add("empty", "", wrong_length, 0);
+            add("one too many", &format!("{valid}{}", &valid[..1]), wrong_length, width);
+            add("far too many", &valid.repeat(20), wrong_length, width);
+            add("a line break at the end", &format!("{valid}\n"), wrong_length, width);
+            add("one too many, and no digit", &format!("{valid}é"), wrong_length, width);
+            add("only a blank", " ", wrong_digit, 0);
+            add("a blank in front, one too many", &format!(" {valid}"), wrong_digit, 0);
+            add("a blank in front", &format!(" {tail}"), wrong_digit, 0);
+            add("a blank at the end", &format!("{} ", &valid[..width - 1]), wrong_digit, width - 1);
             for character in ["-", "+", "_", ".", "/", ":", "@", "[", "`", "{", "~", "\u{0}", "\u{7f}"] {
-                add(&format!("{character:?} in front"), &format!("{character}{rest}"), digit, 0);
+                add(&format!("{character:?} in front"), &format!("{character}{tail}"), wrong_digit, 0);
             }
-            // One, two, two and four bytes; one, one, one and two units of UTF-16.
+            // Of two, three, three and four bytes in UTF-8; of one, one, one and two code units in UTF-16.
             for character in ["\u{e9}", "\u{212a}", "\u{ff11}", "\u{1f642}"] {
                 let name = format!("{} after two digits", character.escape_unicode());
-                add(&name, &format!("{}{character}{}", &full[..2], &full[3..]), digit, 2);
+                add(&name, &format!("{}{character}{}", &valid[..2], &valid[3..]), wrong_digit, 2);
             }
-            add("\\u{e9} in the last place", &format!("{}é", &full[..width - 1]), digit, width - 1);
-            add("two that are no digits", &format!("{}-*{}", &full[..3], &full[5..]), digit, 3);
+            add("\\u{e9} in the last place", &format!("{}é", &valid[..width - 1]), wrong_digit, width - 1);
+            add("two that are no digits", &format!("{}-*{}", &valid[..3], &valid[5..]), wrong_digit, 3);
             if short {
-                add("two zeros", &form.zeros(2), (Rule::TextZeros, 0), 0);
-                add("a zero in front", &format!("{zero}{}", &full[..2]), (Rule::TextZeros, 0), 0);
-                add("the fixed text of 1", &form.fixed(1), (Rule::TextZeros, 0), 0);
-                add("a zero in front, and no digit", &format!("{zero}-"), (Rule::TextZeros, 0), 0);
-                add("zeros, too many", &form.zeros(width + 1), (Rule::TextZeros, 0), 0);
+                add("two zeros", &form.zeros(2), (Rule::TEXT_ZEROS, 0), 0);
+                add("a zero in front", &format!("{zero}{}", &valid[..2]), (Rule::TEXT_ZEROS, 0), 0);
+                add("the fixed text of 1", &form.fixed(1), (Rule::TEXT_ZEROS, 0), 0);
+                add("a zero in front, and no digit", &format!("{zero}-"), (Rule::TEXT_ZEROS, 0), 0);
+                add("zeros, too many", &form.zeros(width + 1), (Rule::TEXT_ZEROS, 0), 0);
             } else {
-                add("one character", &full[..1], length, 1);
-                add("one too few", &full[..width - 1], length, width - 1);
-                add("one too few, and no digit", &format!("-{}", &full[2..]), digit, 0);
-                add("zeros, too many", &form.zeros(width + 1), length, width);
-                add("the decimal text of 1", "1", length, 1);
+                add("one character", &valid[..1], wrong_length, 1);
+                add("one too few", &valid[..width - 1], wrong_length, width - 1);
+                add("one too few, and no digit", &format!("-{}", &valid[2..]), wrong_digit, 0);
+                add("zeros, too many", &form.zeros(width + 1), wrong_length, width);
+                add("the decimal text of 1", "1", wrong_length, 1);
             }
         }
     }
-    // What a form does not have: the other case, digits that look alike, prefixes.
+    // Characters that a form does not have: the other case, digits that look alike, prefixes.
     for (form, name, text, position) in [
         ("hex", "upper case", "1565A11F6217A000", 4),
         ("hex", "0x in front", "0x1565a11f6217a0", 1),
@@ -173,12 +173,14 @@ fn refused() -> Vec<Value> {
         ("base58", "O", "4aaW4SzAyQO", 10),
         ("base58", "l", "4laW4SzAyQK", 1),
     ] {
-        let rule = forms().iter().find(|known| known.name == form).map_or(Rule::None, |form| form.rule);
+        let rule = forms().iter().find(|known| known.name == form).map(|form| form.rule);
+        let Some(rule) = rule else { unreachable!("no form is called {form}") };
         cases.push(case(form, false, name, text, (rule, 0), position));
-        let (rule, position) = if name == "0x in front" { (Rule::TextZeros, 0) } else { (rule, position) };
+        let (rule, position) = if name == "0x in front" { (Rule::TEXT_ZEROS, 0) } else { (rule, position) };
         cases.push(case(form, true, name, text, (rule, 0), position));
     }
-    // More than 64 bits: the first digit that is larger than that of the largest ID, whose text is named.
+    // More than 64 bits: the position is that of the first digit larger than the digit of the largest ID, whose text stands
+    // beside the first case of each form.
     for (form, text, position) in [
         ("base32", "G000000000000", 0), // FZZZZZZZZZZZZ
         ("base32", "ZZZZZZZZZZZZZ", 0),
@@ -196,17 +198,17 @@ fn refused() -> Vec<Value> {
         ("base62", "zzzzzzzzzzz", 0),
     ] {
         for short in [false, true] {
-            cases.push(case(form, short, "more than 64 bits", text, (Rule::IdRange, MAX), position));
+            cases.push(case(form, short, "more than 64 bits", text, (Rule::ID_RANGE, MAX), position));
         }
     }
     for short in [false, true] {
-        let length = (if short { Rule::TextShort } else { Rule::TextLength }, 11);
-        cases.push(case("base62", short, "more than 64 bits, and no digit", "zzzzzzzzz-z", (Rule::TextBase62, 0), 9));
-        cases.push(case("base62", short, "more than 64 bits, and one too many", "zzzzzzzzzzzz", length, 11));
+        let wrong_length = (if short { Rule::TEXT_SHORT } else { Rule::TEXT_LENGTH }, 11);
+        cases.push(case("base62", short, "more than 64 bits, and no digit", "zzzzzzzzz-z", (Rule::TEXT_BASE62, 0), 9));
+        cases.push(case("base62", short, "more than 64 bits, and one too many", "zzzzzzzzzzzz", wrong_length, 11));
         for text in [json!(null), json!(12), json!(true), json!(["1"]), json!(["0", "1"]), json!({ "length": 1 })] {
             cases.push(json!({
                 "name": "no string", "form": "base62", "short": short, "text": text, "jsOnly": true,
-                "code": "INVALID_TEXT", "field": "text", "rule": sentence(Rule::TextString, 0, 0),
+                "code": "INVALID_TEXT", "field": "text", "rule": sentence(Rule::TEXT_STRING, 0, 0),
             }));
         }
     }
@@ -217,7 +219,7 @@ fn refused_bytes() -> Vec<Value> {
     let case = |length: usize| {
         json!({
             "bytes": vec![1; length], "jsOnly": true,
-            "code": "INVALID_TEXT", "field": "bytes", "rule": sentence(Rule::TextBytes, 0, 0), "position": length.min(8),
+            "code": "INVALID_TEXT", "field": "bytes", "rule": sentence(Rule::TEXT_BYTES, 0, 0), "position": length.min(8),
         })
     };
     [0, 1, 7, 9, 16].map(case).into()

@@ -1,10 +1,12 @@
-//! `layouts.json`: what IDs decode to, what a layout can hold, and which layouts do not add up.
+//! `layouts.json`: what IDs decode to, what a layout can hold, and which layouts are refused.
 
-use frazil::Rule;
 use serde_json::{Value, json};
 
-use super::{comment, custom, decoded, fields, join, middle, number, spec, text};
-use crate::reference::{Field, Kind, Layout, clock, named, node, part, sentence, sequence, time};
+use super::comment::comment;
+use super::json::{decimal, decoded, fields, merge, number, spec};
+use super::test_layouts::{custom_layouts, middle_values};
+use crate::model::errors::{Rule, sentence};
+use crate::model::layout::{Field, Kind, Layout, clock, named_layouts, node, part, sequence, time};
 
 pub(super) fn vectors() -> Value {
     let row = |(name, layout): &(&str, Layout)| {
@@ -19,7 +21,7 @@ pub(super) fn vectors() -> Value {
             },
             "cases": cases(layout),
         });
-        join(join(json!({ "name": name }), spec(layout)), plan)
+        merge(merge(json!({ "name": name }), spec(layout)), plan)
     };
     json!({
         "_comment": comment(&[
@@ -29,8 +31,8 @@ pub(super) fn vectors() -> Value {
             "published: IDs of the real world whose meaning the source states; date is timestampMs in ISO 8601. Only the facts that the source states are given: a missing node, parts or sequence is not to be compared.",
             "invalid: making the layout is refused. Here `layout` is a name or a spec.",
         ]),
-        "named": named().iter().map(row).collect::<Vec<_>>(),
-        "custom": custom().iter().map(row).collect::<Vec<_>>(),
+        "named": named_layouts().iter().map(row).collect::<Vec<_>>(),
+        "custom": custom_layouts().iter().map(row).collect::<Vec<_>>(),
         "published": published(),
         "invalid": invalid(),
     })
@@ -38,10 +40,10 @@ pub(super) fn vectors() -> Value {
 
 fn cases(layout: &Layout) -> Vec<Value> {
     let max = |kind| layout.count(kind) - 1;
-    let [tick, node, clock, sequence] = middle(layout);
+    let [tick, node, clock, sequence] = middle_values(layout);
     let mut ids: Vec<(String, u128)> = vec![
         ("ZERO".into(), 0),
-        ("ONE_OF_EACH".into(), layout.of_each(1)),
+        ("ONE_OF_EACH".into(), layout.id_with_each(1)),
         ("MIDDLE".into(), layout.compose(tick, node, clock, sequence)),
     ];
     for (name, kind, id) in [
@@ -61,10 +63,11 @@ fn cases(layout: &Layout) -> Vec<Value> {
         ids.push((format!("RANDOM {number}"), u128::from(split_mix(&mut state)) & layout.max_id()));
     }
     ids.retain(|(_, id)| *id <= layout.max_id());
-    ids.iter().map(|(name, id)| join(json!({ "name": name, "id": text(*id) }), decoded(&layout.decode(*id)))).collect()
+    ids.iter().map(|(name, id)| merge(json!({ "name": name, "id": decimal(*id) }), decoded(&layout.decode(*id)))).collect()
 }
 
-/// Steele, Lea and Flood's SplitMix64: numbers without a pattern, the same on every run.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014), with the same numbers on every
+/// run.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -126,60 +129,60 @@ fn published() -> Value {
 
 const EPOCH_MS: u64 = 1_704_067_200_000;
 const MAX_SAFE: u128 = (1 << 53) - 1;
-/// A name of 33 letters.
-const LONG: &str = "abcdefghijklmnopqrstuvwxyzabcdefg";
+/// A name of 33 letters, one more than allowed.
+const TOO_LONG_NAME: &str = "abcdefghijklmnopqrstuvwxyzabcdefg";
 
-/// A refusal: the test's name, the spec, and field and rule of the error.
+/// A layout that is refused: the name of the case, the spec, and the field and the rule of the error.
 fn refused(name: &str, spec: &Value, field: &str, rule: &str) -> Value {
     json!({ "name": name, "layout": spec, "code": "INVALID_LAYOUT", "field": field, "rule": rule })
 }
 
-fn of_fields(list: &Value, unsigned: bool) -> Value {
+fn spec_of_fields(list: &Value, unsigned: bool) -> Value {
     json!({ "epochMs": EPOCH_MS, "tickMs": 1, "unsigned": unsigned, "fields": list })
 }
 
 fn invalid() -> Vec<Value> {
-    let mut cases = wrong_sets();
+    let mut cases = wrong_field_sets();
     cases.extend(wrong_widths());
     cases.extend(wrong_names());
-    cases.extend(wrong_times());
+    cases.extend(wrong_epochs_and_ticks());
     cases
 }
 
-fn wrong_sets() -> Vec<Value> {
-    let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "fields", &sentence(rule, 0, 0));
+fn wrong_field_sets() -> Vec<Value> {
+    let case = |name, list: &[Field], rule| refused(name, &spec_of_fields(&fields(list), false), "fields", &sentence(rule, 0, 0));
     vec![
-        case("no fields", &[], Rule::OneTime),
-        case("no time", &[node(10), sequence(12)], Rule::OneTime),
-        case("two times", &[time(20), time(20), sequence(12)], Rule::OneTime),
-        case("no sequence", &[time(41), node(10)], Rule::OneSequence),
-        case("two sequences", &[time(41), sequence(6), sequence(6)], Rule::OneSequence),
-        case("two clocks", &[time(41), clock(2), clock(2), sequence(6)], Rule::OneClock),
-        join(
+        case("no fields", &[], Rule::ONE_TIME),
+        case("no time", &[node(10), sequence(12)], Rule::ONE_TIME),
+        case("two times", &[time(20), time(20), sequence(12)], Rule::ONE_TIME),
+        case("no sequence", &[time(41), node(10)], Rule::ONE_SEQUENCE),
+        case("two sequences", &[time(41), sequence(6), sequence(6)], Rule::ONE_SEQUENCE),
+        case("two clocks", &[time(41), clock(2), clock(2), sequence(6)], Rule::ONE_CLOCK),
+        merge(
             refused(
                 "an unknown kind",
-                &of_fields(&json!([{ "kind": "shard", "bits": 10 }]), false),
+                &spec_of_fields(&json!([{ "kind": "shard", "bits": 10 }]), false),
                 "kind",
-                &sentence(Rule::KnownKind, 0, 0),
+                &sentence(Rule::KNOWN_KIND, 0, 0),
             ),
             json!({ "jsOnly": true }),
         ),
-        refused("an unknown name", &json!("twiter"), "layout", &sentence(Rule::KnownLayout, 0, 0)),
-        refused("a name in capitals", &json!("Twitter"), "layout", &sentence(Rule::KnownLayout, 0, 0)),
-        refused("an empty name", &json!(""), "layout", &sentence(Rule::KnownLayout, 0, 0)),
+        refused("an unknown name", &json!("twiter"), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
+        refused("a name in capitals", &json!("Twitter"), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
+        refused("an empty name", &json!(""), "layout", &sentence(Rule::KNOWN_LAYOUT, 0, 0)),
     ]
 }
 
 fn wrong_widths() -> Vec<Value> {
-    let whole_to = |max| sentence(Rule::WholeNumber, 1, max);
+    let whole_to = |max| sentence(Rule::WHOLE_NUMBER, 1, max);
     let whole = whole_to(64);
-    let bits = |name, list: &[Field], rule: &str| refused(name, &of_fields(&fields(list), false), "bits", rule);
+    let bits = |name, list: &[Field], rule: &str| refused(name, &spec_of_fields(&fields(list), false), "bits", rule);
     let sum = |name, list: &[Field], unsigned, rule, max| {
-        refused(name, &of_fields(&fields(list), unsigned), "fields", &sentence(rule, 0, max))
+        refused(name, &spec_of_fields(&fields(list), unsigned), "fields", &sentence(rule, 0, max))
     };
     let js = |name, width: Value| {
         let list = json!([{ "kind": "time", "bits": 41 }, { "kind": "node", "bits": width }, { "kind": "sequence", "bits": 12 }]);
-        join(refused(name, &of_fields(&list, false), "bits", &whole), json!({ "jsOnly": true }))
+        merge(refused(name, &spec_of_fields(&list, false), "bits", &whole), json!({ "jsOnly": true }))
     };
     vec![
         bits("a time of 0 bits", &[time(0), node(10), sequence(12)], &whole),
@@ -193,52 +196,52 @@ fn wrong_widths() -> Vec<Value> {
         js("a width of null", Value::Null),
         bits("a sequence of 54 bits", &[time(9), sequence(54)], &whole_to(53)),
         bits("a clock of 9 bits", &[time(41), clock(9), sequence(12)], &whole_to(8)),
-        sum("a node of 33 bits", &[time(20), node(33), sequence(10)], false, Rule::NodeWidth, 32),
-        sum("node parts of 33 bits", &[part("a", 16), time(20), part("b", 17), sequence(10)], false, Rule::NodeWidth, 32),
-        sum("64 bits, signed", &[time(41), node(11), sequence(12)], false, Rule::Width, 63),
-        sum("65 bits, unsigned", &[time(41), node(12), sequence(12)], true, Rule::Width, 64),
+        sum("a node of 33 bits", &[time(20), node(33), sequence(10)], false, Rule::NODE_WIDTH, 32),
+        sum("node parts of 33 bits", &[part("a", 16), time(20), part("b", 17), sequence(10)], false, Rule::NODE_WIDTH, 32),
+        sum("64 bits, signed", &[time(41), node(11), sequence(12)], false, Rule::WIDTH, 63),
+        sum("65 bits, unsigned", &[time(41), node(12), sequence(12)], true, Rule::WIDTH, 64),
     ]
 }
 
 fn wrong_names() -> Vec<Value> {
-    let case = |name, list: &[Field], rule| refused(name, &of_fields(&fields(list), false), "name", &sentence(rule, 0, 0));
-    let syntax = |name, part_name| case(name, &[time(41), part(part_name, 10), sequence(12)], Rule::NameSyntax);
-    let misplaced = |name, (kind, bits, _): Field, rest: [Field; 2]| {
-        case(name, &[rest[0], (kind, bits, Some("mine")), rest[1]], Rule::NameOnlyNode)
+    let case = |name, list: &[Field], rule| refused(name, &spec_of_fields(&fields(list), false), "name", &sentence(rule, 0, 0));
+    let syntax = |name, part_name| case(name, &[time(41), part(part_name, 10), sequence(12)], Rule::NAME_SYNTAX);
+    let misplaced = |name, field: Field, rest: [Field; 2]| {
+        case(name, &[rest[0], Field { name: Some("mine"), ..field }, rest[1]], Rule::NAME_ONLY_NODE)
     };
     vec![
-        case("two parts of one name", &[time(41), part("a", 5), part("a", 5), sequence(12)], Rule::DistinctNames),
-        case("two parts without a name", &[time(41), node(5), node(5), sequence(12)], Rule::DistinctNames),
+        case("two parts of one name", &[time(41), part("a", 5), part("a", 5), sequence(12)], Rule::DISTINCT_NAMES),
+        case("two parts without a name", &[time(41), node(5), node(5), sequence(12)], Rule::DISTINCT_NAMES),
         case(
             "a part without a name and one called node",
             &[time(41), node(5), part("node", 5), sequence(12)],
-            Rule::DistinctNames,
+            Rule::DISTINCT_NAMES,
         ),
-        case("parts of one name far apart", &[part("a", 5), time(41), sequence(12), part("a", 5)], Rule::DistinctNames),
+        case("parts of one name far apart", &[part("a", 5), time(41), sequence(12), part("a", 5)], Rule::DISTINCT_NAMES),
         syntax("an empty part name", ""),
         syntax("a part name that starts with a digit", "1a"),
         syntax("a part name that starts with -", "-a"),
         syntax("a part name with a blank", "a b"),
         syntax("a part name with a dot", "a.b"),
         syntax("a part name with a letter beyond ASCII", "région"),
-        syntax("a part name of 33 letters", LONG),
+        syntax("a part name of 33 letters", TOO_LONG_NAME),
         misplaced("a name on time", time(41), [node(10), sequence(12)]),
         misplaced("a name on sequence", sequence(12), [node(10), time(41)]),
         misplaced("a name on clock", clock(2), [time(41), sequence(12)]),
     ]
 }
 
-fn wrong_times() -> Vec<Value> {
+fn wrong_epochs_and_ticks() -> Vec<Value> {
     let list = fields(&[time(41), node(10), sequence(12)]);
     let case = |name, epoch_ms: Value, tick_ms: Value, field, rule: &str| {
         refused(name, &json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list }), field, rule)
     };
-    let js = |case| join(case, json!({ "jsOnly": true }));
-    let (epoch, tick) = (sentence(Rule::WholeNumber, 0, MAX_SAFE), sentence(Rule::WholeNumber, 1, MAX_SAFE));
+    let js = |case| merge(case, json!({ "jsOnly": true }));
+    let (epoch, tick) = (sentence(Rule::WHOLE_NUMBER, 0, MAX_SAFE), sentence(Rule::WHOLE_NUMBER, 1, MAX_SAFE));
     let too_late = |name, epoch_ms: u64, tick_ms: u64, time_bits| {
         let list = fields(&[time(time_bits), sequence(10)]);
         let spec = json!({ "epochMs": epoch_ms, "tickMs": tick_ms, "unsigned": false, "fields": list });
-        refused(name, &spec, "fields", &sentence(Rule::LastTick, 0, 0))
+        refused(name, &spec, "fields", &sentence(Rule::LAST_TICK, 0, 0))
     };
     vec![
         case("an epoch of 2^53", json!(1_u64 << 53), json!(1), "epochMs", &epoch),

@@ -1,11 +1,12 @@
-//! The text forms, by division and with alphabets that are written as what they leave out.
+//! IDs as text and as bytes. A text is made by division; an alphabet is stated as the characters that it leaves out, so that
+//! it differs from the core's table in form.
 
-use frazil::Rule;
+use super::errors::Rule;
 
 pub(crate) struct Form {
     pub(crate) name: &'static str,
     pub(crate) digits: Vec<char>,
-    /// What a character that is no digit breaks.
+    /// The rule that a character breaks if it is not a digit of the form.
     pub(crate) rule: Rule,
 }
 
@@ -13,10 +14,10 @@ pub(crate) fn forms() -> Vec<Form> {
     let all = || ('0'..='9').chain('A'..='Z').chain('a'..='z');
     let form = |name, rule, is_digit: &dyn Fn(&char) -> bool| Form { name, digits: all().filter(is_digit).collect(), rule };
     vec![
-        form("hex", Rule::TextHex, &|digit| digit.is_ascii_digit() || ('a'..='f').contains(digit)),
-        form("base32", Rule::TextBase32, &|digit| !digit.is_ascii_lowercase() && !"ILOU".contains(*digit)),
-        form("base58", Rule::TextBase58, &|digit| !"0IOl".contains(*digit)),
-        form("base62", Rule::TextBase62, &|_| true),
+        form("hex", Rule::TEXT_HEX, &|digit| digit.is_ascii_digit() || ('a'..='f').contains(digit)),
+        form("base32", Rule::TEXT_BASE32, &|digit| !digit.is_ascii_lowercase() && !"ILOU".contains(*digit)),
+        form("base58", Rule::TEXT_BASE58, &|digit| !"0IOl".contains(*digit)),
+        form("base62", Rule::TEXT_BASE62, &|_| true),
     ]
 }
 
@@ -38,7 +39,7 @@ impl Form {
         }
     }
 
-    /// As many digits as the largest ID has.
+    /// The length of a fixed text: that of the short text of the largest ID.
     pub(crate) fn width(&self) -> usize {
         self.short((1 << 64) - 1).len()
     }
