@@ -3,6 +3,7 @@
  * generated from the Rust core, so both backends and the decoder speak of the same causes in the same words.
  */
 import type { ErrorCode } from "./generated/errors.js";
+import { ownOf } from "./own.js";
 
 export type { ErrorCode } from "./generated/errors.js";
 
@@ -32,13 +33,6 @@ export interface ErrorDetails {
 
 /** Marks errors across copies of the package, subpaths, ESM and CommonJS, and realms. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
-
-/**
- * What an object itself has, each value read once: what its class or `Object.prototype` has is nobody's option.
- *
- * @internal
- */
-export const ownOf = <T extends object>(given: T): T => ({ __proto__: null, ...given });
 
 /** Any error of this package. Branch on `code`; the message is for people. */
 export class FrazilError extends Error {

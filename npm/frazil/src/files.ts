@@ -1,4 +1,5 @@
 /** State files, as the native addon has them. Only bundles for Node carry this. */
+import type { FileCalls } from "./boundary.js";
 import {
   ConfigError,
   config,
@@ -11,7 +12,6 @@ import {
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "./generated/native.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import type { Files, Port } from "./port.js";
 
 /** The state file of a `Snowflake.local()`. */
 export interface StateFile {
@@ -32,6 +32,15 @@ export interface StateFile {
   readonly blind: boolean;
 }
 
+/** What these calls use of a port. @internal */
+interface Port {
+  readonly binding: { readonly page: number };
+  readonly numbers: Float64Array;
+  readonly ids: BigUint64Array;
+  readonly subject: string;
+  error(status: number, value: unknown): FrazilError;
+}
+
 /** The options of `Snowflake.local()` that are texts, and where their lengths go. */
 const TEXTS = [
   ["dir", Slot.DIR_BYTES],
@@ -44,7 +53,7 @@ const room = ({ ids }: Port) => new Uint8Array(ids.buffer, ids.byteOffset, ids.b
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 /** What a port can do besides, with the addon's calls. @internal */
-export const withFiles = (calls: Files) => ({
+export const withFiles = (calls: FileCalls) => ({
   /** Writes what to open into the page: what the options name, and what `describe` writes of the layout and the rest. */
   describe(port: Port, given: Record<string, unknown>, describe: () => void): void {
     const bytes = room(port);
@@ -123,3 +132,6 @@ export const withFiles = (calls: Files) => ({
     });
   },
 });
+
+/** @internal */
+export type StateFiles = ReturnType<typeof withFiles>;

@@ -3,10 +3,11 @@
  * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
  */
 import { type Join, neighbours, type Span, spanOf } from "./bits.js";
-import { ConfigError, DecodeError, ownOf, refusal } from "./errors.js";
+import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
+import { ownOf } from "./own.js";
 
 /** An ID as it goes in: `bigint`, decimal text, or a `number` where that is exact. */
 export type IdInput = bigint | string | number;

@@ -8,7 +8,7 @@
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { apart, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
-import { config, DecodeError, type ErrorCode, ownOf, refusal } from "./errors.js";
+import { config, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -25,7 +25,8 @@ import {
   type Shape,
   shapeOf,
 } from "./id.js";
-import { checkKeys, hintOf } from "./options.js";
+import { checkKeys, hintOf } from "./keys.js";
+import { ownOf } from "./own.js";
 
 export type { Decoded } from "./decoded.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";

@@ -6,6 +6,7 @@
  * only: anybody can find it, and memory that the addon writes to must not be taken away.
  */
 import { Host } from "#binding";
+import type { Binding } from "./boundary.js";
 import {
   ClockError,
   ConfigError,
@@ -15,47 +16,9 @@ import {
   LeaseError,
   refusal,
 } from "./errors.js";
-import type { withFiles } from "./files.js";
+import type { StateFiles } from "./files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-
-/** Where the core runs. */
-export type Backend = "native" | "wasm";
-
-/** The calls of both bindings, by the same names in the same order. They take and return numbers; see `crates/core/src/page.rs`. @internal */
-export interface Calls {
-  open(page: number): number;
-  release(page: number, handle: number): void;
-  admit(page: number, handle: number, count: number, waitMs: number): number;
-  reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
-  next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
-  health(page: number, handle: number, nowMs: number): number;
-}
-
-/** The calls that only the native addon has, with the same names as in `crates/napi`. @internal */
-export interface Files {
-  local(page: number): number;
-  localAsync(page: number): Promise<number>;
-  opened(page: number, ticket: number): number;
-  file(page: number, handle: number): number;
-}
-
-/** A binding that is ready: its calls, the number of its page, and the memory in which the page lies at `offset`. @internal */
-export interface Binding {
-  readonly backend: Backend;
-  readonly calls: Calls;
-  /** What the native addon alone can do. */
-  readonly files?: ReturnType<typeof withFiles> | undefined;
-  readonly page: number;
-  readonly memory: { readonly buffer: ArrayBufferLike };
-  /** The buffer of the memory, without asking a getter that can be replaced. */
-  readonly buffer: () => ArrayBufferLike;
-  readonly offset: number;
-  /** Why the preferred backend did not load, where this one stands in for it. */
-  readonly causes: readonly unknown[];
-  /** Another page of the same core; absent where one page serves all, and nobody uses it across a call of the caller's. */
-  readonly again?: (() => Binding) | undefined;
-}
 
 /** A binding with typed views of its page. @internal */
 export class Port {
@@ -63,7 +26,7 @@ export class Port {
   #numbers!: Float64Array;
   #ids!: BigUint64Array;
 
-  constructor(readonly binding: Binding) {}
+  constructor(readonly binding: Binding<StateFiles>) {}
 
   /** Takes the views anew where WebAssembly's memory has grown: it moves to a new buffer, and old views go empty. */
   #look(): void {
@@ -118,6 +81,11 @@ export class Port {
   }
 }
 
+/** Calls that outlive a generator, so they must not hold it. */
+export function releaserOf({ binding: { calls, page } }: Port, handle: number): () => void {
+  return () => calls.release(page, handle);
+}
+
 /** What the copies of the package in a realm share. @internal */
 interface Mark {
   readonly abi: number;
@@ -130,7 +98,7 @@ const MARK = /* @__PURE__ */ Symbol.for("frazil");
 let ours: Port | undefined;
 
 /** The port, on the core that whichever copy in the realm was first got from `load`. @internal */
-export function portOf(load: () => Binding): Port {
+export function portOf(load: () => Binding<StateFiles>): Port {
   if (ours === undefined) {
     const realm = globalThis as { [MARK]?: Mark };
     if (realm[MARK] === undefined) {

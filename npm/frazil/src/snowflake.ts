@@ -1,217 +1,38 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
 import { claimProcess, Host, inWorkerThread, load } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
-import { processStartMs, wallClock } from "./clock.js";
-import { ClockError, ConfigError, config, FrazilError, ownOf, refusal } from "./errors.js";
-import type { StateFile } from "./files.js";
-import { KINDS, Page, Slot, STARTS } from "./generated/page.js";
+import type { Backend } from "./boundary.js";
+import { type Call, called, type Filling } from "./call.js";
+import { checkedClock, wallClock } from "./clock.js";
+import { ConfigError, config, FrazilError, refusal } from "./errors.js";
+import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type Decoded, type IdInput, Layout, type LayoutInput, type NodeInput, type PartsOf } from "./layout.js";
-import { checkOptions, signalOf } from "./options.js";
-import { type Backend, type Port, portOf } from "./port.js";
-import { block, canBlock, sleep, unlessAborted } from "./wait.js";
-
-/** The node id of a layout: a number or its named parts, or `"none"` for a layout without a node field. */
-export type NodeOption<L> = [PartsOf<L>] extends [never]
-  ? "none"
-  : string extends PartsOf<L>
-    ? NodeInput | "none"
-    : NodeInput<PartsOf<L>>;
-
-/** What a generator is made with. */
-export interface SnowflakeOptions<L extends LayoutInput = "default"> {
-  /** Which of your machines (processes) this is. There is no default: two on one node id repeat each other's IDs. */
-  readonly node: NodeOption<L>;
-  /** What the bits mean. Default: `"default"` (time 41, node 10, sequence 12). */
-  readonly layout?: L;
-  /** Another epoch for the layout, in Unix milliseconds. */
-  readonly epochMs?: number;
-  /** How far it may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 where the start of the process is unknown. */
-  readonly maxLeadMs?: number;
-  /** How long a synchronous call may block in all, where the host can block. Default: 10 ms. */
-  readonly maxWaitMs?: number;
-  /** How long an asynchronous call may wait in all. Default: 5000 ms. */
-  readonly maxAsyncWaitMs?: number;
-  /**
-   * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
-   * quarter; still increasing. `"wrap"`: anywhere, and round: full capacity, but IDs of one tick are not in order. All
-   * generators of one layout and node id must have the same.
-   */
-  readonly sequenceStart?: SequenceStart;
-  /** On WebAssembly in a Node worker thread, or beside the other backend: your word that no other thread has this node id. */
-  readonly unshared?: boolean;
-  /** Replaces the clock, for tests and simulations: a state of its own, outside the promise. Returns Unix milliseconds. */
-  readonly now?: () => number;
-}
-
-/** What `Snowflake.local()` is given. Everything has a default. */
-export interface LocalOptions<L extends LayoutInput = "default">
-  extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
-  /**
-   * The node id. Default: 0, for IDs that never meet those of another machine. Where an orchestrator runs many machines or
-   * containers, it must be given.
-   */
-  readonly node?: NodeOption<L>;
-  /** The directory of the state file, made where it is missing. Default: `frazil` in `$STATE_DIRECTORY`, `$XDG_STATE_HOME` or `~/.local/state`. */
-  readonly dir?: string;
-  /** The name of the ID space: a letter, and at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal. Default: `"default"`. */
-  readonly scope?: string;
-  /** How far it may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
-  readonly maxLeadMs?: number;
-  /** How long opening may wait for the first ID. Default: 3500 ms. */
-  readonly startWaitMs?: number;
-  /** A file system that frazil does not know to be sound, by the name that the refusal gives it: your word that it is. */
-  readonly fileSystem?: string;
-}
-
-/** What `Snowflake.localAsync()` is given. */
-export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
-
-/** Where the sequence starts in a new tick. */
-export type SequenceStart = "zero" | "random" | "wrap";
-
-/** What an asynchronous call can be given. */
-export interface AsyncOptions {
-  /** Ends the wait: the call rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** What a generator has done so far. */
-export interface Stats {
-  readonly backend: Backend;
-  /** IDs handed out. */
-  readonly issued: number;
-  /** IDs reserved ahead and never handed out, because their tick was over. */
-  readonly dropped: number;
-  /** Calls into the core that gave IDs. */
-  readonly reservations: number;
-  /** Times the clock was read once more before a refusal. */
-  readonly rechecks: number;
-  /** Times nothing could be issued at once. */
-  readonly stalls: number;
-  /** Milliseconds that calls meant to wait. */
-  readonly waitedMs: number;
-  // Of these, generators of one copy of the package in a thread with equal layout, node id and lead have one count.
-  /** Times the clock was seen before its last reading. */
-  readonly stepsBack: number;
-  /** The largest of these steps, in milliseconds. */
-  readonly largestStepBackMs: number;
-  /** Times the clock was followed back, to another clock id. */
-  readonly switches: number;
-  /** The furthest that an ID lay ahead of the clock, in milliseconds. */
-  readonly worstLeadMs: number;
-  /** Calls that had to raise the ceiling of a state file first, and so waited for the disk. */
-  readonly extensions: number;
-}
-
-/** How a generator stands now. */
-export interface Health {
-  /** Whether `next()` would give an ID at once. */
-  readonly ok: boolean;
-  /** What `next()` would be refused with, without waiting. */
-  readonly refusal: FrazilError | undefined;
-  /** How far the current tick lies ahead of the clock, in milliseconds. */
-  readonly leadMs: number;
-  /** When the time field of the layout runs out. */
-  readonly endsAt: Date;
-  /** How long until then, in milliseconds; 0 once it is over. */
-  readonly remainingMs: number;
-  /** What should be looked at although IDs are issued: a time field that runs out within a year, a clock that is not believed. */
-  readonly warnings: readonly string[];
-  /** The state file, of a `Snowflake.local()`. */
-  readonly file?: StateFile;
-}
-
-function noFiles(causes: readonly unknown[] = []): ConfigError {
-  let why = "";
-  if (Host.FILES) {
-    const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
-    why = reasons
-      ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
-      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
-  }
-  return new ConfigError(
-    "NATIVE_REQUIRED",
-    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
-    { cause: new AggregateError(causes, "no native addon could be loaded") },
-  );
-}
+import { type CoreCounts, countsOf, type Health, healthOf, type Stats } from "./health.js";
+import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
+import { checkLocal, LOCAL_OPTIONS, NOT_LOCAL, noFiles } from "./local.js";
+import {
+  type AsyncOptions,
+  checkOptions,
+  type LocalAsyncOptions,
+  type LocalOptions,
+  OPTIONS,
+  type SnowflakeOptions,
+  signalOf,
+} from "./options.js";
+import { type Port, portOf, releaserOf } from "./port.js";
+import { describe, drawKey, numeric, refused, writeRequest } from "./request.js";
+import { block, canBlock, retry, sleep, stallOf, unlessAborted } from "./wait.js";
 
 /** Has the constructor open a state file, … */
 const LOCAL = Symbol();
 /** … or begin to. */
 const LOCAL_LATER = Symbol();
-const LOCAL_OPTIONS =
-  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
-/** What others take, and `Snowflake.local()` does not. */
-const NOT_LOCAL = "now, unshared, signal";
-const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
-
-/** What is left out has a default; what is `undefined` was read from somewhere that did not have it. */
-function checkLocal(given: Record<string, unknown>): void {
-  for (const name of NOT_LOCAL.split(", ")) {
-    const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
-    if (name in given) throw config("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
-  }
-  if ("node" in given && given["node"] === undefined) {
-    throw config("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
-  }
-}
-
-/** A value as the core takes it: what is no number breaks the rule for numbers. */
-const numeric = (value: unknown): number => (typeof value === "number" ? value : NaN);
-
-/** A clock whose values are numbers: what is none is refused as it is, since NaN in its place would not say what it was. */
-const checkedClock = (now: () => unknown) => (): number => {
-  const ms = now();
-  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, Rule.FINITE_CLOCK);
-  return ms;
-};
-
-/** Milliseconds until the call that the core refused can first succeed; without end where waiting does not help. */
-function stallOf(error: FrazilError): number {
-  const { retryAfterMs = 0 } = ownOf(error);
-  return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
-}
-
-/** Puts a new key for the start of the sequence into the page. */
-function drawKey(port: Port): void {
-  const words = crypto.getRandomValues(new Uint32Array(4));
-  const { numbers } = port;
-  // Not 0, which is no key: a source that was replaced may give nothing else.
-  for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] || 1;
-  numbers[Slot.HAS_KEY] = 1;
-}
 
 /** Not that of `Math`, which user code may have replaced. */
 const lesser = (a: number, b: number): number => (a < b ? a : b);
 
 /** The methods as they are here: what a generator mints by is what was checked, whatever a subclass makes of it. */
 const { joinNode, with: withChanges } = Layout.prototype;
-
-/** A call that mints. How far it is stands here: an error that comes out of it may be the user's, and say anything. */
-interface Call<T = BigUint64Array | undefined> {
-  /** How long it may still block. */
-  restMs: number;
-  /** The array that it fills, if it fills one. */
-  readonly target: T;
-  /** How many IDs that takes: the length that it had at first. */
-  readonly length: number;
-  /** How many of them it has. */
-  done: number;
-  /** `#taken()` before its first one. */
-  since: number;
-}
-
-type Filling = Call<BigUint64Array>;
-
-const called = <T extends BigUint64Array | undefined>(target: T, restMs: number): Call<T> => ({
-  restMs,
-  target,
-  length: target === undefined ? 0 : lengthOf(target),
-  done: 0,
-  since: 0,
-});
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
 const forgotten =
@@ -278,7 +99,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #rechecks = 0;
   #stalls = 0;
   #waitedMs = 0;
-  #met!: Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs" | "extensions">;
+  #counts!: CoreCounts;
 
   /**
    * A generator for one machine, without configuration: its state lies in a file that all processes and threads of the
@@ -369,26 +190,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    const described = this.#describe(given, joined);
+    const described = describe(this.layout, given, joined, this.#private);
     // From here until the answers are read no user code runs: it could write into the page too.
-    const describe = () => {
-      const { numbers } = port;
-      for (let at = 0; at < described.length; at += 2) numbers[described[at] as Slot] = described[at + 1] as number;
-    };
+    const write = () => writeRequest(port, described);
     if (Host.FILES && local && files) {
-      files.describe(port, given, describe);
+      files.describe(port, given, write);
       if (kind === LOCAL_LATER) this.#opening = files.openAsync(port);
       else this.#opened(files.open(port), given);
       return;
     }
-    describe();
+    write();
     this.#opened(calls.open(page), given);
     if (Host.FILES && backend === "wasm" && !unshared && !this.#private) claimProcess();
   }
 
   /** Takes over what was opened. No user code has run since the page was written. */
   #opened(status: number, given: Record<string, unknown>): void {
-    if (status !== 0) throw this.#refused(status, given);
+    if (status !== 0) throw refused(this.#port as Port, status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
@@ -401,7 +219,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       // Its default is the core's.
       if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
     }
-    if (this.#private || this.#local) forgotten?.register(this, this.#releaser(), this);
+    if (this.#private || this.#local) forgotten?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
 
   /** Takes over the state file that is being opened, when it is. */
@@ -498,7 +316,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     rechecks: this.#rechecks,
     stalls: this.#stalls,
     waitedMs: this.#waitedMs,
-    ...this.#meet(),
+    ...this.#countsOfCore(),
   });
 
   /**
@@ -511,43 +329,20 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#ready();
     const now = this.#clock();
     // Once more: the clock may have closed this.
-    const port = this.#ready();
-    const { calls, page, files } = port.binding;
-    const status = calls.health(page, this.#handle, numeric(now));
-    // Read at once: what follows may run user code, which could write into the page too.
-    const { numbers } = port;
-    const endMs = numbers[Slot.END_MS] as number;
-    const leadMs = numbers[Slot.LEAD_MS] as number;
-    const remainingMs = numbers[Slot.REMAINING_MS] as number;
-    const endsSoon = numbers[Slot.ENDS_SOON] as number;
-    const refusal = status === 0 ? undefined : port.error(status, now);
-    if (refusal?.code === "INVALID_CLOCK") throw refusal;
-    const file = Host.FILES && this.#local ? files?.file(port, this.#handle) : undefined;
-    const endsAt = new Date(endMs);
-    const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
-    const stands = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
-    if (file === undefined) return stands;
-    const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
-    if (file.distrustedMs > 0) warnings.push(ahead);
-    if (file.blind)
-      warnings.push(
-        "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
-      );
-    if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
-    return { ...stands, file };
+    return healthOf(this.#ready(), this.#handle, now, this.#local);
   };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
   readonly close = (): void => {
     if (this.#closed) return;
-    const met = this.#meet();
+    const counts = this.#countsOfCore();
     if (this.#closed) return;
-    this.#met = met;
+    this.#counts = counts;
     this.#closed = true;
     this.#dropBlock();
     if ((this.#private || this.#local) && this.#port !== undefined) {
       forgotten?.unregister(this);
-      this.#releaser()();
+      releaserOf(this.#port, this.#handle)();
     }
   };
 
@@ -561,72 +356,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     for (;;) yield this.next();
   }
 
-  /** What to open, as the page takes it: a slot and its number, one pair after the other. */
-  #describe(given: Record<string, unknown>, node: unknown): number[] {
-    const { epochMs, tickMs, unsigned, fields } = this.layout;
-    const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
-    const pairs: number[] = [];
-    // A boolean becomes 0 or 1 in the page.
-    const write = (at: Slot, value: number | boolean) => {
-      pairs.push(at, Number(value));
-    };
-    write(Slot.EPOCH_MS, epochMs);
-    write(Slot.TICK_MS, tickMs);
-    write(Slot.UNSIGNED, unsigned);
-    write(Slot.HAS_NODE, node !== undefined);
-    write(Slot.NODE, numeric(node));
-    write(Slot.NODE_NONE, node === "none");
-    write(Slot.START_MS, this.#private ? NaN : processStartMs());
-    write(Slot.PRIVATE, this.#private);
-    if (Host.FILES) write(Slot.UNSHARED, given["unshared"] === true);
-    write(Slot.HAS_MAX_LEAD_MS, maxLeadMs !== undefined);
-    write(Slot.MAX_LEAD_MS, numeric(maxLeadMs));
-    write(Slot.HAS_MAX_WAIT_MS, maxWaitMs !== undefined);
-    write(Slot.MAX_WAIT_MS, numeric(maxWaitMs));
-    write(Slot.HAS_MAX_ASYNC_WAIT_MS, maxAsyncWaitMs !== undefined);
-    write(Slot.MAX_ASYNC_WAIT_MS, numeric(maxAsyncWaitMs));
-    write(Slot.SEQUENCE_START, STARTS.indexOf(sequenceStart as SequenceStart));
-    write(Slot.FIELD_COUNT, fields.length);
-    fields.forEach(({ kind, bits }, at) => {
-      write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
-      write(Slot.FIELDS + 2 * at + 1, bits);
-    });
-    return pairs;
-  }
-
-  /** The error of an opening that was refused, with the value that the caller gave. */
-  #refused(status: number, given: Record<string, unknown>): FrazilError {
-    const port = this.#port as Port;
-    const value = given[port.subject];
-    const error = port.error(status, value);
-    // As of an environment variable.
-    const isText = typeof value === "string" && value !== "none";
-    const hint =
-      error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? ", not text: Number(…)" : "";
-    return hint ? config(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
-  }
-
-  /** What the core has counted, or had when this was closed; nothing where there is none. */
-  #meet() {
-    if (this.#closed) return this.#met;
-    const port = this.#port;
-    // The counts depend on no time.
-    port?.binding.calls.health(port.binding.page, this.#handle, 0);
-    const count = (at: Slot) => port?.numbers[at] ?? 0;
-    return {
-      stepsBack: count(Slot.STEPS_BACK),
-      largestStepBackMs: count(Slot.LARGEST_STEP_BACK_MS),
-      switches: count(Slot.SWITCHES),
-      worstLeadMs: count(Slot.WORST_LEAD_MS),
-      extensions: count(Slot.EXTENSIONS),
-    };
-  }
-
-  /** Calls that outlive this object, so they must not hold it. */
-  #releaser(): () => void {
-    const { calls, page } = (this.#port as Port).binding;
-    const handle = this.#handle;
-    return () => calls.release(page, handle);
+  /** What the core has counted, or had when this was closed. */
+  #countsOfCore(): CoreCounts {
+    return this.#closed ? this.#counts : countsOf(this.#port, this.#handle);
   }
 
   /** Whether the block has an ID left for the time. What is no number is left to the core: comparing it could run user code. */
@@ -719,20 +451,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     copyIds(ids, from, count, call.target, at);
   }
 
-  /** Tries, waits for as long as the refusal says, and tries again, until `maxAsyncWaitMs` are spent. */
-  async #patiently<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
-    let restMs = this.#maxAsyncWaitMs;
-    for (;;) {
-      try {
-        return attempt();
-      } catch (error) {
-        const retryMs = error === this.#refusal ? this.#retryMs : Infinity;
-        if (retryMs > restMs) throw error;
-        restMs -= retryMs;
-        this.#waitedMs += retryMs;
-        await sleep(retryMs, signal);
-      }
-    }
+  #patiently<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+    return retry(attempt, signal, this.#maxAsyncWaitMs, (error, restMs) => {
+      const retryMs = error === this.#refusal ? this.#retryMs : Infinity;
+      if (retryMs <= restMs) this.#waitedMs += retryMs;
+      return retryMs;
+    });
   }
 
   async #fillPatiently(call: Filling, signal: AbortSignal | undefined): Promise<void> {

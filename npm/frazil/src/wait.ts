@@ -1,6 +1,7 @@
 /** Waiting, where the host can: the core only says until when. */
 
-import { ownOf } from "./errors.js";
+import { ClockError, type FrazilError } from "./errors.js";
+import { ownOf } from "./own.js";
 
 /** Whether this thread may block; `undefined` until it was tried. */
 let blocks: boolean | undefined;
@@ -59,5 +60,30 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
     await unlessAborted(over, signal);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Milliseconds until the call that the core refused can first succeed; without end where waiting does not help. */
+export function stallOf(error: FrazilError): number {
+  const { retryAfterMs = 0 } = ownOf(error);
+  return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
+}
+
+/** Tries, waits for as long as the refusal says, and tries again, until `restMs` are spent. */
+export async function retry<T>(
+  attempt: () => T,
+  signal: AbortSignal | undefined,
+  restMs: number,
+  retryMsOf: (error: unknown, restMs: number) => number,
+): Promise<T> {
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      const retryMs = retryMsOf(error, restMs);
+      if (retryMs > restMs) throw error;
+      restMs -= retryMs;
+      await sleep(retryMs, signal);
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Vercel's edge runtime: as on Workers, with the suffix that its bundler wants. */
 
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm?module";
 import { instantiate } from "./wasm.js";
 

@@ -1,6 +1,6 @@
 /** WebAssembly from text inside the bundle: for every place that can compile it and none that a file could be loaded from. */
 import text from "../../build/frazil_bg.wasm";
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import { instantiate } from "./wasm.js";
 
 /** The bytes of the module, decoded at the first use. */

@@ -1,12 +1,14 @@
 /** The native addon where one loads, WebAssembly otherwise. */
-import { ConfigError, ownOf } from "../errors.js";
-import { withFiles } from "../files.js";
+
+import type { Binding, Calls, FileCalls } from "../boundary.js";
+import { ConfigError } from "../errors.js";
+import { type StateFiles, withFiles } from "../files.js";
 import { Page } from "../generated/page.js";
-import type { Binding, Calls, Files } from "../port.js";
+import { ownOf } from "../own.js";
 import { bytesInline } from "./inline.js";
 import { bindTo, type Exports, unavailable } from "./wasm.js";
 
-interface Addon extends Calls, Files {
+interface Addon extends Calls, FileCalls {
   abi(): number;
   /** A page that is there for as long as its owner is. */
   page(owner: object): { readonly page: number; readonly memory: Uint8Array };
@@ -19,7 +21,7 @@ function carriers(): string[] {
   return [`frazil-${platform}-${arch}`];
 }
 
-function loadNative(): { binding?: Binding; causes: unknown[] } {
+function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
   for (const carrier of carriers()) {
     try {
@@ -29,7 +31,7 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
       const addon = require(carrier) as Addon;
       if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
-      const bind = (): Binding => {
+      const bind = (): Binding<StateFiles> => {
         const files = withFiles(addon);
         // Owned by what the port holds for as long as it is.
         const { page, memory } = addon.page(files);
@@ -74,7 +76,7 @@ const MAKE = `(bytes) => {
 }`;
 
 /** The one instance of the thread: vm contexts that had one each would repeat each other. */
-function loadWasm(): Binding {
+function loadWasm(): Binding<StateFiles> {
   const thread = process.getBuiltinModule("node:process") as { [THREAD]?: () => Exports };
   const binding = bindTo(() => {
     if (thread[THREAD] === undefined) {
@@ -178,7 +180,7 @@ function forcedBackend(): string | undefined {
   }
 }
 
-export function load(): Binding {
+export function load(): Binding<StateFiles> {
   const forced = forcedBackend();
   if (forced && forced !== "native" && forced !== "wasm") {
     throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
@@ -206,7 +208,7 @@ export function load(): Binding {
 }
 
 /** WebAssembly in place of the addon. Where it fails too, its error has the causes of both. */
-function standIn(causes: readonly unknown[]): Binding {
+function standIn(causes: readonly unknown[]): Binding<StateFiles> {
   try {
     return { ...loadWasm(), causes };
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The WebAssembly module, made ready synchronously from a compiled module. */
+
+import type { Binding, Calls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
-import type { Binding, Calls } from "../port.js";
 
 /** What the module exports. */
 export interface Exports extends Calls {

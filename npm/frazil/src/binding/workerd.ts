@@ -1,6 +1,6 @@
 /** Cloudflare Workers: the module is imported, since a Worker may not compile one in a request. */
 
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm";
 import { instantiate } from "./wasm.js";
 

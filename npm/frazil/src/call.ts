@@ -1,0 +1,25 @@
+import { lengthOf } from "./arrays.js";
+
+/** A call that mints. How far it is stands here: an error that comes out of it may be the user's, and say anything. */
+export interface Call<T = BigUint64Array | undefined> {
+  /** How long it may still block. */
+  restMs: number;
+  /** The array that it fills, if it fills one. */
+  readonly target: T;
+  /** How many IDs that takes: the length that it had at first. */
+  readonly length: number;
+  /** How many of them it has. */
+  done: number;
+  /** `#taken()` before its first one. */
+  since: number;
+}
+
+export type Filling = Call<BigUint64Array>;
+
+export const called = <T extends BigUint64Array | undefined>(target: T, restMs: number): Call<T> => ({
+  restMs,
+  target,
+  length: target === undefined ? 0 : lengthOf(target),
+  done: 0,
+  since: 0,
+});

@@ -1,0 +1,35 @@
+/** What only `Snowflake.local()` is given and refused. */
+import { Host } from "#binding";
+import { ConfigError, config } from "./errors.js";
+import { Rule } from "./generated/rules.js";
+
+export function noFiles(causes: readonly unknown[] = []): ConfigError {
+  let why = "";
+  if (Host.FILES) {
+    const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+    why = reasons
+      ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
+      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
+  }
+  return new ConfigError(
+    "NATIVE_REQUIRED",
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
+    { cause: new AggregateError(causes, "no native addon could be loaded") },
+  );
+}
+
+export const LOCAL_OPTIONS =
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
+/** What others take, and `Snowflake.local()` does not. */
+export const NOT_LOCAL = "now, unshared, signal";
+
+/** What is left out has a default; what is `undefined` was read from somewhere that did not have it. */
+export function checkLocal(given: Record<string, unknown>): void {
+  for (const name of NOT_LOCAL.split(", ")) {
+    const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
+    if (name in given) throw config("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+  }
+  if ("node" in given && given["node"] === undefined) {
+    throw config("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+  }
+}
