@@ -49,12 +49,12 @@ export function spanOf(shift: number, bits: number): Span {
 export type Join = (above: Span, below: Span) => Span;
 
 /** Two spans with nothing between them. */
-export const neighbours: Join = (above, { shift, max }) => spanOf(shift, Math.log2((above.max + 1) * (max + 1)));
+export const joinAdjacent: Join = (above, { shift, max }) => spanOf(shift, Math.log2((above.max + 1) * (max + 1)));
 
 /** Two spans wherever they lie. */
-export const apart: Join = (above, below) => {
+export const joinAnywhere: Join = (above, below) => {
   const count = below.max + 1;
-  if (!below.runs && above.shift === below.shift + Math.log2(count)) return neighbours(above, below);
+  if (!below.runs && above.shift === below.shift + Math.log2(count)) return joinAdjacent(above, below);
   return {
     max: count * (above.max + 1) - 1,
     shift: above.shift,

@@ -35,5 +35,5 @@ export interface Binding<Files = never> {
   /** Why the preferred backend did not load, where this one stands in for it. */
   readonly causes: readonly unknown[];
   /** Another page of the same core; absent where one page serves all, and nobody uses it across a call of the caller's. */
-  readonly again?: (() => Binding<Files>) | undefined;
+  readonly anotherPage?: (() => Binding<Files>) | undefined;
 }

@@ -1,9 +1,9 @@
 import { lengthOf } from "./arrays.js";
 
 /** A call that mints. How far it is stands here: an error that comes out of it may be the user's, and say anything. */
-export interface Call<T = BigUint64Array | undefined> {
+export interface MintCall<T = BigUint64Array | undefined> {
   /** How long it may still block. */
-  restMs: number;
+  remainingMs: number;
   /** The array that it fills, if it fills one. */
   readonly target: T;
   /** How many IDs that takes: the length that it had at first. */
@@ -11,15 +11,15 @@ export interface Call<T = BigUint64Array | undefined> {
   /** How many of them it has. */
   done: number;
   /** `#taken()` before its first one. */
-  since: number;
+  takenBefore: number;
 }
 
-export type Filling = Call<BigUint64Array>;
+export type FillCall = MintCall<BigUint64Array>;
 
-export const called = <T extends BigUint64Array | undefined>(target: T, restMs: number): Call<T> => ({
-  restMs,
+export const newCall = <T extends BigUint64Array | undefined>(target: T, remainingMs: number): MintCall<T> => ({
+  remainingMs,
   target,
   length: target === undefined ? 0 : lengthOf(target),
   done: 0,
-  since: 0,
+  takenBefore: 0,
 });

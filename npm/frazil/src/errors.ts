@@ -129,7 +129,7 @@ export function refusal(
 }
 
 /** The refusal of something that is set up wrongly. @internal */
-export function config(
+export function configError(
   code: ErrorCode,
   field: string,
   value: unknown,

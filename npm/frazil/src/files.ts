@@ -2,7 +2,7 @@
 import type { FileCalls } from "./boundary.js";
 import {
   ConfigError,
-  config,
+  configError,
   type ErrorCode,
   type ErrorDetails,
   type FrazilError,
@@ -33,7 +33,7 @@ export interface StateFile {
 }
 
 /** What these calls use of a port. @internal */
-interface Port {
+interface PageAccess {
   readonly binding: { readonly page: number };
   readonly numbers: Float64Array;
   readonly ids: BigUint64Array;
@@ -42,63 +42,64 @@ interface Port {
 }
 
 /** The options of `Snowflake.local()` that are texts, and where their lengths go. */
-const TEXTS = [
+const TEXT_OPTIONS = [
   ["dir", Slot.DIR_BYTES],
   ["scope", Slot.SCOPE_BYTES],
   ["fileSystem", Slot.FILE_SYSTEM_BYTES],
 ] as const;
 
 /** The bytes of text, where the IDs of the page are. */
-const room = ({ ids }: Port) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+const bytesOf = ({ ids }: PageAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 /** What a port can do besides, with the addon's calls. @internal */
-export const withFiles = (calls: FileCalls) => ({
+export const stateFilesOf = (calls: FileCalls) => ({
   /** Writes what to open into the page: what the options name, and what `describe` writes of the layout and the rest. */
-  describe(port: Port, given: Record<string, unknown>, describe: () => void): void {
-    const bytes = room(port);
+  writeRequest(port: PageAccess, given: Record<string, unknown>, writeRest: () => void): void {
+    const bytes = bytesOf(port);
     // Aside first: an encoder that was replaced is user code, which could write into the page too.
     const texts = new Uint8Array(bytes.length);
     const lengths: number[] = [];
     let end = 0;
-    for (const [name] of TEXTS) {
+    for (const [name] of TEXT_OPTIONS) {
       const text = given[name];
       if ((text !== undefined || (name === "dir" && name in given)) && typeof text !== "string")
-        throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+        throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
       const { read, written } = new TextEncoder().encodeInto((text ?? "") as string, texts.subarray(end));
       // What has no room would be another name, cut off.
-      if (read < ((text ?? "") as string).length) throw config("INVALID_OPTION", name, text, Rule.A_PATH);
+      if (read < ((text ?? "") as string).length) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
       lengths.push(text === undefined ? NaN : written);
       end += written;
     }
     const { startWaitMs } = given;
-    describe();
+    writeRest();
     const { numbers } = port;
-    for (let at = 0; at < TEXTS.length; at++) numbers[(TEXTS[at] as (typeof TEXTS)[number])[1]] = lengths[at] as number;
+    for (let at = 0; at < TEXT_OPTIONS.length; at++)
+      numbers[(TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number])[1]] = lengths[at] as number;
     for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
     numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
   },
 
   /** Opens the state file that the page describes. Returns the status. */
-  open: ({ binding }: Port): number => calls.local(binding.page),
+  open: ({ binding }: PageAccess): number => calls.local(binding.page),
 
   /** Begins to open it, on a thread of Node's pool. Resolves with a ticket for `opened`. */
-  openAsync: ({ binding }: Port): Promise<number> => calls.localAsync(binding.page),
+  openAsync: ({ binding }: PageAccess): Promise<number> => calls.localAsync(binding.page),
 
   /** Writes what came of it into the page. Returns the status. */
-  opened: ({ binding }: Port, ticket: number): number => calls.opened(binding.page, ticket),
+  opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
 
   /** What is known of the state file. */
-  file(port: Port, handle: number): StateFile {
+  file(port: PageAccess, handle: number): StateFile {
     const status = calls.file(port.binding.page, handle);
     if (status !== 0) throw port.error(status, undefined);
     const { numbers } = port;
     const [pathBytes, textBytes] = [numbers[Slot.PATH_BYTES] as number, numbers[Slot.TEXT_BYTES] as number];
     const attached = numbers[Slot.ATTACHED] as number;
     return {
-      path: decode(room(port).subarray(0, pathBytes)),
-      fileSystem: decode(room(port).subarray(pathBytes, textBytes)),
+      path: decode(bytesOf(port).subarray(0, pathBytes)),
+      fileSystem: decode(bytesOf(port).subarray(pathBytes, textBytes)),
       ceilingMs: numbers[Slot.CEILING_MS] as number,
       attached: Number.isNaN(attached) ? undefined : attached,
       raises: numbers[Slot.RAISES] as number,
@@ -109,15 +110,15 @@ export const withFiles = (calls: FileCalls) => ({
   },
 
   /** What the last refusal is about, where every port does not know it. */
-  subject: ({ numbers }: Port): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
+  subject: ({ numbers }: PageAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
 
   /** The error of a status, where it has a text, or where every port does not know it. */
-  error(port: Port, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
+  error(port: PageAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
     const { numbers, subject: field } = port;
     const bytes = numbers[Slot.TEXT_BYTES] as number;
     const known = (code ?? CODES[status]) as ErrorCode;
     if (bytes > 0) {
-      const text = decode(room(port).subarray(0, bytes));
+      const text = decode(bytesOf(port).subarray(0, bytes));
       return new ConfigError(known, text, { field, value, rule: text, ...details });
     }
     const rule = RULES[numbers[Slot.RULE] as number];
@@ -134,4 +135,4 @@ export const withFiles = (calls: FileCalls) => ({
 });
 
 /** @internal */
-export type StateFiles = ReturnType<typeof withFiles>;
+export type StateFiles = ReturnType<typeof stateFilesOf>;

@@ -5,7 +5,7 @@ import type { FrazilError } from "./errors.js";
 import type { StateFile } from "./files.js";
 import { Slot } from "./generated/page.js";
 import type { Port } from "./port.js";
-import { numeric } from "./request.js";
+import { numberOrNaN } from "./request.js";
 
 /** What a generator has done so far. */
 export interface Stats {
@@ -57,7 +57,7 @@ export interface Health {
 export type CoreCounts = Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs" | "extensions">;
 
 /** What the core has counted; nothing where there is none. @internal */
-export function countsOf(port: Port | undefined, handle: number): CoreCounts {
+export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   // The counts depend on no time.
   port?.binding.calls.health(port.binding.page, handle, 0);
   const count = (at: Slot) => port?.numbers[at] ?? 0;
@@ -71,9 +71,9 @@ export function countsOf(port: Port | undefined, handle: number): CoreCounts {
 }
 
 /** How a generator stands at a time. @internal */
-export function healthOf(port: Port, handle: number, now: number, isLocal: boolean): Health {
+export function readHealth(port: Port, handle: number, now: number, isLocal: boolean): Health {
   const { calls, page, files } = port.binding;
-  const status = calls.health(page, handle, numeric(now));
+  const status = calls.health(page, handle, numberOrNaN(now));
   // Read at once: what follows may run user code, which could write into the page too.
   const { numbers } = port;
   const endMs = numbers[Slot.END_MS] as number;
@@ -85,8 +85,8 @@ export function healthOf(port: Port, handle: number, now: number, isLocal: boole
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
-  const stands = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
-  if (!Host.FILES || file === undefined) return stands;
+  const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
+  if (!Host.FILES || file === undefined) return health;
   const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
   if (file.distrustedMs > 0) warnings.push(ahead);
   if (file.blind)
@@ -94,5 +94,5 @@ export function healthOf(port: Port, handle: number, now: number, isLocal: boole
       "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
     );
   if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
-  return { ...stands, file };
+  return { ...health, file };
 }

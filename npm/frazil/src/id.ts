@@ -2,7 +2,7 @@
  * Reading an ID: what the decoder and `Layout` have in common. A crossing into native code or WebAssembly costs more than
  * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
  */
-import { type Join, neighbours, type Span, spanOf } from "./bits.js";
+import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
 import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
@@ -60,7 +60,7 @@ export interface Shape {
  *
  * @internal
  */
-export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = neighbours): Shape {
+export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = joinAdjacent): Shape {
   let bits = 0;
   // A field that is missing is its own, so that none is inherited.
   const spans: Record<FieldKind, Span | undefined> = {

@@ -1,5 +1,5 @@
 /** Reading what is given as an object: unknown keys are refused, since a misspelt one would silently be a default. */
-import { ConfigError, config, type ErrorCode } from "./errors.js";
+import { ConfigError, configError, type ErrorCode } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { ownOf } from "./own.js";
 
@@ -58,7 +58,7 @@ function notPlain(code: ErrorCode, field: string, value: object, known: string):
  * @throws {ConfigError} with the code, for anything but a plain object with keys out of these, with the nearest one.
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
-  if (typeof given !== "object" || given === null) throw config(code, field, given, Rule.AN_OBJECT);
+  if (typeof given !== "object" || given === null) throw configError(code, field, given, Rule.AN_OBJECT);
   const own = ownOf(given);
   const prototype: unknown = Object.getPrototypeOf(given);
   // Of whichever realm.
@@ -68,7 +68,7 @@ export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: st
   const isIn = (names: string, key: string) => names.split(", ").includes(key);
   for (const key of Object.keys(own)) {
     if (!isIn(known, key) && !isIn(ignored, key))
-      throw config(code, key, own[key as never], Rule.KNOWN_KEY + hintOf(key, known));
+      throw configError(code, key, own[key as never], Rule.KNOWN_KEY + hintOf(key, known));
   }
   return own;
 }

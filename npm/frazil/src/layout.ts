@@ -6,9 +6,9 @@
  * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
  */
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
-import { apart, type Span, spanOf, split } from "./bits.js";
+import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
-import { config, DecodeError, type ErrorCode, refusal } from "./errors.js";
+import { configError, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -96,20 +96,20 @@ const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequen
 const SPEC = "epochMs, tickMs, unsigned, fields";
 
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
-  config("INVALID_LAYOUT", field, value, rule, 0, max);
+  configError("INVALID_LAYOUT", field, value, rule, 0, max);
 
 const isWhole = (value: unknown, min: number, max: number): value is number =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
 function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
-  if (!isWhole(value, min, max)) throw config(code, field, value, Rule.WHOLE_NUMBER, min, max);
+  if (!isWhole(value, min, max)) throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
   return value;
 }
 
 /** A field is given exactly where the layout has it. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
-  throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
+  throw configError("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
 }
 
 /** What a `Date` of whichever realm holds; anything else as it is. */
@@ -123,7 +123,7 @@ function msGiven(time: unknown): unknown {
 }
 
 /** A number in its place in an ID; nothing of a field that the layout does not have. */
-function place(span: Span | undefined, value = 0): bigint {
+function encodeField(span: Span | undefined, value = 0): bigint {
   let id = 0n;
   for (const { shift, max } of span ? (span.runs ?? [span]) : []) {
     id |= BigInt(value % (max + 1)) << BigInt(shift);
@@ -133,7 +133,7 @@ function place(span: Span | undefined, value = 0): bigint {
 }
 
 /** The built-in layouts that were asked for: they never change, and reading one from the table takes 30 times as long. */
-const named = /* @__PURE__ */ new Map<LayoutName, Layout>();
+const builtIns = /* @__PURE__ */ new Map<LayoutName, Layout>();
 
 /** A field as it is kept, with nothing in it that nobody reads. */
 function copyField(field: LayoutField): LayoutField {
@@ -195,10 +195,10 @@ export class Layout<P extends string = string> {
     const total = width(checked.fields);
     const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
-    const shape = shapeOf(checked, apart);
+    const shape = shapeOf(checked, joinAnywhere);
     const names = shape.parts.map(([name]) => name);
-    const twin = names.find((name, at) => names.indexOf(name) < at);
-    if (twin) throw invalid("name", twin, Rule.DISTINCT_NAMES);
+    const duplicate = names.find((name, at) => names.indexOf(name) < at);
+    if (duplicate) throw invalid("name", duplicate, Rule.DISTINCT_NAMES);
     if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
     // A subclass still has fields of its own to define.
@@ -211,10 +211,10 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    let layout = named.get(name);
+    let layout = builtIns.get(name);
     if (!layout) {
       layout = new Layout(namedSpec(name)) as Layout;
-      named.set(name, layout);
+      builtIns.set(name, layout);
     }
     return layout as never;
   }
@@ -288,7 +288,7 @@ export class Layout<P extends string = string> {
   decodeMany(ids: BigUint64Array | BigInt64Array): Columns {
     const { bits, time, node, clock, sequence } = this.#shape;
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-      throw config("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
+      throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
     const length = lengthOf(ids);
     const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
@@ -328,15 +328,15 @@ export class Layout<P extends string = string> {
     const shape = this.#shape;
     const [tick, beyondMs] = this.#tickAt(timestampMs);
     if (beyondMs > 0) {
-      throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
+      throw configError("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
     }
     checkGiven("node", node, shape.node, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     checkGiven("clock", clock, shape.clock, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     return (
-      place(shape.time, tick) |
-      place(shape.node, shape.node && this.joinNode(node)) |
-      place(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
-      place(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
+      encodeField(shape.time, tick) |
+      encodeField(shape.node, shape.node && this.joinNode(node)) |
+      encodeField(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
+      encodeField(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
     );
   }
 
@@ -357,7 +357,7 @@ export class Layout<P extends string = string> {
     const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
     const [tick] = this.#tickAt(time);
     checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
-    const id = place(shape.time, tick) | place(shape.node, node === undefined ? 0 : this.joinNode(node));
+    const id = encodeField(shape.time, tick) | encodeField(shape.node, node === undefined ? 0 : this.joinNode(node));
     // What of the node lies below the time goes.
     return (id >> BigInt(shift)) << BigInt(shift);
   }
@@ -410,7 +410,7 @@ export class Layout<P extends string = string> {
    */
   joinNode(node: NodeInput<P> | undefined): number {
     const { node: span, parts } = this.#shape;
-    if (!span) throw config("INVALID_NODE", "node", node, Rule.NODE_NONE);
+    if (!span) throw configError("INVALID_NODE", "node", node, Rule.NODE_NONE);
     if (typeof node !== "object" || node === null) return checkWhole("INVALID_NODE", "node", node, 0, span.max);
     const names = parts.map(([name]) => name);
     const own = ownOf(node);
@@ -419,7 +419,7 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
+      throw configError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),

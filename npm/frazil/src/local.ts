@@ -1,9 +1,9 @@
 /** What only `Snowflake.local()` is given and refused. */
 import { Host } from "#binding";
-import { ConfigError, config } from "./errors.js";
+import { ConfigError, configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 
-export function noFiles(causes: readonly unknown[] = []): ConfigError {
+export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   let why = "";
   if (Host.FILES) {
     const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
@@ -24,12 +24,13 @@ export const LOCAL_OPTIONS =
 export const NOT_LOCAL = "now, unshared, signal";
 
 /** What is left out has a default; what is `undefined` was read from somewhere that did not have it. */
-export function checkLocal(given: Record<string, unknown>): void {
+export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {
     const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
-    if (name in given) throw config("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+    if (name in given)
+      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
   }
   if ("node" in given && given["node"] === undefined) {
-    throw config("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+    throw configError("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
   }
 }

@@ -1,5 +1,5 @@
 /** What generators and their calls are given. */
-import { config } from "./errors.js";
+import { configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
 import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
@@ -70,7 +70,8 @@ export interface AsyncOptions {
 }
 
 /** The names of the constructor's options. @internal */
-export const OPTIONS = "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
+export const CONSTRUCTOR_OPTIONS =
+  "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
 
 /** The options of a call, as `checkKeys`. @internal */
 export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>
@@ -83,6 +84,6 @@ export function signalOf(options: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const { addEventListener, removeEventListener, throwIfAborted } = (signal ?? {}) as Partial<AbortSignal>;
   if (![addEventListener, removeEventListener, throwIfAborted].every((call) => typeof call === "function"))
-    throw config("INVALID_OPTION", "signal", signal, Rule.A_SIGNAL);
+    throw configError("INVALID_OPTION", "signal", signal, Rule.A_SIGNAL);
   return signal as AbortSignal;
 }

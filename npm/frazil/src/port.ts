@@ -29,7 +29,7 @@ export class Port {
   constructor(readonly binding: Binding<StateFiles>) {}
 
   /** Takes the views anew where WebAssembly's memory has grown: it moves to a new buffer, and old views go empty. */
-  #look(): void {
+  #refreshViews(): void {
     const { offset } = this.binding;
     // Remembered, and not asked of a view: the getter that tells could be the user's.
     const buffer = this.binding.buffer();
@@ -41,13 +41,13 @@ export class Port {
 
   /** The slots of the page. */
   get numbers(): Float64Array {
-    this.#look();
+    this.#refreshViews();
     return this.#numbers;
   }
 
   /** The IDs of the page. */
   get ids(): BigUint64Array {
-    this.#look();
+    this.#refreshViews();
     return this.#ids;
   }
 
@@ -87,34 +87,37 @@ export function releaserOf({ binding: { calls, page } }: Port, handle: number): 
 }
 
 /** What the copies of the package in a realm share. @internal */
-interface Mark {
+interface SharedCore {
   readonly abi: number;
   readonly connect: () => Port;
 }
 
-const MARK = /* @__PURE__ */ Symbol.for("frazil");
+const SHARED_CORE = /* @__PURE__ */ Symbol.for("frazil");
 
 /** The port of this copy of the package. */
-let ours: Port | undefined;
+let ownPort: Port | undefined;
 
 /** The port, on the core that whichever copy in the realm was first got from `load`. @internal */
-export function portOf(load: () => Binding<StateFiles>): Port {
-  if (ours === undefined) {
-    const realm = globalThis as { [MARK]?: Mark };
-    if (realm[MARK] === undefined) {
+export function sharedPort(load: () => Binding<StateFiles>): Port {
+  if (ownPort === undefined) {
+    const realm = globalThis as { [SHARED_CORE]?: SharedCore };
+    if (realm[SHARED_CORE] === undefined) {
       const binding = load();
-      ours = new Port(binding);
-      realm[MARK] = { abi: Page.ABI, connect: () => new Port((Host.FILES && binding.again?.()) || binding) };
-      return ours;
+      ownPort = new Port(binding);
+      realm[SHARED_CORE] = {
+        abi: Page.ABI,
+        connect: () => new Port((Host.FILES && binding.anotherPage?.()) || binding),
+      };
+      return ownPort;
     }
-    const { abi, connect } = realm[MARK];
+    const { abi, connect } = realm[SHARED_CORE];
     if (abi !== Page.ABI) {
       throw new ConfigError(
         "STATE_CONFLICT",
         `another version of frazil is loaded here, and its states cannot be shared (page ${abi}, ours ${Page.ABI}): install one version`,
       );
     }
-    ours = connect();
+    ownPort = connect();
   }
-  return ours;
+  return ownPort;
 }

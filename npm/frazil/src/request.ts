@@ -1,7 +1,7 @@
 /** What is asked of the core, as the page takes it. */
 import { Host } from "#binding";
 import { processStartMs } from "./clock.js";
-import { config, type FrazilError } from "./errors.js";
+import { configError, type FrazilError } from "./errors.js";
 import { KINDS, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import type { Layout } from "./layout.js";
@@ -9,10 +9,15 @@ import type { SequenceStart } from "./options.js";
 import type { Port } from "./port.js";
 
 /** A value as the core takes it: what is no number breaks the rule for numbers. */
-export const numeric = (value: unknown): number => (typeof value === "number" ? value : NaN);
+export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
 
 /** What to open, as the page takes it: a slot and its number, one pair after the other. */
-export function describe(layout: Layout, given: Record<string, unknown>, node: unknown, isPrivate: boolean): number[] {
+export function openRequest(
+  layout: Layout,
+  given: Record<string, unknown>,
+  node: unknown,
+  isPrivate: boolean,
+): number[] {
   const { epochMs, tickMs, unsigned, fields } = layout;
   const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
   const pairs: number[] = [];
@@ -24,17 +29,17 @@ export function describe(layout: Layout, given: Record<string, unknown>, node: u
   write(Slot.TICK_MS, tickMs);
   write(Slot.UNSIGNED, unsigned);
   write(Slot.HAS_NODE, node !== undefined);
-  write(Slot.NODE, numeric(node));
+  write(Slot.NODE, numberOrNaN(node));
   write(Slot.NODE_NONE, node === "none");
   write(Slot.START_MS, isPrivate ? NaN : processStartMs());
   write(Slot.PRIVATE, isPrivate);
   if (Host.FILES) write(Slot.UNSHARED, given["unshared"] === true);
   write(Slot.HAS_MAX_LEAD_MS, maxLeadMs !== undefined);
-  write(Slot.MAX_LEAD_MS, numeric(maxLeadMs));
+  write(Slot.MAX_LEAD_MS, numberOrNaN(maxLeadMs));
   write(Slot.HAS_MAX_WAIT_MS, maxWaitMs !== undefined);
-  write(Slot.MAX_WAIT_MS, numeric(maxWaitMs));
+  write(Slot.MAX_WAIT_MS, numberOrNaN(maxWaitMs));
   write(Slot.HAS_MAX_ASYNC_WAIT_MS, maxAsyncWaitMs !== undefined);
-  write(Slot.MAX_ASYNC_WAIT_MS, numeric(maxAsyncWaitMs));
+  write(Slot.MAX_ASYNC_WAIT_MS, numberOrNaN(maxAsyncWaitMs));
   write(Slot.SEQUENCE_START, STARTS.indexOf(sequenceStart as SequenceStart));
   write(Slot.FIELD_COUNT, fields.length);
   fields.forEach(({ kind, bits }, at) => {
@@ -45,22 +50,22 @@ export function describe(layout: Layout, given: Record<string, unknown>, node: u
 }
 
 /** Writes what `describe` gave into the page. */
-export function writeRequest({ numbers }: Port, described: readonly number[]): void {
-  for (let at = 0; at < described.length; at += 2) numbers[described[at] as Slot] = described[at + 1] as number;
+export function writeRequest({ numbers }: Port, request: readonly number[]): void {
+  for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
 
 /** The error of an opening that was refused, with the value that the caller gave. */
-export function refused(port: Port, status: number, given: Record<string, unknown>): FrazilError {
+export function openRefusal(port: Port, status: number, given: Record<string, unknown>): FrazilError {
   const value = given[port.subject];
   const error = port.error(status, value);
   // As of an environment variable.
   const isText = typeof value === "string" && value !== "none";
   const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? ", not text: Number(…)" : "";
-  return hint ? config(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
+  return hint ? configError(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
 }
 
 /** Puts a new key for the start of the sequence into the page. */
-export function drawKey(port: Port): void {
+export function writeNewKey(port: Port): void {
   const words = crypto.getRandomValues(new Uint32Array(4));
   const { numbers } = port;
   // Not 0, which is no key: a source that was replaced may give nothing else.

@@ -1,41 +1,41 @@
 /** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
-import { claimProcess, Host, inWorkerThread, load } from "#binding";
+import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
-import { type Call, called, type Filling } from "./call.js";
+import { type FillCall, type MintCall, newCall } from "./call.js";
 import { checkedClock, wallClock } from "./clock.js";
-import { ConfigError, config, FrazilError, refusal } from "./errors.js";
+import { ConfigError, configError, FrazilError, refusal } from "./errors.js";
 import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type CoreCounts, countsOf, type Health, healthOf, type Stats } from "./health.js";
+import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
-import { checkLocal, LOCAL_OPTIONS, NOT_LOCAL, noFiles } from "./local.js";
+import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import {
   type AsyncOptions,
+  CONSTRUCTOR_OPTIONS,
   checkOptions,
   type LocalAsyncOptions,
   type LocalOptions,
-  OPTIONS,
   type SnowflakeOptions,
   signalOf,
 } from "./options.js";
-import { type Port, portOf, releaserOf } from "./port.js";
-import { describe, drawKey, numeric, refused, writeRequest } from "./request.js";
-import { block, canBlock, retry, sleep, stallOf, unlessAborted } from "./wait.js";
+import { type Port, releaserOf, sharedPort } from "./port.js";
+import { numberOrNaN, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
+import { block, canBlock, retry, retryMsOf, sleep, unlessAborted } from "./wait.js";
 
 /** Has the constructor open a state file, … */
-const LOCAL = Symbol();
+const OPEN_LOCAL = Symbol();
 /** … or begin to. */
-const LOCAL_LATER = Symbol();
+const OPEN_LOCAL_ASYNC = Symbol();
 
 /** Not that of `Math`, which user code may have replaced. */
-const lesser = (a: number, b: number): number => (a < b ? a : b);
+const min = (a: number, b: number): number => (a < b ? a : b);
 
 /** The methods as they are here: what a generator mints by is what was checked, whatever a subclass makes of it. */
 const { joinNode, with: withChanges } = Layout.prototype;
 
 /** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
-const forgotten =
+const unclosed =
   typeof FinalizationRegistry === "undefined"
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
@@ -76,10 +76,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   // The block: IDs that are this object's, from `#at` to `#end`, good while the clock stays in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
-  #room = 0;
-  #at = 0;
+  #capacity = 0;
+  #cursor = 0;
   #end = 0;
-  #size = 0;
+  #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
 
@@ -88,8 +88,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #page!: BigUint64Array;
 
   /** The last refusal by the core, and how long until the call can succeed. A clock can throw its like. */
-  #refusal: FrazilError | undefined;
-  #retryMs = Infinity;
+  #lastRefusal: FrazilError | undefined;
+  #lastRetryMs = Infinity;
 
   #reserved = 0;
   #dropped = 0;
@@ -99,7 +99,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #rechecks = 0;
   #stalls = 0;
   #waitedMs = 0;
-  #counts!: CoreCounts;
+  #finalCounts!: CoreCounts;
 
   /**
    * A generator for one machine, without configuration: its state lies in a file that all processes and threads of the
@@ -120,8 +120,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * `CLOCK_BEFORE_EPOCH`.
    */
   static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
-    if (!Host.FILES) throw noFiles();
-    const ids = Reflect.construct(Snowflake, [options, LOCAL]) as Snowflake<L>;
+    if (!Host.FILES) throw nativeRequired();
+    const ids = Reflect.construct(Snowflake, [options, OPEN_LOCAL]) as Snowflake<L>;
     if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
     return ids;
   }
@@ -130,12 +130,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static async localAsync<const L extends LayoutInput = "default">(
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
-    if (!Host.FILES) throw noFiles();
+    if (!Host.FILES) throw nativeRequired();
     const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
-    const ids = Reflect.construct(Snowflake, [rest, LOCAL_LATER]) as Snowflake<L>;
-    const opened = ids.#whenOpened(rest);
+    const ids = Reflect.construct(Snowflake, [rest, OPEN_LOCAL_ASYNC]) as Snowflake<L>;
+    const opened = ids.#finishOpenAsync(rest);
     try {
       await unlessAborted(opened, signal);
       if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
@@ -155,17 +155,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   constructor(options: SnowflakeOptions<L>);
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
-    const local = Boolean(Host.FILES) && (kind === LOCAL || kind === LOCAL_LATER);
-    const known = Host.FILES && local ? LOCAL_OPTIONS : OPTIONS;
+    const local = Boolean(Host.FILES) && (kind === OPEN_LOCAL || kind === OPEN_LOCAL_ASYNC);
+    const known = Host.FILES && local ? LOCAL_OPTIONS : CONSTRUCTOR_OPTIONS;
     const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
-    if (Host.FILES && local) checkLocal(given);
+    if (Host.FILES && local) checkLocalOptions(given);
     const { layout = "default", epochMs, node, unshared = false, now } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
       PartsOf<L>
     >;
-    if (typeof unshared !== "boolean") throw config("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
-    if (now !== undefined && typeof now !== "function") throw config("INVALID_OPTION", "now", now, Rule.FUNCTION);
+    if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
     this.#private = now !== undefined;
     this.#local = local;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
@@ -173,7 +173,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.node = typeof joined === "number" ? joined : undefined;
     let port: Port;
     try {
-      port = portOf(load);
+      port = sharedPort(load);
     } catch (error) {
       if (!(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
       this.#unavailable = error;
@@ -182,7 +182,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#port = port;
     const { backend, calls, page, causes } = port.binding;
     const { files } = port.binding;
-    if (Host.FILES && local && files === undefined) throw noFiles(causes);
+    if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
@@ -190,23 +190,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    const described = describe(this.layout, given, joined, this.#private);
+    const request = openRequest(this.layout, given, joined, this.#private);
     // From here until the answers are read no user code runs: it could write into the page too.
-    const write = () => writeRequest(port, described);
+    const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
-      files.describe(port, given, write);
-      if (kind === LOCAL_LATER) this.#opening = files.openAsync(port);
-      else this.#opened(files.open(port), given);
+      files.writeRequest(port, given, write);
+      if (kind === OPEN_LOCAL_ASYNC) this.#opening = files.openAsync(port);
+      else this.#finishOpen(files.open(port), given);
       return;
     }
     write();
-    this.#opened(calls.open(page), given);
-    if (Host.FILES && backend === "wasm" && !unshared && !this.#private) claimProcess();
+    this.#finishOpen(calls.open(page), given);
+    if (Host.FILES && backend === "wasm" && !unshared && !this.#private) markProcess();
   }
 
   /** Takes over what was opened. No user code has run since the page was written. */
-  #opened(status: number, given: Record<string, unknown>): void {
-    if (status !== 0) throw refused(this.#port as Port, status, given);
+  #finishOpen(status: number, given: Record<string, unknown>): void {
+    if (status !== 0) throw openRefusal(this.#port as Port, status, given);
     // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
@@ -219,14 +219,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       // Its default is the core's.
       if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
     }
-    if (this.#private || this.#local) forgotten?.register(this, releaserOf(this.#port as Port, this.#handle), this);
+    if (this.#private || this.#local) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
 
   /** Takes over the state file that is being opened, when it is. */
-  async #whenOpened(given: Record<string, unknown>): Promise<void> {
+  async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
     const { files } = (this.#port as Port).binding;
     const ticket = await this.#opening;
-    if (Host.FILES && files) this.#opened(files.opened(this.#port as Port, ticket as number), given);
+    if (Host.FILES && files) this.#finishOpen(files.opened(this.#port as Port, ticket as number), given);
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
@@ -245,7 +245,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     // `#holds`, written out: this is the path that every ID takes. A clock that was replaced may give an object, whose
     // comparison is user code: the block is looked at last.
-    if (now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end) return this.#ids[this.#at++] as bigint;
+    if (now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end)
+      return this.#ids[this.#cursor++] as bigint;
     return this.#refill(now, this.#maxWaitMs);
   };
 
@@ -262,23 +263,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly fill = (target: BigUint64Array): BigUint64Array => {
     this.#checkTarget(target);
-    this.#fill(called(target, this.#maxWaitMs));
+    this.#fill(newCall(target, this.#maxWaitMs));
     return target;
   };
 
   /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
-  readonly nextMany = (count: number): bigint[] => listOf(this.#many(count), (id) => id);
+  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), (id) => id);
 
   /** That many IDs as decimal text. Throws as `fill`. */
-  readonly nextManyStrings = (count: number): string[] => listOf(this.#many(count), (id) => `${id}`);
+  readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), (id) => `${id}`);
 
   /** The next ID; waits up to `maxAsyncWaitMs` without holding the event loop. Rejects as `next` throws. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    return this.#patiently(signal, () => {
+    return this.#retry(signal, () => {
       const now = this.#clock();
-      return this.#holds(now) ? (this.#ids[this.#at++] as bigint) : this.#refill(now, 0);
+      return this.#hasIdAt(now) ? (this.#ids[this.#cursor++] as bigint) : this.#refill(now, 0);
     });
   };
 
@@ -292,17 +293,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     const signal = signalOf(options);
     this.#checkTarget(target, this.#maxAsyncWaitMs);
-    await this.#fillPatiently(called(target, 0), signal);
+    await this.#fillWithRetry(newCall(target, 0), signal);
     return target;
   };
 
   /** That many IDs, waiting as `fillAsync`. Those that an aborted call had got are issued by the calls after it. */
   readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
-    this.#manyPatiently(count, options, (id) => id);
+    this.#mintManyAsync(count, options, (id) => id);
 
   /** That many IDs as decimal text, waiting as `nextManyAsync`. */
   readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#manyPatiently(count, options, (id) => `${id}`);
+    this.#mintManyAsync(count, options, (id) => `${id}`);
 
   /** Takes an ID apart: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
@@ -310,13 +311,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** What it has done so far. Counted apart from the hot path, so it costs nothing. */
   readonly stats = (): Stats => ({
     backend: this.backend,
-    issued: this.#taken() - this.#returned,
+    issued: this.#takenCount() - this.#returned,
     dropped: this.#dropped,
     reservations: this.#reservations,
     rechecks: this.#rechecks,
     stalls: this.#stalls,
     waitedMs: this.#waitedMs,
-    ...this.#countsOfCore(),
+    ...this.#coreCounts(),
   });
 
   /**
@@ -326,22 +327,22 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ClockError} `INVALID_CLOCK`.
    */
   readonly health = (): Health => {
-    this.#ready();
+    this.#requirePort();
     const now = this.#clock();
     // Once more: the clock may have closed this.
-    return healthOf(this.#ready(), this.#handle, now, this.#local);
+    return readHealth(this.#requirePort(), this.#handle, now, this.#local);
   };
 
   /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
   readonly close = (): void => {
     if (this.#closed) return;
-    const counts = this.#countsOfCore();
+    const counts = this.#coreCounts();
     if (this.#closed) return;
-    this.#counts = counts;
+    this.#finalCounts = counts;
     this.#closed = true;
     this.#dropBlock();
     if ((this.#private || this.#local) && this.#port !== undefined) {
-      forgotten?.unregister(this);
+      unclosed?.unregister(this);
       releaserOf(this.#port, this.#handle)();
     }
   };
@@ -357,44 +358,44 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /** What the core has counted, or had when this was closed. */
-  #countsOfCore(): CoreCounts {
-    return this.#closed ? this.#counts : countsOf(this.#port, this.#handle);
+  #coreCounts(): CoreCounts {
+    return this.#closed ? this.#finalCounts : readCounts(this.#port, this.#handle);
   }
 
   /** Whether the block has an ID left for the time. What is no number is left to the core: comparing it could run user code. */
-  #holds(now: number): boolean {
-    return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#at < this.#end;
+  #hasIdAt(now: number): boolean {
+    return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
   }
 
   /** How many IDs were taken out of the block and the core, by anybody: it only grows. */
-  #taken(): number {
-    return this.#reserved - (this.#end - this.#at) - this.#dropped + this.#returned;
+  #takenCount(): number {
+    return this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
   }
 
   /** Reserves a new block and takes its first ID. Grown while blocks are used up within their tick, else a single ID. */
   #refill(now: number, waitMs: number): bigint {
-    const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#at === this.#end;
-    const want = usedUp ? lesser(2 * this.#size, this.#maxBlock) : 1;
-    const count = this.#reserve(want, now, called(undefined, waitMs));
+    const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
+    const want = usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
+    const count = this.#reserve(want, now, newCall(undefined, waitMs));
     // Only now: a refused call loses no ID, and the rest of the block is good once the clock is back in its tick.
     this.#dropBlock();
     const numbers = this.#numbers;
     const page = this.#page;
-    this.#size = count;
+    this.#blockSize = count;
     this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
     this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
     if (count > 1) {
       this.#copyBlock(page, count);
-      this.#at = 1;
+      this.#cursor = 1;
     }
     return page[0] as bigint;
   }
 
   /** Makes the first IDs of an array the block. */
   #copyBlock(ids: BigUint64Array, count: number): void {
-    if (this.#room < count) {
+    if (this.#capacity < count) {
       this.#ids = new Ids(count);
-      this.#room = count;
+      this.#capacity = count;
     }
     copyIds(ids, 0, count, this.#ids, 0);
     this.#end = count;
@@ -402,74 +403,74 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /** Forgets the rest of the block: later IDs are larger, so these may never come after them. */
   #dropBlock(): void {
-    this.#dropped += this.#end - this.#at;
-    this.#at = 0;
+    this.#dropped += this.#end - this.#cursor;
+    this.#cursor = 0;
     this.#end = 0;
-    this.#size = 0;
+    this.#blockSize = 0;
     this.#untilMs = 0;
   }
 
   /** Makes the IDs that an aborted call had got the block, for as long as it takes to issue them. */
-  #keep({ target, done }: Filling): void {
+  #restoreBlock({ target, done }: FillCall): void {
     this.#dropBlock();
     this.#copyBlock(target, done);
-    this.#size = 1;
+    this.#blockSize = 1;
     this.#fromMs = -Infinity;
     this.#untilMs = Infinity;
   }
 
-  #many(count: number): BigUint64Array {
-    this.#admit(count);
+  #mintMany(count: number): BigUint64Array {
+    this.#checkCount(count);
     const target = new Ids(count);
-    this.#fill(called(target, this.#maxWaitMs));
+    this.#fill(newCall(target, this.#maxWaitMs));
     return target;
   }
 
   /** Fills what is left of the target: the rest of the block first, then straight from the core. */
-  #fill(call: Filling): void {
+  #fill(call: FillCall): void {
     while (call.done < call.length) {
       const now = this.#clock();
-      this.#ready(call);
-      if (this.#holds(now)) {
-        const at = this.#at;
-        const count = lesser(this.#end - at, call.length - call.done);
-        this.#at += count;
-        this.#deliver(call, this.#ids, at, count);
+      this.#requirePort(call);
+      if (this.#hasIdAt(now)) {
+        const at = this.#cursor;
+        const count = min(this.#end - at, call.length - call.done);
+        this.#cursor += count;
+        this.#copyToTarget(call, this.#ids, at, count);
       } else {
-        const count = this.#reserve(lesser(call.length - call.done, Page.IDS), now, call);
+        const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
         this.#dropBlock();
-        this.#deliver(call, this.#page, 0, count);
+        this.#copyToTarget(call, this.#page, 0, count);
       }
     }
   }
 
   /** Copies IDs that were taken into the target of a call. Counted first, so that nothing that fails gives them twice. */
-  #deliver(call: Filling, ids: BigUint64Array, from: number, count: number): void {
+  #copyToTarget(call: FillCall, ids: BigUint64Array, from: number, count: number): void {
     const at = call.done;
-    if (at === 0) call.since = this.#taken() - count;
+    if (at === 0) call.takenBefore = this.#takenCount() - count;
     call.done += count;
     copyIds(ids, from, count, call.target, at);
   }
 
-  #patiently<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
-    return retry(attempt, signal, this.#maxAsyncWaitMs, (error, restMs) => {
-      const retryMs = error === this.#refusal ? this.#retryMs : Infinity;
-      if (retryMs <= restMs) this.#waitedMs += retryMs;
+  #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+    return retry(attempt, signal, this.#maxAsyncWaitMs, (error, limitMs) => {
+      const retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
+      if (retryMs <= limitMs) this.#waitedMs += retryMs;
       return retryMs;
     });
   }
 
-  async #fillPatiently(call: Filling, signal: AbortSignal | undefined): Promise<void> {
+  async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    await this.#patiently(signal, () => this.#fill(call));
+    await this.#retry(signal, () => this.#fill(call));
   }
 
-  async #manyPatiently<T>(count: number, options: AsyncOptions | undefined, as: (id: bigint) => T): Promise<T[]> {
+  async #mintManyAsync<T>(count: number, options: AsyncOptions | undefined, as: (id: bigint) => T): Promise<T[]> {
     const signal = signalOf(options);
-    this.#admit(count, this.#maxAsyncWaitMs);
-    const call = called(new Ids(count), 0);
+    this.#checkCount(count, this.#maxAsyncWaitMs);
+    const call = newCall(new Ids(count), 0);
     try {
-      await this.#fillPatiently(call, signal);
+      await this.#fillWithRetry(call, signal);
     } catch (error) {
       if (signal?.aborted) this.#giveBack(call);
       throw error;
@@ -478,50 +479,50 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /** The IDs of an aborted call are kept only if nobody took one since its first, or the order would be lost. */
-  #giveBack(call: Filling): void {
+  #giveBack(call: FillCall): void {
     const { target, done } = call;
-    const alone = this.#taken() - call.since === done;
+    const alone = this.#takenCount() - call.takenBefore === done;
     this.#returned += done;
     // Where copying them failed (a stack overflow), the last place is empty.
-    if (target[done - 1] && alone && !this.#closed) this.#keep(call);
+    if (target[done - 1] && alone && !this.#closed) this.#restoreBlock(call);
     else this.#dropped += done;
   }
 
   /** Refuses a count that is no count, or that full lead and full wait could never meet. */
-  #admit(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
-    const port = this.#ready();
-    const status = port.binding.calls.admit(port.binding.page, this.#handle, numeric(count), waitMs);
+  #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
+    const port = this.#requirePort();
+    const status = port.binding.calls.admit(port.binding.page, this.#handle, numberOrNaN(count), waitMs);
     if (status !== 0) throw port.error(status, count);
   }
 
   #checkTarget(target: BigUint64Array, waitMs?: number): void {
-    if (!isIdArray(target, "BigUint64Array")) throw config("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    this.#admit(lengthOf(target), waitMs);
+    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
+    this.#checkCount(lengthOf(target), waitMs);
   }
 
   /** The way to the core. To be asked anew after user code has run, which may have closed this, or taken the target away. */
-  #ready(call?: Call): Port {
+  #requirePort(call?: MintCall): Port {
     if (this.#closed) throw new ConfigError("CLOSED", "close() was called on this generator");
     if (this.#port === undefined) throw this.#unavailable;
     const target = call?.target;
-    if (target !== undefined && lengthOf(target) < (call as Call).length) {
-      const issued = { issued: (call as Call).done };
+    if (target !== undefined && lengthOf(target) < (call as MintCall).length) {
+      const issued = { issued: (call as MintCall).done };
       throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST, undefined, undefined, issued);
     }
     return this.#port;
   }
 
   /** The number of IDs that `#page` holds now: at least one. Waits while the call may, where the host can. */
-  #reserve(want: number, nowMs: number, call: Call): number {
+  #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
     let confirmed = false;
     for (;;) {
-      const port = this.#ready(call);
+      const port = this.#requirePort(call);
       const { calls, page } = port.binding;
       this.#numbers = port.numbers;
       this.#page = port.ids;
       // A replaced `Date.now` may return anything.
-      const status = calls.reserve(page, this.#handle, numeric(now), want, confirmed);
+      const status = calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
       if (status === 0) {
         // From here until the IDs are counted as taken, no user code runs.
         const count = this.#numbers[Slot.COUNT] as number;
@@ -530,7 +531,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         return count;
       }
       if (status === Page.KEYLESS) {
-        drawKey(port);
+        writeNewKey(port);
         continue;
       }
       if (status === Page.RECHECK) {
@@ -538,12 +539,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         confirmed = true;
       } else {
         const error = port.error(status, now, call.target && { issued: call.done });
-        const retryMs = stallOf(error);
-        this.#refusal = error;
-        this.#retryMs = retryMs;
+        const retryMs = retryMsOf(error);
+        this.#lastRefusal = error;
+        this.#lastRetryMs = retryMs;
         if (retryMs < Infinity) this.#stalls++;
-        if (!(Host.BLOCKS && retryMs <= call.restMs && canBlock())) throw error;
-        call.restMs -= retryMs;
+        if (!(Host.BLOCKS && retryMs <= call.remainingMs && canBlock())) throw error;
+        call.remainingMs -= retryMs;
         this.#waitedMs += retryMs;
         block(retryMs);
         confirmed = false;

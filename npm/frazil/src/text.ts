@@ -102,8 +102,8 @@ export interface ByteForm {
 const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 const TWO_32 = 0x1_0000_0000;
 /** Where a `bigint` becomes eight bytes, and eight bytes a `bigint`. */
-const eight = /* @__PURE__ */ new Uint8Array(8);
-const word = /* @__PURE__ */ (() => new DataView(eight.buffer))();
+const scratch = /* @__PURE__ */ new Uint8Array(8);
+const word = /* @__PURE__ */ (() => new DataView(scratch.buffer))();
 
 /** The error about a text. */
 const refuse = (field: string, value: unknown, rule: string, position?: number, max?: unknown): FrazilError =>
@@ -274,7 +274,7 @@ function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => nu
 
 function readBytes(bytes: Uint8Array): bigint {
   checkBytes(bytes, Rule.TEXT_BYTES, () => 8);
-  eight.set(bytes);
+  scratch.set(bytes);
   return word.getBigUint64(0);
 }
 
@@ -282,7 +282,7 @@ function readBytes(bytes: Uint8Array): bigint {
 export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
   encode(id: IdInput) {
     word.setBigUint64(0, parseId(ANY_ID, id));
-    return eight.slice();
+    return scratch.slice();
   },
   decode: readBytes,
   tryDecode: (bytes: unknown) => attempt(readBytes, bytes),

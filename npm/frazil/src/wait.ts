@@ -4,31 +4,31 @@ import { ClockError, type FrazilError } from "./errors.js";
 import { ownOf } from "./own.js";
 
 /** Whether this thread may block; `undefined` until it was tried. */
-let blocks: boolean | undefined;
+let mayBlock: boolean | undefined;
 
 /** Waits at a cell that holds 0 and that nobody else has: for `ms`, or not at all where the value is another. */
-const waitAt = (value: number, ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, value, ms);
+const waitOnCell = (value: number, ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, value, ms);
 
 /**
  * Whether this thread may block: Node, Bun and Deno may, and workers of a page that is cross-origin isolated; a page and
  * Cloudflare Workers may not.
  */
 export function canBlock(): boolean {
-  if (blocks === undefined) {
+  if (mayBlock === undefined) {
     try {
       // Returns at once where blocking is allowed, and throws where it is not.
-      waitAt(1, 0);
-      blocks = true;
+      waitOnCell(1, 0);
+      mayBlock = true;
     } catch {
-      blocks = false;
+      mayBlock = false;
     }
   }
-  return blocks;
+  return mayBlock;
 }
 
 /** Blocks the thread. Only where `canBlock`. */
 export function block(ms: number): void {
-  waitAt(0, ms);
+  waitOnCell(0, ms);
 }
 
 /** Waits for a promise. Rejects with the signal's reason when it aborts. */
@@ -64,7 +64,7 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
 }
 
 /** Milliseconds until the call that the core refused can first succeed; without end where waiting does not help. */
-export function stallOf(error: FrazilError): number {
+export function retryMsOf(error: FrazilError): number {
   const { retryAfterMs = 0 } = ownOf(error);
   return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
 }

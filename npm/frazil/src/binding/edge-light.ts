@@ -14,4 +14,4 @@ export enum Host {
 }
 
 export const inWorkerThread = (): boolean => false;
-export const claimProcess = (): void => {};
+export const markProcess = (): void => {};

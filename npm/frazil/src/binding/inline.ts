@@ -4,9 +4,9 @@ import type { Binding } from "../boundary.js";
 import { instantiate } from "./wasm.js";
 
 /** The bytes of the module, decoded at the first use. */
-export const bytesInline = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-export const load = (): Binding => instantiate(() => new WebAssembly.Module(bytesInline()));
+export const load = (): Binding => instantiate(() => new WebAssembly.Module(wasmBytes()));
 
 /**
  * What the host might do, 0 or 1. An enum, because esbuild puts its numbers where they are used: what a host can never do
@@ -29,4 +29,4 @@ export const inWorkerThread = (): boolean =>
   globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;
 
 /** Nothing is known of other threads and realms here. */
-export const claimProcess = (): void => {};
+export const markProcess = (): void => {};

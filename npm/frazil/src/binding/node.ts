@@ -2,11 +2,11 @@
 
 import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
-import { type StateFiles, withFiles } from "../files.js";
+import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
 import { ownOf } from "../own.js";
-import { bytesInline } from "./inline.js";
-import { bindTo, type Exports, unavailable } from "./wasm.js";
+import { wasmBytes } from "./inline.js";
+import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
 interface Addon extends Calls, FileCalls {
   abi(): number;
@@ -15,7 +15,7 @@ interface Addon extends Calls, FileCalls {
 }
 
 /** The packages that may carry the addon for this machine. glibc and musl are not told apart: a wrong one fails to load. */
-function carriers(): string[] {
+function addonPackages(): string[] {
   const { platform, arch } = process;
   if (platform === "linux") return [`frazil-linux-${arch}-gnu`, `frazil-linux-${arch}-musl`];
   return [`frazil-${platform}-${arch}`];
@@ -23,16 +23,16 @@ function carriers(): string[] {
 
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
-  for (const carrier of carriers()) {
+  for (const addonPackage of addonPackages()) {
     try {
       // Built-in modules by a call that bundlers do not follow: they would try to bundle the addon. In a bundle that is an
       // ES module there is no `__filename`, and the addon is looked for from the working directory.
       const { createRequire } = process.getBuiltinModule("node:module");
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
-      const addon = require(carrier) as Addon;
-      if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
+      const addon = require(addonPackage) as Addon;
+      if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
       const bind = (): Binding<StateFiles> => {
-        const files = withFiles(addon);
+        const files = stateFilesOf(addon);
         // Owned by what the port holds for as long as it is.
         const { page, memory } = addon.page(files);
         // A property of its own: asking a view for its buffer calls into the engine, and this is asked at each crossing.
@@ -46,7 +46,7 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
           buffer: () => buffer,
           offset: 0,
           causes,
-          again: bind,
+          anotherPage: bind,
         };
       };
       return { binding: bind(), causes };
@@ -62,13 +62,13 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
 }
 
 /** Where the realms of a thread find its WebAssembly: an object that all of them have in common. */
-const THREAD = Symbol.for("frazil.wasm");
+const THREAD_WASM = Symbol.for("frazil.wasm");
 
 /**
  * Makes the instance in the main realm of the thread, so that it outlives the realm that asks, and keeps none of it alive.
  * A function for an answer: a copy of `process`, as Jest makes one for each realm, has the same function.
  */
-const MAKE = `(bytes) => {
+const INSTANTIATE = `(bytes) => {
   const glue = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), glue);
   exports.__wbindgen_start?.();
@@ -77,16 +77,16 @@ const MAKE = `(bytes) => {
 
 /** The one instance of the thread: vm contexts that had one each would repeat each other. */
 function loadWasm(): Binding<StateFiles> {
-  const thread = process.getBuiltinModule("node:process") as { [THREAD]?: () => Exports };
-  const binding = bindTo(() => {
-    if (thread[THREAD] === undefined) {
-      const make = process.getBuiltinModule("node:vm").runInThisContext(MAKE);
-      Object.defineProperty(thread, THREAD, ownOf({ value: make(bytesInline()) }));
+  const thread = process.getBuiltinModule("node:process") as { [THREAD_WASM]?: () => Exports };
+  const binding = bindExports(() => {
+    if (thread[THREAD_WASM] === undefined) {
+      const make = process.getBuiltinModule("node:vm").runInThisContext(INSTANTIATE);
+      Object.defineProperty(thread, THREAD_WASM, ownOf({ value: make(wasmBytes()) }));
     }
-    return (thread[THREAD] as () => Exports)();
+    return (thread[THREAD_WASM] as () => Exports)();
   });
   // An integer comes out signed.
-  const abi = (thread[THREAD]?.().abi() as number) >>> 0;
+  const abi = (thread[THREAD_WASM]?.().abi() as number) >>> 0;
   if (abi !== Page.ABI) {
     throw new ConfigError(
       "STATE_CONFLICT",
@@ -97,26 +97,26 @@ function loadWasm(): Binding<StateFiles> {
 }
 
 /** The marks of WebAssembly, which the addon reads, and the mark of the addon. See `crates/napi/src/backends.rs`. */
-const FILE = "/proc/self/personality";
-const VARIABLE = "FRAZIL_WASM_PROCESS";
-const MAPPING = "/memfd:frazil-native";
+const MARK_FILE = "/proc/self/personality";
+const MARK_VARIABLE = "FRAZIL_WASM_PROCESS";
+const ADDON_MAPPING = "/memfd:frazil-native";
 
 /** Under this the thread notes that it has claimed the process, for all its realms. */
-const CLAIMED = /* @__PURE__ */ Symbol.for("frazil.claimed");
+const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
 /** Leaves the mark of WebAssembly on the process, and returns what takes it away again. */
-function mark(): () => void {
+function leaveMark(): () => void {
   const { closeSync, openSync } = process.getBuiltinModule("node:fs");
   try {
     // An open file: it is the process's alone, is not inherited, and no program sweeps it away.
-    const file = openSync(FILE, "r");
+    const file = openSync(MARK_FILE, "r");
     return () => closeSync(file);
   } catch {
     // Not Linux, or files may not be read. Only the main thread can set a variable of the process.
     const { env, pid } = process.getBuiltinModule("node:process");
     const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
     try {
-      env[VARIABLE] = `${pid}:${timeOrigin}`;
+      env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
     } catch (cause) {
       throw new ConfigError(
         "STATE_CONFLICT",
@@ -125,7 +125,7 @@ function mark(): () => void {
       );
     }
     return () => {
-      delete env[VARIABLE];
+      delete env[MARK_VARIABLE];
     };
   }
 }
@@ -136,13 +136,13 @@ function mark(): () => void {
  *
  * @throws {ConfigError} `STATE_CONFLICT`
  */
-export function claimProcess(): void {
-  const thread = process.getBuiltinModule("node:process") as { [CLAIMED]?: true };
-  if (thread[CLAIMED]) return;
+export function markProcess(): void {
+  const thread = process.getBuiltinModule("node:process") as { [MARKED]?: true };
+  if (thread[MARKED]) return;
   // Before the look at the addon's mark, so that of two that start at once at least one sees the other.
-  const unmark = mark();
+  const unmark = leaveMark();
   if (!addonIsInUse()) {
-    Object.defineProperty(thread, CLAIMED, ownOf({ value: true }));
+    Object.defineProperty(thread, MARKED, ownOf({ value: true }));
     return;
   }
   unmark();
@@ -156,7 +156,7 @@ export function claimProcess(): void {
 /** Whether the addon has marked the process. Linux alone shows it. */
 function addonIsInUse(): boolean {
   try {
-    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(MAPPING);
+    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
   } catch {
     return false;
   }
@@ -202,19 +202,19 @@ export function load(): Binding<StateFiles> {
       },
     );
   }
-  const fallback = standIn(causes);
+  const fallback = wasmFallback(causes);
   warnOnce(reasons);
   return fallback;
 }
 
 /** WebAssembly in place of the addon. Where it fails too, its error has the causes of both. */
-function standIn(causes: readonly unknown[]): Binding<StateFiles> {
+function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
   try {
     return { ...loadWasm(), causes };
   } catch (error) {
     if ((error as ConfigError).code === "STATE_CONFLICT") throw error;
     const all = [...causes, (error as Error).cause];
-    throw unavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
+    throw wasmUnavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
   }
 }
 

@@ -18,7 +18,7 @@ export interface Exports extends Calls {
 const GLUE = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
 
 /** The error where WebAssembly cannot be had. */
-export const unavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
+export const wasmUnavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
   new ConfigError(
     "WASM_UNAVAILABLE",
     `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${reasons}`,
@@ -27,14 +27,14 @@ export const unavailable = (cause: unknown, reasons = String(cause)): ConfigErro
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export const instantiate = (compile: () => WebAssembly.Module): Binding =>
-  bindTo(() => {
+  bindExports(() => {
     const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
     exports.__wbindgen_start?.();
     return exports;
   });
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export function bindTo(make: () => Exports): Binding {
+export function bindExports(make: () => Exports): Binding {
   try {
     const exports = make();
     const page = exports.page();
@@ -76,7 +76,7 @@ export function bindTo(make: () => Exports): Binding {
       backend: "wasm",
       calls,
       files: undefined,
-      again: undefined,
+      anotherPage: undefined,
       page,
       memory,
       buffer,
@@ -84,6 +84,6 @@ export function bindTo(make: () => Exports): Binding {
       causes: [],
     };
   } catch (error) {
-    throw unavailable(error);
+    throw wasmUnavailable(error);
   }
 }
