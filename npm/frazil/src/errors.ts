@@ -71,7 +71,7 @@ export class FrazilError extends Error {
 
   /** Whether a value is an error of this package, whichever copy or realm made it. */
   static is(error: unknown): error is FrazilError {
-    return error instanceof FrazilError;
+    return isFrazilError(error);
   }
 
   static override [Symbol.hasInstance](error: unknown): boolean {
@@ -81,6 +81,9 @@ export class FrazilError extends Error {
     return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
   }
 }
+
+// Outside the class, here as in other files: a bundler gives a class that refers to itself another name in stack traces.
+const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
 
 /** The program or its surroundings are set up wrongly. */
 export class ConfigError extends FrazilError {

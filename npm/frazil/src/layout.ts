@@ -154,6 +154,8 @@ function copyField(field: LayoutField): LayoutField {
  * ```
  */
 export class Layout<P extends string = string> {
+  /** Kept where a minifier renames the class. @internal */
+  static readonly name: string = "Layout";
   // Declared, since the constructor defines them, for good: a layout that changed would decode other IDs than it minted.
   /** Unix milliseconds of tick 0. */
   declare readonly epochMs: number;
@@ -202,7 +204,7 @@ export class Layout<P extends string = string> {
     if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
     // A subclass still has fields of its own to define.
-    if (new.target === Layout) Object.freeze(this);
+    if (isLayout(new.target)) Object.freeze(this);
   }
 
   /**
@@ -211,19 +213,14 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    let layout = builtIns.get(name);
-    if (!layout) {
-      layout = new Layout(namedSpec(name)) as Layout;
-      builtIns.set(name, layout);
-    }
-    return layout as never;
+    return builtIn(name) as never;
   }
 
   /** A layout given in any of its forms. @internal */
   static from(input: unknown): Layout {
     // By what only the constructor gives: a prototype alone makes no layout.
     if (typeof input === "object" && input !== null && #shape in input) return input as Layout;
-    return typeof input === "string" ? Layout.named(input as LayoutName) : new Layout(input as LayoutSpec);
+    return typeof input === "string" ? builtIn(input as LayoutName) : layoutOf(input as LayoutSpec);
   }
 
   /** The names that `Layout.named` knows. */
@@ -234,7 +231,8 @@ export class Layout<P extends string = string> {
   /** The same layout with some of its parts changed, such as `{ epochMs }`. */
   with(changes: Partial<LayoutSpec>): Layout<P> {
     const { epochMs, tickMs, unsigned, fields } = this;
-    return new Layout({ epochMs, tickMs, unsigned, fields, ...checkKeys("INVALID_LAYOUT", "layout", changes, SPEC) });
+    const changed = checkKeys("INVALID_LAYOUT", "layout", changes, SPEC);
+    return layoutOf({ epochMs, tickMs, unsigned, fields, ...changed }) as Layout<P>;
   }
 
   /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
@@ -437,4 +435,18 @@ export class Layout<P extends string = string> {
     const beyondMs = (ms - this.epochMs) % this.tickMs;
     return [(ms - this.epochMs - beyondMs) / this.tickMs, beyondMs];
   }
+}
+
+// Outside the class: a bundler gives a class that refers to itself another name in stack traces.
+const layoutOf = (spec: LayoutSpec): Layout => new Layout(spec);
+/** Whether that is the class itself, and not one derived from it. */
+const isLayout = (target: unknown): boolean => target === Layout;
+
+function builtIn(name: LayoutName): Layout {
+  let layout = builtIns.get(name);
+  if (!layout) {
+    layout = layoutOf(namedSpec(name));
+    builtIns.set(name, layout);
+  }
+  return layout;
 }

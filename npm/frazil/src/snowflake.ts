@@ -52,6 +52,8 @@ const unclosed =
  * ```
  */
 export class Snowflake<const L extends LayoutInput = "default"> {
+  /** Kept where a minifier renames the class. @internal */
+  static readonly name: string = "Snowflake";
   /** What the bits mean. */
   readonly layout: Layout<PartsOf<L>>;
   /** The node id as one number; `undefined` for a layout without a node field. */
@@ -121,7 +123,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
     if (!Host.FILES) throw nativeRequired();
-    const ids = Reflect.construct(Snowflake, [options, OPEN_LOCAL]) as Snowflake<L>;
+    const ids = openLocal<L>(options, OPEN_LOCAL);
     if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
     return ids;
   }
@@ -134,7 +136,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
     const signal = signalOf({ signal: given });
     signal?.throwIfAborted();
-    const ids = Reflect.construct(Snowflake, [rest, OPEN_LOCAL_ASYNC]) as Snowflake<L>;
+    const ids = openLocal<L>(rest, OPEN_LOCAL_ASYNC);
     const opened = ids.#finishOpenAsync(rest);
     try {
       await unlessAborted(opened, signal);
@@ -553,3 +555,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
   }
 }
+
+/** Outside the class: a bundler gives a class that refers to itself another name in stack traces. */
+const openLocal = <L extends LayoutInput>(options: unknown, kind: symbol): Snowflake<L> =>
+  Reflect.construct(Snowflake, [options, kind]) as Snowflake<L>;
