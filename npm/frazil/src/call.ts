@@ -1,16 +1,19 @@
 import { lengthOf } from "./arrays.js";
 
-/** A call that mints. How far it is stands here: an error that comes out of it may be the user's, and say anything. */
+/**
+ * A call that mints, and its progress. The progress is kept here and not read from an error, because an error may come
+ * from the user's clock and contain anything.
+ */
 export interface MintCall<T = BigUint64Array | undefined> {
-  /** How long it may still block. */
+  /** How long it may still block, in milliseconds. */
   remainingMs: number;
-  /** The array that it fills, if it fills one. */
+  /** The array to fill, if there is one. */
   readonly target: T;
-  /** How many IDs that takes: the length that it had at first. */
+  /** The length of the target when the call began. */
   readonly length: number;
-  /** How many of them it has. */
+  /** How many IDs the target has so far. */
   done: number;
-  /** `#taken()` before its first one. */
+  /** `#takenCount()` before the first of them. */
   takenBefore: number;
 }
 

@@ -1,4 +1,4 @@
-/** How a generator stands: what it counted, and whether it can issue. */
+/** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
 import type { Backend } from "./boundary.js";
 import type { FrazilError } from "./errors.js";
@@ -7,58 +7,62 @@ import { Slot } from "./generated/page.js";
 import type { Port } from "./port.js";
 import { numberOrNaN } from "./request.js";
 
-/** What a generator has done so far. */
+/** The counters of a generator. */
 export interface Stats {
   readonly backend: Backend;
-  /** IDs handed out. */
+  /** IDs issued. */
   readonly issued: number;
-  /** IDs reserved ahead and never handed out, because their tick was over. */
+  /** IDs that were reserved in advance and never issued, because their tick was over. */
   readonly dropped: number;
-  /** Calls into the core that gave IDs. */
+  /** Calls into the core that returned IDs. */
   readonly reservations: number;
-  /** Times the clock was read once more before a refusal. */
+  /** How often the clock was read again before a refusal. */
   readonly rechecks: number;
-  /** Times nothing could be issued at once. */
+  /** How often no ID could be issued at once. */
   readonly stalls: number;
-  /** Milliseconds that calls meant to wait. */
+  /** Milliseconds that calls intended to wait. A timer may take longer. */
   readonly waitedMs: number;
-  // Of these, generators of one copy of the package in a thread with equal layout, node id and lead have one count.
-  /** Times the clock was seen before its last reading. */
+  // The following are counted once for all generators of a copy of the package in a thread with the same layout, node
+  // id and lead.
+  /** How often a reading of the clock was earlier than the one before it. */
   readonly stepsBack: number;
-  /** The largest of these steps, in milliseconds. */
+  /** The largest of these steps back, in milliseconds. */
   readonly largestStepBackMs: number;
-  /** Times the clock was followed back, to another clock id. */
+  /** How often the clock went back and minting went on under another clock id. */
   readonly switches: number;
-  /** The furthest that an ID lay ahead of the clock, in milliseconds. */
+  /** The furthest that an ID was ahead of the clock, in milliseconds. */
   readonly worstLeadMs: number;
-  /** Calls that had to raise the ceiling of a state file first, and so waited for the disk. */
+  /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
   readonly extensions: number;
 }
 
-/** How a generator stands now. */
+/** The present state of a generator. */
 export interface Health {
-  /** Whether `next()` would give an ID at once. */
+  /** Whether `next()` would return an ID at once. */
   readonly ok: boolean;
-  /** What `next()` would be refused with, without waiting. */
+  /** The error that `next()` would throw if it did not wait. */
   readonly refusal: FrazilError | undefined;
-  /** How far the current tick lies ahead of the clock, in milliseconds. */
+  /** How far the current tick is ahead of the clock, in milliseconds. */
   readonly leadMs: number;
   /** When the time field of the layout runs out. */
   readonly endsAt: Date;
-  /** How long until then, in milliseconds; 0 once it is over. */
+  /** Milliseconds until `endsAt`; 0 after it. */
   readonly remainingMs: number;
-  /** What should be looked at although IDs are issued: a time field that runs out within a year, a clock that is not believed. */
+  /**
+   * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
+   * not trusted.
+   */
   readonly warnings: readonly string[];
-  /** The state file, of a `Snowflake.local()`. */
+  /** The state file, for a generator of `Snowflake.local()`. */
   readonly file?: StateFile;
 }
 
-/** What the core counts. @internal */
+/** The counters that the core keeps. @internal */
 export type CoreCounts = Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs" | "extensions">;
 
-/** What the core has counted; nothing where there is none. @internal */
+/** Reads the counters of the core; zeros if there is no backend. @internal */
 export function readCounts(port: Port | undefined, handle: number): CoreCounts {
-  // The counts depend on no time.
+  // The counters do not depend on the time that is passed.
   port?.binding.calls.health(port.binding.page, handle, 0);
   const count = (at: Slot) => port?.numbers[at] ?? 0;
   return {
@@ -70,11 +74,11 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
-/** How a generator stands at a time. @internal */
+/** The state of a generator at a time. @internal */
 export function readHealth(port: Port, handle: number, now: number, isLocal: boolean): Health {
   const { calls, page, files } = port.binding;
   const status = calls.health(page, handle, numberOrNaN(now));
-  // Read at once: what follows may run user code, which could write into the page too.
+  // All slots are read first: what follows may run user code, which could write into the page.
   const { numbers } = port;
   const endMs = numbers[Slot.END_MS] as number;
   const leadMs = numbers[Slot.LEAD_MS] as number;

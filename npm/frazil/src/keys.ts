@@ -1,17 +1,17 @@
-/** Reading what is given as an object: unknown keys are refused, since a misspelt one would silently be a default. */
+/** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
 import { ConfigError, configError, type ErrorCode } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { ownOf } from "./own.js";
 
-/** An edit distance within which a misspelt name is recognised. */
+/** The largest edit distance at which a known name is suggested for a misspelt one. */
 const MAX_DISTANCE = 4;
 
-/** How many letters to put in, leave out or change to make one text of the other (Levenshtein). */
+/** The Levenshtein distance: how many letters to insert, delete or change to turn one text into the other. */
 function distance(from: string, to: string): number {
-  // From the letters so far to each beginning of `to`, row by row; `left` is the one before in the row that is being made.
+  // `row` has the distance from the letters so far to each prefix of `to`. `left` is the previous entry of the new row.
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   let left = 0;
-  // A key that came from outside may be long, and then its beginning is as far from every name.
+  // A key from outside may be long. Its first 32 letters are then already too far from every name.
   for (const letter of from.split("", 32)) {
     row = row.map((above, at) => {
       const changed = (row[at - 1] as number) + Number(letter !== to[at - 1]);
@@ -22,12 +22,12 @@ function distance(from: string, to: string): number {
   return row[to.length] as number;
 }
 
-/** What to write instead of a name that is not known. */
+/** The hint for an unknown name: the nearest known one, or else `hint`. */
 export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
   let least = MAX_DISTANCE + 1;
   for (const name of known.split(", ")) {
     const letters = distance(key, name);
-    // A name that has no letter in common is none that was meant.
+    // A name that has no letter in common was not meant.
     if (letters < least && letters < name.length) {
       least = letters;
       hint = ` (did you mean ${name}?)`;
@@ -36,7 +36,7 @@ export function hintOf(key: string, known: string, hint = ` (one of ${known})`):
   return hint;
 }
 
-/** The refusal of an object with a class: what is not its own would silently be a default. */
+/** The error for an object with a class: properties that are not its own would silently be defaults. */
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
   const { name } = (value.constructor ?? Object) as { name?: unknown };
   const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
@@ -49,22 +49,22 @@ function notPlain(code: ErrorCode, field: string, value: object, known: string):
 }
 
 /**
- * What the object itself has, each value read once. A class's own object is taken where all of the names are its own, as those
- * of a layout or of what was decoded are, in whichever copy of the package.
+ * Reads the own properties of an object, each value once, and checks their names. An object with a class is accepted if
+ * all known names are its own properties, as for a layout or a decoded ID of any copy of the package.
  *
- *
- * @param known The names of the keys, as they stand in the message.
- * @param ignored More keys that may be there.
- * @throws {ConfigError} with the code, for anything but a plain object with keys out of these, with the nearest one.
+ * @param known The names of the keys, as the message lists them.
+ * @param ignored Further keys that are allowed.
+ * @throws {ConfigError} with `code`, if the value is not a plain object or has another key. The message suggests the
+ * nearest name.
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
   if (typeof given !== "object" || given === null) throw configError(code, field, given, Rule.AN_OBJECT);
   const own = ownOf(given);
   const prototype: unknown = Object.getPrototypeOf(given);
-  // Of whichever realm.
+  // Also true for objects of another realm.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
-  // Each list by itself: the engine remembers how a constant is split, and not how two are that were put together.
+  // The lists are split separately: the engine caches the result for a constant string, but not for a concatenation.
   const isIn = (names: string, key: string) => names.split(", ").includes(key);
   for (const key of Object.keys(own)) {
     if (!isIn(known, key) && !isIn(ignored, key))

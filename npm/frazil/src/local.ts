@@ -1,4 +1,4 @@
-/** What only `Snowflake.local()` is given and refused. */
+/** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
 import { Host } from "#binding";
 import { ConfigError, configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
@@ -20,10 +20,13 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
 
 export const LOCAL_OPTIONS =
   "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
-/** What others take, and `Snowflake.local()` does not. */
+/** Options that other calls take, and `Snowflake.local()` does not. */
 export const NOT_LOCAL = "now, unshared, signal";
 
-/** What is left out has a default; what is `undefined` was read from somewhere that did not have it. */
+/**
+ * Throws for options that belong to other calls, and for a `node` that is `undefined`. A node id that is left out has a
+ * default, but `undefined` means that the caller read it from a place that does not have it.
+ */
 export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {
     const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";

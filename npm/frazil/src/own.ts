@@ -1,5 +1,6 @@
 /**
- * What an object itself has, each value read once: what its class or `Object.prototype` has is nobody's option.
+ * A copy of an object's own properties, without a prototype. Each value is read once. Properties that are inherited
+ * from a class or from `Object.prototype` are left out: nobody passed them as options.
  *
  * @internal
  */

@@ -1,9 +1,10 @@
 /**
- * The way to the core: a binding (the native addon or the WebAssembly module) and the page of numbers it shares with us.
+ * The connection to the core: a binding (the native addon or the WebAssembly module) and the page, a block of memory
+ * that both sides read and write.
  *
- * One core serves a whole realm. A second copy or version of the package finds the way to it under a registered symbol, so
- * that both mint from the same states, or refuses where it speaks another version of the page. What lies there is functions
- * only: anybody can find it, and memory that the addon writes to must not be taken away.
+ * A realm has one core. A second copy of the package finds it under a registered symbol, so that both copies mint from
+ * the same states. If the versions of the page differ, the second copy throws `STATE_CONFLICT`. The symbol leads to
+ * functions only: any code can find it, and must not be able to transfer the memory that the addon writes to.
  */
 import { Host } from "#binding";
 import type { Binding } from "./boundary.js";
@@ -28,10 +29,10 @@ export class Port {
 
   constructor(readonly binding: Binding<StateFiles>) {}
 
-  /** Takes the views anew where WebAssembly's memory has grown: it moves to a new buffer, and old views go empty. */
+  /** Makes new views if WebAssembly's memory has grown: then it has a new buffer, and old views have length 0. */
   #refreshViews(): void {
     const { offset } = this.binding;
-    // Remembered, and not asked of a view: the getter that tells could be the user's.
+    // The buffer is kept in a field, and not read from a view: a program can replace the getter.
     const buffer = this.binding.buffer();
     if (this.#buffer === buffer) return;
     this.#buffer = buffer;
@@ -39,7 +40,7 @@ export class Port {
     this.#ids = new BigUint64Array(buffer, offset + 8 * Page.NUMBERS, Page.IDS);
   }
 
-  /** The slots of the page. */
+  /** The slots of the page: numbers by `Slot`. */
   get numbers(): Float64Array {
     this.#refreshViews();
     return this.#numbers;
@@ -51,13 +52,13 @@ export class Port {
     return this.#ids;
   }
 
-  /** What the last refusal is about. */
+  /** The name of the option or argument that the last refusal is about. */
   get subject(): string {
     const subject = SUBJECTS[this.numbers[Slot.SUBJECT] as number];
     return (Host.FILES ? (subject ?? this.binding.files?.subject(this)) : subject) as string;
   }
 
-  /** The error of a status, with what the page says about it. `value` is what the caller passed. */
+  /** The error for a status, with the details from the page. `value` is what the caller passed. */
   error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
     const { numbers } = this;
     const code = CODES[status] as ErrorCode;
@@ -67,7 +68,7 @@ export class Port {
     }
     const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
     const rule = RULES[numbers[Slot.RULE] as number];
-    // A count beyond `maxCount` is met by no later call either.
+    // A call with a count beyond `maxCount` never succeeds, so the error names that limit.
     if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
     if (rule) {
       return refusal(Class, code, this.subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
@@ -81,12 +82,12 @@ export class Port {
   }
 }
 
-/** Calls that outlive a generator, so they must not hold it. */
+/** Releases a handle. It outlives the generator, so it must not refer to it. */
 export function releaserOf({ binding: { calls, page } }: Port, handle: number): () => void {
   return () => calls.release(page, handle);
 }
 
-/** What the copies of the package in a realm share. @internal */
+/** What the copies of the package in a realm share: see the top of the file. @internal */
 interface SharedCore {
   readonly abi: number;
   readonly connect: () => Port;
@@ -97,7 +98,7 @@ const SHARED_CORE = /* @__PURE__ */ Symbol.for("frazil");
 /** The port of this copy of the package. */
 let ownPort: Port | undefined;
 
-/** The port, on the core that whichever copy in the realm was first got from `load`. @internal */
+/** The port of this copy, on the core that the first copy in the realm loaded. @internal */
 export function sharedPort(load: () => Binding<StateFiles>): Port {
   if (ownPort === undefined) {
     const realm = globalThis as { [SHARED_CORE]?: SharedCore };

@@ -1,4 +1,7 @@
-/** What is asked of the core, as the page takes it. */
+/**
+ * Requests to the core: what is written into the page before a call, and the error of a request to open that was
+ * refused.
+ */
 import { Host } from "#binding";
 import { processStartMs } from "./clock.js";
 import { configError, type FrazilError } from "./errors.js";
@@ -8,10 +11,10 @@ import type { Layout } from "./layout.js";
 import type { SequenceStart } from "./options.js";
 import type { Port } from "./port.js";
 
-/** A value as the core takes it: what is no number breaks the rule for numbers. */
+/** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
 export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
 
-/** What to open, as the page takes it: a slot and its number, one pair after the other. */
+/** A request to open a generator, as pairs for the page: a slot, then its number, and so on. */
 export function openRequest(
   layout: Layout,
   given: Record<string, unknown>,
@@ -21,7 +24,7 @@ export function openRequest(
   const { epochMs, tickMs, unsigned, fields } = layout;
   const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
   const pairs: number[] = [];
-  // A boolean becomes 0 or 1 in the page.
+  // The page holds 0 or 1 for a boolean.
   const write = (at: Slot, value: number | boolean) => {
     pairs.push(at, Number(value));
   };
@@ -49,26 +52,26 @@ export function openRequest(
   return pairs;
 }
 
-/** Writes what `describe` gave into the page. */
+/** Writes a request into the page. */
 export function writeRequest({ numbers }: Port, request: readonly number[]): void {
   for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
 
-/** The error of an opening that was refused, with the value that the caller gave. */
+/** The error of a request to open that was refused, with the value that the caller gave. */
 export function openRefusal(port: Port, status: number, given: Record<string, unknown>): FrazilError {
   const value = given[port.subject];
   const error = port.error(status, value);
-  // As of an environment variable.
+  // Such as the value of an environment variable.
   const isText = typeof value === "string" && value !== "none";
   const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? ", not text: Number(…)" : "";
   return hint ? configError(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
 }
 
-/** Puts a new key for the start of the sequence into the page. */
+/** Writes a new random key for the start of the sequence into the page. */
 export function writeNewKey(port: Port): void {
   const words = crypto.getRandomValues(new Uint32Array(4));
   const { numbers } = port;
-  // Not 0, which is no key: a source that was replaced may give nothing else.
+  // Not 0: a key of zeros means that there is no key, and a replaced random source may return only zeros.
   for (let at = 0; at < 4; at++) numbers[Slot.KEY + at] = words[at] || 1;
   numbers[Slot.HAS_KEY] = 1;
 }

@@ -1,4 +1,10 @@
-/** The face: what a caller holds. It waits, keeps a block, and turns numbers into IDs; what may be issued, the core decides. */
+/**
+ * `Snowflake`: the class that callers use. It keeps a block of reserved IDs, waits, and counts. The core decides which
+ * IDs may be issued. The block and its cursor are private fields of the class, so that `next()` is one chain of
+ * comparisons and one array read.
+ *
+ * Over 500 lines, since a private field cannot be shared between files, and a third of the lines document the public API.
+ */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
@@ -23,18 +29,23 @@ import { type Port, releaserOf, sharedPort } from "./port.js";
 import { numberOrNaN, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
 import { block, canBlock, retry, retryMsOf, sleep, unlessAborted } from "./wait.js";
 
-/** Has the constructor open a state file, … */
+/** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
-/** … or begin to. */
+/** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
-/** Not that of `Math`, which user code may have replaced. */
+/** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
-/** The methods as they are here: what a generator mints by is what was checked, whatever a subclass makes of it. */
+/**
+ * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked.
+ */
 const { joinNode, with: withChanges } = Layout.prototype;
 
-/** Gives back the numbers of private generators that nobody closed. Missing on Workers before 2025-05-05. */
+/**
+ * Releases the handle of a generator that was garbage-collected and never closed. Workers with a compatibility date
+ * before 2025-05-05 have no `FinalizationRegistry`.
+ */
 const unclosed =
   typeof FinalizationRegistry === "undefined"
     ? undefined
@@ -43,8 +54,9 @@ const unclosed =
 /**
  * Mints Snowflake IDs.
  *
- * Generators with equal layouts and node ids in one process share one state, so making one a request is correct. IDs of
- * one generator strictly increase where `layout.plan().ordered`. Every method works detached.
+ * All generators with the same layout and node id in one process share one state, so a new generator for each request
+ * is correct. If `layout.plan().ordered` is true, the IDs of one generator strictly increase. Every method can be
+ * called detached from the object.
  *
  * ```js
  * const ids = new Snowflake({ node: 7 });
@@ -52,31 +64,33 @@ const unclosed =
  * ```
  */
 export class Snowflake<const L extends LayoutInput = "default"> {
-  /** Kept where a minifier renames the class. @internal */
+  /** Keeps the name when a minifier renames the class. @internal */
   static readonly name: string = "Snowflake";
   /** What the bits mean. */
   readonly layout: Layout<PartsOf<L>>;
   /** The node id as one number; `undefined` for a layout without a node field. */
   readonly node: number | undefined;
   readonly #clock: () => number;
-  /** The way to the core; absent where no backend can be had, and then every minting call throws `#unavailable`. */
+  /**
+   * The connection to the core. If no backend is available, it is absent, and every minting call throws `#unavailable`.
+   */
   readonly #port: Port | undefined;
   readonly #unavailable: unknown;
   #handle = 0;
-  /** A state of its own, on a clock of its own. */
+  /** Whether the generator has its own clock (`now`) and its own state, which no other generator shares. */
   readonly #private: boolean;
-  /** A state that is kept in a file. */
+  /** Whether the state is in a file. */
   readonly #local: boolean;
-  /** How long it is until the first ID. */
+  /** How long to wait before the first ID, in milliseconds. */
   #startWaitMs = 0;
   #maxBlock = 1;
   #maxWaitMs = 0;
   #maxAsyncWaitMs = 0;
-  /** A ticket for the state file that is being opened. */
+  /** Resolves with the ticket of the state file that is being opened. */
   #opening: Promise<number> | undefined;
   #closed = false;
 
-  // The block: IDs that are this object's, from `#at` to `#end`, good while the clock stays in `[#fromMs, #untilMs)`.
+  // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
   #capacity = 0;
   #cursor = 0;
@@ -85,17 +99,19 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #fromMs = 0;
   #untilMs = 0;
 
-  // The page, as it was looked at before the last reservation: looking once more could run user code.
+  // Views of the page, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
   #page!: BigUint64Array;
 
-  /** The last refusal by the core, and how long until the call can succeed. A clock can throw its like. */
+  /**
+   * The last error made here from a refusal by the core. A clock of the user may throw an error that looks the same.
+   */
   #lastRefusal: FrazilError | undefined;
   #lastRetryMs = Infinity;
 
   #reserved = 0;
   #dropped = 0;
-  /** IDs that aborted calls had taken and gave back, to be issued or dropped. */
+  /** IDs that aborted calls took and gave back. They are issued by later calls, or dropped. */
   #returned = 0;
   #reservations = 0;
   #rechecks = 0;
@@ -104,21 +120,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #finalCounts!: CoreCounts;
 
   /**
-   * A generator for one machine, without configuration: its state lies in a file that all processes and threads of the
-   * machine share, so IDs repeat neither after a crash, nor after power loss, nor when the clock is set back. Opening waits
-   * for what an earlier boot may have reserved: mostly not at all, and at most `startWaitMs`.
+   * A generator for one machine, without configuration. Its state is in a file that all processes and threads of the
+   * machine share, so IDs do not repeat after a crash, after a power loss, or when the clock is set back. If an earlier
+   * boot may have reserved the current time, opening waits until that time has passed: usually not at all, and at most
+   * `startWaitMs`.
    *
-   * IDs of two machines must not meet without a `node` of their own for each.
+   * If IDs of two machines must differ, give each machine its own `node`.
    *
    * ```js
    * using ids = Snowflake.local();
    * ids.next(); // 382138004275228672n
    * ```
    *
-   * @throws {ConfigError} as the constructor, and `NODE_REQUIRED` where an orchestrator shows; `UNSUPPORTED_FILE_SYSTEM`,
-   * `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`, each with the path and the cure; `STATE_CONFLICT` with a static
-   * generator, or for another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
-   * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs`, where the wait would be longer than `startWaitMs`;
+   * @throws {ConfigError} the errors of the constructor. Also `NODE_REQUIRED` if the process runs under an orchestrator
+   * and no `node` is given; `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD` and
+   * `STATE_FILE_FAILED`, each with the path and what to do; `STATE_CONFLICT` if the process has a generator with a
+   * static node id, or one with another `sequenceStart`; `NATIVE_REQUIRED` without the native addon.
+   * @throws {ClockError} `CLOCK_BACKWARD` with `retryAfterMs` if the wait would be longer than `startWaitMs`;
    * `CLOCK_BEFORE_EPOCH`.
    */
   static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
@@ -128,7 +146,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return ids;
   }
 
-  /** The same, waiting without holding the event loop. Rejects as `local` throws, and with the signal's reason. */
+  /**
+   * The same as `local`, but does not block the event loop while it waits. Rejects with the errors of `local`, and with
+   * the reason of the signal.
+   */
   static async localAsync<const L extends LayoutInput = "default">(
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
@@ -142,7 +163,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       await unlessAborted(opened, signal);
       if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
     } catch (error) {
-      // Also where it is still being opened; where that fails, there is nothing to leave.
+      // The file may still be opening, and is closed once it is open. If opening fails, there is nothing to close.
       opened.then(ids.close, () => {});
       throw error;
     }
@@ -150,10 +171,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field, the value
-   * and the rule. `STATE_CONFLICT` for another `sequenceStart` than that of a generator with the layout and node id, and where
-   * another thread or realm of the process uses the other backend.
-   * `NATIVE_REQUIRED` on WebAssembly in a Node worker thread, unless `unshared`.
+   * @throws {ConfigError} `NODE_REQUIRED`, `INVALID_NODE`, `INVALID_LAYOUT`, `INVALID_OPTION`: each names the field,
+   * the value and the rule. `STATE_CONFLICT` if a generator with the same layout and node id has another
+   * `sequenceStart`, or if another thread or realm of the process uses the other backend. `NATIVE_REQUIRED` on
+   * WebAssembly in a Node worker thread without `unshared: true`.
    */
   constructor(options: SnowflakeOptions<L>);
   constructor(options: SnowflakeOptions<L>, kind?: unknown) {
@@ -193,7 +214,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       );
     }
     const request = openRequest(this.layout, given, joined, this.#private);
-    // From here until the answers are read no user code runs: it could write into the page too.
+    // From here until the answers are read, no user code may run: it could use the page as well.
     const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
       files.writeRequest(port, given, write);
@@ -206,10 +227,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (Host.FILES && backend === "wasm" && !unshared && !this.#private) markProcess();
   }
 
-  /** Takes over what was opened. No user code has run since the page was written. */
+  /** Reads the result of opening from the page. No user code has run since the page was written. */
   #finishOpen(status: number, given: Record<string, unknown>): void {
     if (status !== 0) throw openRefusal(this.#port as Port, status, given);
-    // Taken after the call: opening can make WebAssembly's memory grow, and then older views are empty.
+    // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
@@ -218,13 +239,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (Host.FILES && this.#local) {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
       const node = numbers[Slot.NODE] as number;
-      // Its default is the core's.
+      // The core chose the node id if none was given.
       if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
     }
     if (this.#private || this.#local) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
 
-  /** Takes over the state file that is being opened, when it is. */
+  /** Waits until the state file is open, and then reads the result. */
   async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
     const { files } = (this.#port as Port).binding;
     const ticket = await this.#opening;
@@ -239,29 +260,29 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /**
    * The next ID.
    *
-   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs`, once the wait is over `maxWaitMs` or where
-   * the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
+   * @throws {ClockError} `SEQUENCE_EXHAUSTED` or `CLOCK_BACKWARD` with `retryAfterMs` if the wait would exceed
+   * `maxWaitMs` or the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
    * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
    */
   readonly next = (): bigint => {
     const now = this.#clock();
-    // `#holds`, written out: this is the path that every ID takes. A clock that was replaced may give an object, whose
-    // comparison is user code: the block is looked at last.
+    // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
+    // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end)
       return this.#ids[this.#cursor++] as bigint;
     return this.#refill(now, this.#maxWaitMs);
   };
 
-  /** The next ID as decimal text. Throws as `next`. */
+  /** The next ID as decimal text. Throws the errors of `next`. */
   readonly nextString = (): string => `${this.next()}`;
 
   /**
-   * Fills the array with IDs in one crossing for each 4096.
+   * Fills the array with IDs, with one call into the core for every 4096.
    *
-   * @throws as `next`; a stall midway has `issued`: the first that many are valid, and never issued again.
-   * `SEQUENCE_EXHAUSTED` with `maxCount` for a length that the full lead and the full wait could never meet, before anything is
-   * issued; `INVALID_ARGUMENT` for anything but a BigUint64Array of at most 1,048,576, and for one that the clock detaches or
-   * makes shorter.
+   * @throws the errors of `next`. If the call fails midway, the error has `issued`: that many IDs at the start of the
+   * array are valid and are never issued again. `SEQUENCE_EXHAUSTED` with `maxCount` if the length exceeds what the
+   * full lead and the full wait allow; then no ID is issued. `INVALID_ARGUMENT` if the argument is not a BigUint64Array
+   * of at most 1,048,576 elements, or if the clock transfers or shortens the array.
    */
   readonly fill = (target: BigUint64Array): BigUint64Array => {
     this.#checkTarget(target);
@@ -269,13 +290,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return target;
   };
 
-  /** That many IDs, 0 to 1,048,576. Throws as `fill`. */
+  /** An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`. */
   readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), (id) => id);
 
-  /** That many IDs as decimal text. Throws as `fill`. */
+  /** An array of `count` IDs as decimal text. Throws the errors of `fill`. */
   readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), (id) => `${id}`);
 
-  /** The next ID; waits up to `maxAsyncWaitMs` without holding the event loop. Rejects as `next` throws. */
+  /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
@@ -285,12 +306,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     });
   };
 
-  /** The next ID as decimal text. Rejects as `nextAsync`. */
+  /** The next ID as decimal text. Rejects with the errors of `nextAsync`. */
   readonly nextStringAsync = async (options?: AsyncOptions): Promise<string> => `${await this.nextAsync(options)}`;
 
   /**
-   * Fills the array, waiting up to `maxAsyncWaitMs` in all without holding the event loop. Rejects as `fill` throws, and with
-   * `INVALID_ARGUMENT` where the array was transferred or made shorter meanwhile: `issued` IDs were in it, and never come again.
+   * Fills the array. Waits up to `maxAsyncWaitMs` in all without blocking the event loop. Rejects with the errors of
+   * `fill`, and with `INVALID_ARGUMENT` if the array is transferred or shortened meanwhile: the `issued` IDs that it
+   * had are never issued again.
    */
   readonly fillAsync = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     const signal = signalOf(options);
@@ -299,18 +321,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return target;
   };
 
-  /** That many IDs, waiting as `fillAsync`. Those that an aborted call had got are issued by the calls after it. */
+  /**
+   * An array of `count` IDs. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
+   * reserved.
+   */
   readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
     this.#mintManyAsync(count, options, (id) => id);
 
-  /** That many IDs as decimal text, waiting as `nextManyAsync`. */
+  /** An array of `count` IDs as decimal text. Waits as `nextManyAsync`. */
   readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
     this.#mintManyAsync(count, options, (id) => `${id}`);
 
-  /** Takes an ID apart: `layout.decode`. */
+  /** Decodes an ID: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
 
-  /** What it has done so far. Counted apart from the hot path, so it costs nothing. */
+  /** Counters of this generator. `next()` counts nothing on its fast path, so the counters cost it no time. */
   readonly stats = (): Stats => ({
     backend: this.backend,
     issued: this.#takenCount() - this.#returned,
@@ -323,7 +348,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   });
 
   /**
-   * How it stands now, for a health check. Issues nothing.
+   * The state of the generator, for a health check. Issues no ID.
    *
    * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
    * @throws {ClockError} `INVALID_CLOCK`.
@@ -331,11 +356,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly health = (): Health => {
     this.#requirePort();
     const now = this.#clock();
-    // Once more: the clock may have closed this.
+    // Checked again: the clock may have closed this generator.
     return readHealth(this.#requirePort(), this.#handle, now, this.#local);
   };
 
-  /** Ends it: the rest of its block is dropped, and later minting calls are `CLOSED`. A shared state lives on for others. */
+  /**
+   * Closes the generator: drops the rest of its block, and makes later minting calls throw `CLOSED`. Other generators
+   * that share its state go on.
+   */
   readonly close = (): void => {
     if (this.#closed) return;
     const counts = this.#coreCounts();
@@ -354,32 +382,39 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.close();
   }
 
-  /** IDs without end: `for (const id of ids)`. */
+  /** An endless iterator of IDs: `for (const id of ids)`. */
   *[Symbol.iterator](): Generator<bigint, never> {
     for (;;) yield this.next();
   }
 
-  /** What the core has counted, or had when this was closed. */
+  /** The counters of the core; after `close()`, their values at that time. */
   #coreCounts(): CoreCounts {
     return this.#closed ? this.#finalCounts : readCounts(this.#port, this.#handle);
   }
 
-  /** Whether the block has an ID left for the time. What is no number is left to the core: comparing it could run user code. */
+  /**
+   * Whether the block has an ID left for this time. For a time that is not a number the answer is no, and the core
+   * refuses it: comparing it could run user code.
+   */
   #hasIdAt(now: number): boolean {
     return typeof now === "number" && now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end;
   }
 
-  /** How many IDs were taken out of the block and the core, by anybody: it only grows. */
+  /** How many IDs all calls have taken from the block or directly from the core. It never decreases. */
   #takenCount(): number {
     return this.#reserved - (this.#end - this.#cursor) - this.#dropped + this.#returned;
   }
 
-  /** Reserves a new block and takes its first ID. Grown while blocks are used up within their tick, else a single ID. */
+  /**
+   * Reserves a new block and takes its first ID. If the previous block was used up while it was valid, the new one is
+   * twice as large, up to `#maxBlock`. Otherwise it has one ID.
+   */
   #refill(now: number, waitMs: number): bigint {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want = usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
-    // Only now: a refused call loses no ID, and the rest of the block is good once the clock is back in its tick.
+    // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
+    // is back in its tick.
     this.#dropBlock();
     const numbers = this.#numbers;
     const page = this.#page;
@@ -393,7 +428,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return page[0] as bigint;
   }
 
-  /** Makes the first IDs of an array the block. */
+  /** Copies the first `count` IDs of an array into the block. */
   #copyBlock(ids: BigUint64Array, count: number): void {
     if (this.#capacity < count) {
       this.#ids = new Ids(count);
@@ -403,7 +438,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#end = count;
   }
 
-  /** Forgets the rest of the block: later IDs are larger, so these may never come after them. */
+  /** Drops the rest of the block. The next IDs are larger, so issuing these after them would break the order. */
   #dropBlock(): void {
     this.#dropped += this.#end - this.#cursor;
     this.#cursor = 0;
@@ -412,7 +447,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#untilMs = 0;
   }
 
-  /** Makes the IDs that an aborted call had got the block, for as long as it takes to issue them. */
+  /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
   #restoreBlock({ target, done }: FillCall): void {
     this.#dropBlock();
     this.#copyBlock(target, done);
@@ -428,7 +463,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return target;
   }
 
-  /** Fills what is left of the target: the rest of the block first, then straight from the core. */
+  /** Fills the rest of the target: first from the block, then directly from the core. */
   #fill(call: FillCall): void {
     while (call.done < call.length) {
       const now = this.#clock();
@@ -446,7 +481,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
   }
 
-  /** Copies IDs that were taken into the target of a call. Counted first, so that nothing that fails gives them twice. */
+  /**
+   * Copies taken IDs into the target of a call. Counts them first, so that they are not issued twice if the copy fails.
+   */
   #copyToTarget(call: FillCall, ids: BigUint64Array, from: number, count: number): void {
     const at = call.done;
     if (at === 0) call.takenBefore = this.#takenCount() - count;
@@ -480,17 +517,20 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return listOf(call.target, as);
   }
 
-  /** The IDs of an aborted call are kept only if nobody took one since its first, or the order would be lost. */
+  /**
+   * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would
+   * break.
+   */
   #giveBack(call: FillCall): void {
     const { target, done } = call;
     const alone = this.#takenCount() - call.takenBefore === done;
     this.#returned += done;
-    // Where copying them failed (a stack overflow), the last place is empty.
+    // If copying failed (a stack overflow), the last element is 0.
     if (target[done - 1] && alone && !this.#closed) this.#restoreBlock(call);
     else this.#dropped += done;
   }
 
-  /** Refuses a count that is no count, or that full lead and full wait could never meet. */
+  /** Throws for a count that is invalid, or that exceeds what the full lead and the full wait allow. */
   #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
     const port = this.#requirePort();
     const status = port.binding.calls.admit(port.binding.page, this.#handle, numberOrNaN(count), waitMs);
@@ -502,7 +542,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#checkCount(lengthOf(target), waitMs);
   }
 
-  /** The way to the core. To be asked anew after user code has run, which may have closed this, or taken the target away. */
+  /**
+   * The port. Call it again after user code has run: that may have closed this generator, or transferred the target.
+   */
   #requirePort(call?: MintCall): Port {
     if (this.#closed) throw new ConfigError("CLOSED", "close() was called on this generator");
     if (this.#port === undefined) throw this.#unavailable;
@@ -514,7 +556,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return this.#port;
   }
 
-  /** The number of IDs that `#page` holds now: at least one. Waits while the call may, where the host can. */
+  /**
+   * Reserves IDs and returns how many `#page` now holds: at least one. If the core refuses and the host can block, it
+   * waits as long as the call still may.
+   */
   #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
     let confirmed = false;
@@ -523,10 +568,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const { calls, page } = port.binding;
       this.#numbers = port.numbers;
       this.#page = port.ids;
-      // A replaced `Date.now` may return anything.
+      // A replaced `Date.now` may return any value.
       const status = calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
       if (status === 0) {
-        // From here until the IDs are counted as taken, no user code runs.
+        // From here until the IDs are counted as taken, no user code may run.
         const count = this.#numbers[Slot.COUNT] as number;
         this.#reservations++;
         this.#reserved += count;
@@ -556,6 +601,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 }
 
-/** Outside the class: a bundler gives a class that refers to itself another name in stack traces. */
+/** Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name. */
 const openLocal = <L extends LayoutInput>(options: unknown, kind: symbol): Snowflake<L> =>
   Reflect.construct(Snowflake, [options, kind]) as Snowflake<L>;

@@ -1,46 +1,49 @@
 import type { Backend } from "./boundary.js";
 import type { FrazilError } from "./errors.js";
 import type { StateFile } from "./files.js";
-/** What a generator has done so far. */
+/** The counters of a generator. */
 export interface Stats {
     readonly backend: Backend;
-    /** IDs handed out. */
+    /** IDs issued. */
     readonly issued: number;
-    /** IDs reserved ahead and never handed out, because their tick was over. */
+    /** IDs that were reserved in advance and never issued, because their tick was over. */
     readonly dropped: number;
-    /** Calls into the core that gave IDs. */
+    /** Calls into the core that returned IDs. */
     readonly reservations: number;
-    /** Times the clock was read once more before a refusal. */
+    /** How often the clock was read again before a refusal. */
     readonly rechecks: number;
-    /** Times nothing could be issued at once. */
+    /** How often no ID could be issued at once. */
     readonly stalls: number;
-    /** Milliseconds that calls meant to wait. */
+    /** Milliseconds that calls intended to wait. A timer may take longer. */
     readonly waitedMs: number;
-    /** Times the clock was seen before its last reading. */
+    /** How often a reading of the clock was earlier than the one before it. */
     readonly stepsBack: number;
-    /** The largest of these steps, in milliseconds. */
+    /** The largest of these steps back, in milliseconds. */
     readonly largestStepBackMs: number;
-    /** Times the clock was followed back, to another clock id. */
+    /** How often the clock went back and minting went on under another clock id. */
     readonly switches: number;
-    /** The furthest that an ID lay ahead of the clock, in milliseconds. */
+    /** The furthest that an ID was ahead of the clock, in milliseconds. */
     readonly worstLeadMs: number;
-    /** Calls that had to raise the ceiling of a state file first, and so waited for the disk. */
+    /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
     readonly extensions: number;
 }
-/** How a generator stands now. */
+/** The present state of a generator. */
 export interface Health {
-    /** Whether `next()` would give an ID at once. */
+    /** Whether `next()` would return an ID at once. */
     readonly ok: boolean;
-    /** What `next()` would be refused with, without waiting. */
+    /** The error that `next()` would throw if it did not wait. */
     readonly refusal: FrazilError | undefined;
-    /** How far the current tick lies ahead of the clock, in milliseconds. */
+    /** How far the current tick is ahead of the clock, in milliseconds. */
     readonly leadMs: number;
     /** When the time field of the layout runs out. */
     readonly endsAt: Date;
-    /** How long until then, in milliseconds; 0 once it is over. */
+    /** Milliseconds until `endsAt`; 0 after it. */
     readonly remainingMs: number;
-    /** What should be looked at although IDs are issued: a time field that runs out within a year, a clock that is not believed. */
+    /**
+     * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
+     * not trusted.
+     */
     readonly warnings: readonly string[];
-    /** The state file, of a `Snowflake.local()`. */
+    /** The state file, for a generator of `Snowflake.local()`. */
     readonly file?: StateFile;
 }

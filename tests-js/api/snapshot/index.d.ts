@@ -1,5 +1,5 @@
 /**
- * Snowflake IDs: 64-bit, time-ordered, unique across machines, never repeated.
+ * Snowflake IDs: 64-bit, time-ordered, unique across machines with different node ids, never repeated.
  *
  * ```js
  * import { Layout, Snowflake } from "frazil";

@@ -1,4 +1,4 @@
-/** Vercel's edge runtime: as on Workers, with the suffix that its bundler wants. */
+/** Vercel's edge runtime. As on Cloudflare Workers, but with the import suffix that its bundler requires. */
 
 import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm?module";

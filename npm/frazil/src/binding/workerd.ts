@@ -1,4 +1,4 @@
-/** Cloudflare Workers: the module is imported, since a Worker may not compile one in a request. */
+/** Cloudflare Workers. The module is imported, since a Worker may not compile one during a request. */
 
 import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm";
@@ -6,7 +6,7 @@ import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);
 
-/** An isolate has one thread, which may not block. See `inline.ts`. */
+/** An isolate has one thread, and it may not block. See `inline.ts`. */
 export enum Host {
   BLOCKS = 0,
   THREADS = 0,
