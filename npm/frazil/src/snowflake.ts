@@ -3,7 +3,7 @@
  * IDs may be issued. The block and its cursor are private fields of the class, so that `next()` is one chain of
  * comparisons and one array read.
  *
- * Over 500 lines, since a private field cannot be shared between files, and a third of the lines document the public API.
+ * Over 500 lines: a private field cannot be shared between files, and a third of the lines document the public API.
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
@@ -78,9 +78,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #unavailable: unknown;
   #handle = 0;
   /** Whether the generator has its own clock (`now`) and its own state, which no other generator shares. */
-  readonly #private: boolean;
+  readonly #isPrivate: boolean;
   /** Whether the state is in a file. */
-  readonly #local: boolean;
+  readonly #isLocal: boolean;
   /** How long to wait before the first ID, in milliseconds. */
   #startWaitMs = 0;
   #maxBlock = 1;
@@ -189,8 +189,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     >;
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
-    this.#private = now !== undefined;
-    this.#local = local;
+    this.#isPrivate = now !== undefined;
+    this.#isLocal = local;
     this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.node = typeof joined === "number" ? joined : undefined;
@@ -206,14 +206,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const { backend, calls, page, causes } = port.binding;
     const { files } = port.binding;
     if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
-    if (Host.THREADS && backend === "wasm" && !unshared && !this.#private && inWorkerThread()) {
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
         { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
       );
     }
-    const request = openRequest(this.layout, given, joined, this.#private);
+    const request = openRequest(this.layout, given, joined, this.#isPrivate);
     // From here until the answers are read, no user code may run: it could use the page as well.
     const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
@@ -224,7 +224,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     }
     write();
     this.#finishOpen(calls.open(page), given);
-    if (Host.FILES && backend === "wasm" && !unshared && !this.#private) markProcess();
+    if (Host.FILES && backend === "wasm" && !unshared && !this.#isPrivate) markProcess();
   }
 
   /** Reads the result of opening from the page. No user code has run since the page was written. */
@@ -236,13 +236,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (Host.FILES && this.#local) {
+    if (Host.FILES && this.#isLocal) {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
       const node = numbers[Slot.NODE] as number;
       // The core chose the node id if none was given.
       if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
     }
-    if (this.#private || this.#local) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
+    if (this.#isPrivate || this.#isLocal) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
 
   /** Waits until the state file is open, and then reads the result. */
@@ -357,7 +357,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#requirePort();
     const now = this.#clock();
     // Checked again: the clock may have closed this generator.
-    return readHealth(this.#requirePort(), this.#handle, now, this.#local);
+    return readHealth(this.#requirePort(), this.#handle, now, this.#isLocal);
   };
 
   /**
@@ -371,7 +371,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#finalCounts = counts;
     this.#closed = true;
     this.#dropBlock();
-    if ((this.#private || this.#local) && this.#port !== undefined) {
+    if ((this.#isPrivate || this.#isLocal) && this.#port !== undefined) {
       unclosed?.unregister(this);
       releaserOf(this.#port, this.#handle)();
     }

@@ -73,21 +73,21 @@ export function retryMsOf(error: FrazilError): number {
 
 /**
  * Calls `attempt` until it succeeds. After a failure it waits as long as `retryMsOf` says, and rejects with the error
- * if that is more than what is left of `restMs`.
+ * if that is more than what is left of `remainingMs`.
  */
 export async function retry<T>(
   attempt: () => T,
   signal: AbortSignal | undefined,
-  restMs: number,
-  retryMsOf: (error: unknown, restMs: number) => number,
+  remainingMs: number,
+  retryMsOf: (error: unknown, remainingMs: number) => number,
 ): Promise<T> {
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      const retryMs = retryMsOf(error, restMs);
-      if (retryMs > restMs) throw error;
-      restMs -= retryMs;
+      const retryMs = retryMsOf(error, remainingMs);
+      if (retryMs > remainingMs) throw error;
+      remainingMs -= retryMs;
       await sleep(retryMs, signal);
     }
   }
