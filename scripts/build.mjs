@@ -153,9 +153,6 @@ async function buildPackage() {
       minifySyntax: true,
       logLevel: "warning",
     });
-    // The name that a class has in stack traces: esbuild gives one that refers to itself another.
-    const bundle = readFileSync(`${dist}/${file}`, "utf8");
-    writeFileSync(`${dist}/${file}`, bundle.replace(/\b_(Layout|Snowflake|FrazilError)\b/g, "$1"));
     if (file !== "node.cjs") continue;
     const exported = Object.keys(createRequire(import.meta.url)(`${dist}/${file}`)).sort();
     const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: `npx frazil`. Reads arguments and prints; what it prints comes from the package itself. */
+/** The command line tool, `npx frazil`. It reads arguments and prints; the package does the rest. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
@@ -26,7 +26,7 @@ Options
 An ID is digits only. Pass it as text: a JavaScript number loses the last digits of an ID this long.
 `;
 
-/** A mistake in how the command was called, and what to do instead. */
+/** A wrong use of the command. The message says what to do instead. */
 class UsageError extends Error {}
 
 interface Flags {
@@ -38,7 +38,7 @@ interface Flags {
   json?: boolean | undefined;
 }
 
-/** A whole number given as text. Its range is judged by whoever takes it. */
+/** A whole number given as text. The callee checks its range. */
 function wholeNumber(flag: string, text: string): number {
   if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be a whole number`);
   return Number(text);
@@ -50,7 +50,7 @@ function layoutOf({ layout = "default", epoch }: Flags): Layout {
 }
 
 const line = (text: string) => process.stdout.write(`${text}\n`);
-/** Two columns, for people. */
+/** Prints two columns. */
 function table(rows: readonly (readonly [string, unknown])[]): void {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
   for (const [name, value] of rows) line(`${name.padEnd(width)}${value}`);

@@ -1,14 +1,24 @@
-/** The time: the only file of this package that asks for it. */
+/** The clock. No other file of this package reads the time. */
+import { ClockError, refusal } from "./errors.js";
+import { Rule } from "./generated/rules.js";
 
-/** The wall clock, in Unix milliseconds. Looked up at each call, so that a replaced `Date.now` counts. */
+/** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
 export const wallClock = (): number => Date.now();
 
 /**
- * When the process (or page) started, in Unix milliseconds, rounded up; NaN where that is not known.
- *
- * On Workers `timeOrigin` is 0: an isolate has no start time.
+ * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown. On Cloudflare Workers it
+ * is unknown: an isolate has no start time, and its `timeOrigin` is 0.
  */
 export function processStartMs(): number {
   const origin = globalThis.performance?.timeOrigin;
   return origin > 0 ? Math.ceil(origin) : NaN;
 }
+
+/**
+ * A user's clock that throws for a value that is not a number. The core would see NaN, and could not name the value.
+ */
+export const checkedClock = (now: () => unknown) => (): number => {
+  const ms = now();
+  if (typeof ms !== "number") throw refusal(ClockError, "INVALID_CLOCK", "now", ms, Rule.FINITE_CLOCK);
+  return ms;
+};

@@ -1,5 +1,6 @@
 /**
- * Decoding alone: no WebAssembly, no native code, so it runs under any content security policy, in under 2 kB.
+ * Decoding only, in less than 2 kB. It uses no WebAssembly and no native code, so it runs under any content security
+ * policy.
  *
  * ```js
  * import { decode } from "frazil/decode";
@@ -7,7 +8,8 @@
  * decode("1541815603606036480", "twitter").date; // 2022-06-28T16:07:40.105Z
  * ```
  *
- * It knows the built-in layouts. For a layout of your own, `Layout` from `frazil` decodes without WebAssembly too.
+ * It knows the built-in layouts. For your own layout use `Layout` from `frazil`, which also decodes without
+ * WebAssembly.
  */
 
 import { type Decoded, decodeId } from "./decoded.js";
@@ -18,14 +20,14 @@ export type { Decoded } from "./decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput, LayoutName } from "./id.js";
 
-/** The layouts that were asked for. */
+/** The layouts that were used so far. */
 const shapes = /* @__PURE__ */ new Map<LayoutName, Shape>();
 
 /**
- * Takes an ID of a built-in layout apart.
+ * Decodes an ID of a built-in layout.
  *
- * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of the layout.
- * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none.
+ * @throws {DecodeError} `INVALID_ID` if the value is not an ID of the layout.
+ * @throws {ConfigError} `INVALID_LAYOUT` if no built-in layout has the name.
  */
 export function decode<N extends LayoutName>(id: IdInput, layout: N): Decoded<LayoutParts[N]> {
   let shape = shapes.get(layout);

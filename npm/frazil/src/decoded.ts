@@ -1,24 +1,27 @@
-/** An ID taken apart. A file of its own, since no bundler drops a class whose method has a symbol for its name. */
+/**
+ * A decoded ID. In a file of its own, since no bundler removes an unused class that has a method with a symbol as its
+ * name.
+ */
 import { split } from "./bits.js";
 import { type IdInput, msOf, parseId, type Shape } from "./id.js";
 
-/** Has Node print an object as another one. */
+/** The method by which an object tells Node how to print it. */
 const INSPECT: unique symbol = /* @__PURE__ */ Symbol.for("nodejs.util.inspect.custom") as never;
 
 /**
- * An ID taken apart. Its fields are its own, so a copy (`{ ...decoded, sequence: 8 }`) has them; `date` and `parts` are made
- * when they are asked for, and a copy has neither.
+ * A decoded ID. Its fields are own properties, so a copy such as `{ ...decoded, sequence: 8 }` has them. `date` and
+ * `parts` are getters, so a copy has neither.
  */
 export class Decoded<P extends string = string> {
   readonly #shape: Shape;
-  // Declared, since the constructor assigns them: a definition would be a second one, in every bundle.
+  // `declare`, since the constructor assigns them. Without it every bundle would define each field twice.
   /** The ID. */
   declare readonly id: bigint;
-  /** Unix milliseconds of the start of its tick. */
+  /** The start of its tick, in Unix milliseconds. */
   declare readonly timestampMs: number;
-  /** The node id, its parts joined; `undefined` where the layout has none. */
+  /** The node id, with its parts joined; `undefined` if the layout has no node field. */
   declare readonly node: number | undefined;
-  /** The clock id; `undefined` where the layout has none. */
+  /** The clock id; `undefined` if the layout has no clock field. */
   declare readonly clock: number | undefined;
   /** The number of the ID within its tick. */
   declare readonly sequence: number;
@@ -45,7 +48,7 @@ export class Decoded<P extends string = string> {
     return new Date(this.timestampMs);
   }
 
-  /** The node id by the names of its parts; `undefined` where the layout has none. */
+  /** The parts of the node id by name; `undefined` if the layout has no node field. */
   get parts(): { readonly [K in P]: number } | undefined {
     const { node } = this;
     if (node === undefined) return undefined;
@@ -53,7 +56,7 @@ export class Decoded<P extends string = string> {
     return Object.fromEntries(parts) as { [K in P]: number };
   }
 
-  /** All of it with the ID as text, since JSON has no bigint. */
+  /** All fields, with the ID as text, since JSON has no bigint. */
   toJSON(): object {
     return { ...this[INSPECT](), id: `${this.id}` };
   }
@@ -64,7 +67,7 @@ export class Decoded<P extends string = string> {
   }
 }
 
-/** Takes an ID apart. @internal */
+/** Decodes an ID. @internal */
 export function decodeId<P extends string>(shape: Shape, input: IdInput): Decoded<P> {
   const id = parseId(shape, input);
   const halves = split(id);

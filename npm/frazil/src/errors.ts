@@ -1,48 +1,45 @@
 /**
- * Errors: a stable `code`, the class it belongs to, and what it is about. The codes and the sentences of the rules are
- * generated from the Rust core, so both backends and the decoder speak of the same causes in the same words.
+ * Errors: a stable `code`, its class, and what it is about. The codes and the texts of the rules are generated from the
+ * Rust core, so both backends and the decoder report the same causes in the same words.
  */
 import type { ErrorCode } from "./generated/errors.js";
+import { ownOf } from "./own.js";
 
 export type { ErrorCode } from "./generated/errors.js";
 
-/** What an error says besides its code. A field that does not apply is absent. */
+/** The details of an error besides its code. A field that does not apply is absent. */
 export interface ErrorDetails {
-  /** Whether the same call can succeed later although the caller changes nothing. */
+  /** Whether the same call can succeed later without a change by the caller. */
   readonly retryable?: boolean;
   /** The option, argument or field at fault. */
   readonly field?: string;
-  /** The value it had. */
+  /** The value that was given. */
   readonly value?: unknown;
   /** The rule that the value broke. */
   readonly rule?: string;
-  /** Milliseconds until the same call can first succeed. */
+  /** Milliseconds until the same call can succeed. */
   readonly retryAfterMs?: number;
-  /** The largest count that the call could ever meet. */
+  /** The largest count with which the call can succeed. */
   readonly maxCount?: number;
-  /** How many IDs a bulk call had issued when it failed: the first ones, valid, and never issued again. */
+  /**
+   * How many IDs a bulk call had issued when it failed. They are at the start of the array, valid, and never issued
+   * again.
+   */
   readonly issued?: number;
-  /** Where in a text the error lies. */
+  /** The position of the error in a text. */
   readonly position?: number;
-  /** Which of many IDs or texts is at fault. */
+  /** The index of the ID or text at fault among many. */
   readonly index?: number;
-  /** What made it fail. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
 }
 
-/** Marks errors across copies of the package, subpaths, ESM and CommonJS, and realms. */
+/** Marks errors of the package, whichever copy, subpath, module format or realm made them. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
-/**
- * What an object itself has, each value read once: what its class or `Object.prototype` has is nobody's option.
- *
- * @internal
- */
-export const ownOf = <T extends object>(given: T): T => ({ __proto__: null, ...given });
-
-/** Any error of this package. Branch on `code`; the message is for people. */
+/** Any error of this package. Branch on `code`. The message is for people and may change. */
 export class FrazilError extends Error {
-  /** The name of the class, which minifying does not change. @internal */
+  /** The name of the class, which a minifier does not change. @internal */
   static readonly label: string = "FrazilError";
   /** The cause, stable across versions. */
   declare readonly code: ErrorCode;
@@ -59,7 +56,7 @@ export class FrazilError extends Error {
   constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
     const { cause, ...fields } = ownOf(details as ErrorDetails);
     super(`${code}: ${message}`, cause ? { cause } : undefined);
-    // The name as of any error: not listed among the fields, and a class that a user derives may name itself.
+    // Not enumerable, as in built-in errors; writable, so that a derived class can set its own name.
     Object.defineProperty(this, "name", ownOf({ value: new.target.label, writable: true, configurable: true }));
     Object.assign(this, { code, retryable: false }, fields);
   }
@@ -69,57 +66,60 @@ export class FrazilError extends Error {
     return (this.constructor as typeof FrazilError).label;
   }
 
-  /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
+  /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
   toJSON(): object {
     const { name, message } = this;
     return Object.assign({ name, message }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
   }
 
-  /** Whether a value is an error of this package, whichever copy or realm made it. */
+  /** Whether a value is an error of this package, from any copy or realm. */
   static is(error: unknown): error is FrazilError {
-    return error instanceof FrazilError;
+    return isFrazilError(error);
   }
 
   static override [Symbol.hasInstance](error: unknown): boolean {
-    // A class that a user derives has no label of its own, and is judged as usual.
+    // A derived class has no label of its own, and the usual rule applies.
     if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
     const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
     return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
   }
 }
 
-/** The program or its surroundings are set up wrongly. */
+// Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
+const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
+
+/** The program or its environment is set up wrongly. */
 export class ConfigError extends FrazilError {
   /** @internal */
   static override readonly label = "ConfigError";
 }
 
-/** Time does not allow it now, or no longer. */
+/** The clock or the time field does not allow it, now or any more. */
 export class ClockError extends FrazilError {
   /** @internal */
   static override readonly label = "ClockError";
 }
 
-/** The right to mint, or the store that grants it, is missing. */
+/** The right to mint is missing, or the store that grants it is unavailable. */
 export class LeaseError extends FrazilError {
   /** @internal */
   static override readonly label = "LeaseError";
 }
 
-/** What was given to decode is not an ID, or not one of this layout. */
+/** The value to decode is not an ID, or not an ID of this layout. */
 export class DecodeError extends FrazilError {
   /** @internal */
   static override readonly label = "DecodeError";
 }
 
-/** A value as it stands in a message: short, and with its type visible. */
+/** A value as it is written in a message: short, and so that its type is visible. */
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.replace(/^(.{64}).+/s, "$1…"));
   if (typeof value === "bigint") return `${value}n`;
   return Object(value) === value ? `some ${typeof value}` : String(value);
 }
 
-/** The error about a value that breaks a rule: it names the field, the value and the rule. @internal */
+/** The error for a value that breaks a rule. It names the field, the value and the rule. @internal */
 export function refusal(
   Class: typeof FrazilError,
   code: ErrorCode,
@@ -134,8 +134,8 @@ export function refusal(
   return new Class(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
 }
 
-/** The refusal of something that is set up wrongly. @internal */
-export function config(
+/** The same as a `ConfigError`. @internal */
+export function configError(
   code: ErrorCode,
   field: string,
   value: unknown,

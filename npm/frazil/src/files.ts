@@ -1,7 +1,11 @@
-/** State files, as the native addon has them. Only bundles for Node carry this. */
+/**
+ * State files: options, opening, and errors of `Snowflake.local()` on the native addon. Only bundles for Node contain
+ * this.
+ */
+import type { FileCalls } from "./boundary.js";
 import {
   ConfigError,
-  config,
+  configError,
   type ErrorCode,
   type ErrorDetails,
   type FrazilError,
@@ -11,85 +15,100 @@ import {
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "./generated/native.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import type { Files, Port } from "./port.js";
 
 /** The state file of a `Snowflake.local()`. */
 export interface StateFile {
   readonly path: string;
   /** The kind of file system that holds it. */
   readonly fileSystem: string;
-  /** What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued. */
+  /** The time up to which IDs are reserved on disk, in Unix milliseconds. No ID from this time on has been issued. */
   readonly ceilingMs: number;
-  /** How many processes are attached to it, this one included; `undefined` where that cannot be told. */
+  /** How many processes have the file open, including this one; `undefined` if that is unknown. */
   readonly attached: number | undefined;
-  /** How often this process raised the ceiling, in the background or for a call. */
+  /** How often this process raised the ceiling (`ceilingMs`), in the background or during a call. */
   readonly raises: number;
-  /** How far the clock is ahead of the time that is believed instead; 0 where it is believed. */
+  /** How far the clock is ahead of the time that is used in its place, in milliseconds; 0 if the clock is trusted. */
   readonly distrustedMs: number;
-  /** Whether the mapped state is locked in memory, so that a page which could not be written is not read again as it was. */
+  /**
+   * Whether the mapped state is locked in memory. If it is not, a page that could not be written to disk may be read
+   * back with its old content.
+   */
   readonly locked: boolean;
-  /** Whether a directory above it may not be read, so that another file of its name could be in use unseen: a start waits 3 s then. */
+  /**
+   * Whether this process may not read a directory above the file. Then it cannot tell whether another file of the same
+   * name is in use, so each start waits 3 s.
+   */
   readonly blind: boolean;
 }
 
-/** The options of `Snowflake.local()` that are texts, and where their lengths go. */
-const TEXTS = [
+/** The part of a port that is used here. An interface, since `port.ts` depends on this file. @internal */
+interface PageAccess {
+  readonly binding: { readonly page: number };
+  readonly numbers: Float64Array;
+  readonly ids: BigUint64Array;
+  readonly subject: string;
+  error(status: number, value: unknown): FrazilError;
+}
+
+/** The text options of `Snowflake.local()`, and the slots of their lengths. */
+const TEXT_OPTIONS = [
   ["dir", Slot.DIR_BYTES],
   ["scope", Slot.SCOPE_BYTES],
   ["fileSystem", Slot.FILE_SYSTEM_BYTES],
 ] as const;
 
-/** The bytes of text, where the IDs of the page are. */
-const room = ({ ids }: Port) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+/** The bytes of the page that hold text. They are the same memory as the IDs. */
+const bytesOf = ({ ids }: PageAccess) => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-/** What a port can do besides, with the addon's calls. @internal */
-export const withFiles = (calls: Files) => ({
-  /** Writes what to open into the page: what the options name, and what `describe` writes of the layout and the rest. */
-  describe(port: Port, given: Record<string, unknown>, describe: () => void): void {
-    const bytes = room(port);
-    // Aside first: an encoder that was replaced is user code, which could write into the page too.
+/** The capabilities of the native addon that WebAssembly does not have. @internal */
+export const stateFilesOf = (calls: FileCalls) => ({
+  /** Writes a request to open a state file into the page: the options for the file, and what `writeRest` writes. */
+  writeRequest(port: PageAccess, given: Record<string, unknown>, writeRest: () => void): void {
+    const bytes = bytesOf(port);
+    // Encoded into another array first: a replaced `TextEncoder` is user code, which could write into the page.
     const texts = new Uint8Array(bytes.length);
     const lengths: number[] = [];
     let end = 0;
-    for (const [name] of TEXTS) {
+    for (const [name] of TEXT_OPTIONS) {
       const text = given[name];
       if ((text !== undefined || (name === "dir" && name in given)) && typeof text !== "string")
-        throw config("INVALID_OPTION", name, text, Rule.TEXT_STRING);
+        throw configError("INVALID_OPTION", name, text, Rule.TEXT_STRING);
       const { read, written } = new TextEncoder().encodeInto((text ?? "") as string, texts.subarray(end));
-      // What has no room would be another name, cut off.
-      if (read < ((text ?? "") as string).length) throw config("INVALID_OPTION", name, text, Rule.A_PATH);
+      // A text that does not fit would be cut off, and name another file.
+      if (read < ((text ?? "") as string).length) throw configError("INVALID_OPTION", name, text, Rule.A_PATH);
       lengths.push(text === undefined ? NaN : written);
       end += written;
     }
     const { startWaitMs } = given;
-    describe();
+    writeRest();
     const { numbers } = port;
-    for (let at = 0; at < TEXTS.length; at++) numbers[(TEXTS[at] as (typeof TEXTS)[number])[1]] = lengths[at] as number;
+    for (let at = 0; at < TEXT_OPTIONS.length; at++)
+      numbers[(TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number])[1]] = lengths[at] as number;
     for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
     numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
   },
 
-  /** Opens the state file that the page describes. Returns the status. */
-  open: ({ binding }: Port): number => calls.local(binding.page),
+  /** Opens the state file of the request in the page. Returns the status. */
+  open: ({ binding }: PageAccess): number => calls.local(binding.page),
 
-  /** Begins to open it, on a thread of Node's pool. Resolves with a ticket for `opened`. */
-  openAsync: ({ binding }: Port): Promise<number> => calls.localAsync(binding.page),
+  /** Starts to open it on a thread of Node's pool. Resolves with a ticket for `opened`. */
+  openAsync: ({ binding }: PageAccess): Promise<number> => calls.localAsync(binding.page),
 
-  /** Writes what came of it into the page. Returns the status. */
-  opened: ({ binding }: Port, ticket: number): number => calls.opened(binding.page, ticket),
+  /** Writes the result of `openAsync` into the page. Returns the status. */
+  opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
 
-  /** What is known of the state file. */
-  file(port: Port, handle: number): StateFile {
+  /** Reads what the core knows about the state file. */
+  file(port: PageAccess, handle: number): StateFile {
     const status = calls.file(port.binding.page, handle);
     if (status !== 0) throw port.error(status, undefined);
     const { numbers } = port;
     const [pathBytes, textBytes] = [numbers[Slot.PATH_BYTES] as number, numbers[Slot.TEXT_BYTES] as number];
     const attached = numbers[Slot.ATTACHED] as number;
     return {
-      path: decode(room(port).subarray(0, pathBytes)),
-      fileSystem: decode(room(port).subarray(pathBytes, textBytes)),
+      path: decode(bytesOf(port).subarray(0, pathBytes)),
+      fileSystem: decode(bytesOf(port).subarray(pathBytes, textBytes)),
       ceilingMs: numbers[Slot.CEILING_MS] as number,
       attached: Number.isNaN(attached) ? undefined : attached,
       raises: numbers[Slot.RAISES] as number,
@@ -99,16 +118,16 @@ export const withFiles = (calls: Files) => ({
     };
   },
 
-  /** What the last refusal is about, where every port does not know it. */
-  subject: ({ numbers }: Port): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
+  /** What the last refusal is about, for subjects that only state files have. */
+  subject: ({ numbers }: PageAccess): string | undefined => SUBJECTS[numbers[Slot.SUBJECT] as number],
 
-  /** The error of a status, where it has a text, or where every port does not know it. */
-  error(port: Port, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
+  /** The error for a status that comes with a text, or that only state files have. */
+  error(port: PageAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
     const { numbers, subject: field } = port;
     const bytes = numbers[Slot.TEXT_BYTES] as number;
     const known = (code ?? CODES[status]) as ErrorCode;
     if (bytes > 0) {
-      const text = decode(room(port).subarray(0, bytes));
+      const text = decode(bytesOf(port).subarray(0, bytes));
       return new ConfigError(known, text, { field, value, rule: text, ...details });
     }
     const rule = RULES[numbers[Slot.RULE] as number];
@@ -123,3 +142,6 @@ export const withFiles = (calls: Files) => ({
     });
   },
 });
+
+/** @internal */
+export type StateFiles = ReturnType<typeof stateFilesOf>;

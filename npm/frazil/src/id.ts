@@ -1,44 +1,45 @@
 /**
- * Reading an ID: what the decoder and `Layout` have in common. A crossing into native code or WebAssembly costs more than
- * taking one ID apart, and a page may forbid WebAssembly, so this is JavaScript on every backend.
+ * Reading an ID: what the decoder and `Layout` share. This is JavaScript on every backend, because a call into native
+ * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
  */
-import { type Join, neighbours, type Span, spanOf } from "./bits.js";
-import { ConfigError, DecodeError, ownOf, refusal } from "./errors.js";
+import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
+import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
+import { ownOf } from "./own.js";
 
-/** An ID as it goes in: `bigint`, decimal text, or a `number` where that is exact. */
+/** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */
 export type IdInput = bigint | string | number;
 
-/** What a field of an ID holds. */
+/** The meaning of a field of an ID. */
 export type FieldKind = "time" | "node" | "clock" | "sequence";
 
 /** One field of a layout. */
 export interface LayoutField {
   readonly kind: FieldKind;
-  /** Its width, at least 1. */
+  /** The width in bits, at least 1. */
   readonly bits: number;
-  /** The name of a node part; an unnamed one is `"node"`. */
+  /** The name of a part of the node id. Default: `"node"`. */
   readonly name?: string;
 }
 
-/** What a layout is made of: `new Layout(spec)` checks it. */
+/** The definition of a layout. `new Layout(spec)` checks it. */
 export interface LayoutSpec {
-  /** Unix milliseconds of tick 0. */
+  /** The epoch: the start of tick 0, in Unix milliseconds. */
   readonly epochMs: number;
   /** The length of a tick in milliseconds. Default: 1. */
   readonly tickMs?: number;
-  /** Whether the fields may use all 64 bits, 63 otherwise. Default: false. */
+  /** Whether the fields may use all 64 bits; otherwise 63. Default: false. */
   readonly unsigned?: boolean;
-  /** The fields, from the most to the least significant, in any order. */
+  /** The fields, from the most to the least significant. Any order of kinds is allowed. */
   readonly fields: readonly LayoutField[];
 }
 
 /** The names of the built-in layouts. */
 export type LayoutName = keyof LayoutParts;
 
-/** Where the fields of a checked layout lie. @internal */
+/** The positions of the fields of a checked layout. @internal */
 export interface Shape {
   readonly epochMs: number;
   readonly tickMs: number;
@@ -49,19 +50,22 @@ export interface Shape {
   readonly node: Span | undefined;
   readonly clock: Span | undefined;
   readonly sequence: Span;
-  /** The parts of the node id, the most significant first: name, how many values it has, and how many lie below it. */
+  /**
+   * The parts of the node id, the most significant first: name, number of values, and the factor of the part in the
+   * node id.
+   */
   readonly parts: readonly (readonly [name: string, count: number, below: number])[];
 }
 
 /**
- * Puts fields in their places, the last one at bit 0. Their widths are taken as they are; `join` makes one number of the
- * parts of a node id, which in the built-in layouts are neighbours.
+ * Computes the positions of fields, the last one at bit 0. Does not check their widths. `join` combines the parts of a
+ * node id; in the built-in layouts they are adjacent.
  *
  * @internal
  */
-export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = neighbours): Shape {
+export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = joinAdjacent): Shape {
   let bits = 0;
-  // A field that is missing is its own, so that none is inherited.
+  // Missing kinds are own properties too, so that none is read from a polluted `Object.prototype`.
   const spans: Record<FieldKind, Span | undefined> = {
     time: undefined,
     node: undefined,
@@ -85,7 +89,7 @@ const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
 /** The names of the built-in layouts. @internal */
 export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as LayoutName);
 
-/** The parts of a built-in layout: epoch, tick, unsigned, fields. @internal */
+/** The definition of a built-in layout. @internal */
 export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
   const [name, epochMs, tickMs, unsigned, ...fields] = rows().find(([name]) => name === wanted) ?? [];
   if (!name)
@@ -108,7 +112,7 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint
   let id = input;
   if (typeof id === "string") {
     if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT);
-    // No ID has more than 20 digits, and a long text would take long to read.
+    // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {
     if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT);
@@ -118,5 +122,5 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint
   return id;
 }
 
-/** Unix milliseconds of the start of a tick. @internal */
+/** The start of a tick, in Unix milliseconds. @internal */
 export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;

@@ -1,14 +1,14 @@
 /**
- * Layouts: what the 64 bits of an ID mean, and everything that can be asked of an ID without a generator.
+ * Layouts: the meaning of the 64 bits of an ID, and everything that can be done with an ID without a generator.
  *
- * Of the core's semantics JavaScript has this too, and the text forms: a crossing into native code or WebAssembly costs
- * more than taking one ID apart, and a page may forbid WebAssembly. The rules' sentences and the table of layouts are
- * generated from the core, and the vectors in `crates/core/vectors` hold both sides together.
+ * This part of the core exists in JavaScript as well, as do the text forms, because a call into native code or
+ * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
+ * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
-import { apart, type Span, spanOf, split } from "./bits.js";
+import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
-import { config, DecodeError, type ErrorCode, ownOf, refusal } from "./errors.js";
+import { configError, DecodeError, type ErrorCode, refusal } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -25,15 +25,16 @@ import {
   type Shape,
   shapeOf,
 } from "./id.js";
-import { checkKeys, hintOf } from "./options.js";
+import { checkKeys, hintOf } from "./keys.js";
+import { ownOf } from "./own.js";
 
 export type { Decoded } from "./decoded.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
-/** A layout by name, as its parts, or made already. */
+/** A layout: the name of a built-in one, a definition, or a `Layout`. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
 
-/** The names of the node parts of a layout, for typing `node` and `parts`. */
+/** The names of the node parts of a layout. It types `node` and `parts`. */
 export type PartsOf<L> = L extends LayoutName
   ? LayoutParts[L]
   : L extends Layout<infer P>
@@ -46,29 +47,34 @@ export type PartsOf<L> = L extends LayoutName
           : never
       : string;
 
-/** A node id as one number or by the names of its parts. */
+/** A node id: one number, or its parts by name. */
 export type NodeInput<P extends string = string> = number | { readonly [K in P]: number };
 
-/** What `compose` makes an ID of. */
+/** The fields from which `compose` makes an ID. */
 export interface Composition<P extends string = string> {
-  /** Unix milliseconds of the start of a tick. */
+  /** The start of a tick: a `Date` or Unix milliseconds. */
   readonly timestampMs: number | Date;
-  /** The node id, where the layout has one. */
+  /** The node id, if the layout has a node field. */
   readonly node?: NodeInput<P> | undefined;
-  /** The clock id, where the layout has one. */
+  /** The clock id, if the layout has a clock field. */
   readonly clock?: number | undefined;
   readonly sequence: number;
 }
 
-/** What a layout can hold. */
+/** The capacity of a layout. */
 export interface Plan {
-  /** The last time that an ID can carry. */
+  /** The last time that an ID can hold. */
   readonly lastDate: Date;
-  /** The last time whose IDs are positive in a signed 64-bit column; `undefined` where that does not depend on time. */
+  /**
+   * The last time whose IDs are positive in a signed 64-bit column; `undefined` if the sign does not depend on the
+   * time.
+   */
   readonly signedUntil: Date | undefined;
-  /** Whether the IDs of one generator strictly increase: time above clock above sequence. */
+  /**
+   * Whether the IDs of one generator strictly increase: the time is above the clock id, and that above the sequence.
+   */
   readonly ordered: boolean;
-  /** How many node ids there are; 1 without a node field. */
+  /** The number of node ids; 1 without a node field. */
   readonly nodes: number;
   /** How many IDs one node can issue in a tick. */
   readonly idsPerTick: number;
@@ -76,7 +82,7 @@ export interface Plan {
   readonly idsPerSecond: number;
 }
 
-/** The fields of many IDs. */
+/** The fields of many IDs, one array for each field. */
 export interface Columns {
   readonly timestampMs: Float64Array;
   readonly node: Uint32Array | undefined;
@@ -86,32 +92,35 @@ export interface Columns {
 
 /** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
-/** As it is here: what a subclass makes of it, or a clock in tests, is another time each time it is asked. */
+/**
+ * Captured at load: a replacement, such as a fake clock or a method of a subclass, could return another time at each
+ * call.
+ */
 const getTime = /* @__PURE__ */ (() => Date.prototype.getTime)();
-/** The widest field of each kind. */
+/** The largest width of a field of each kind, in bits. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
-/** What a layout is made of. */
+/** The keys of a `LayoutSpec`. */
 const SPEC = "epochMs, tickMs, unsigned, fields";
 
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
-  config("INVALID_LAYOUT", field, value, rule, 0, max);
+  configError("INVALID_LAYOUT", field, value, rule, 0, max);
 
 const isWhole = (value: unknown, min: number, max: number): value is number =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
 function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
-  if (!isWhole(value, min, max)) throw config(code, field, value, Rule.WHOLE_NUMBER, min, max);
+  if (!isWhole(value, min, max)) throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
   return value;
 }
 
-/** A field is given exactly where the layout has it. */
+/** Throws if a field is given and the layout does not have it, or the other way round. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
-  throw config("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
+  throw configError("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
 }
 
-/** What a `Date` of whichever realm holds; anything else as it is. */
+/** The time of a `Date` of any realm; any other value unchanged. */
 function msGiven(time: unknown): unknown {
   if (typeof time !== "object") return time;
   try {
@@ -121,8 +130,8 @@ function msGiven(time: unknown): unknown {
   }
 }
 
-/** A number in its place in an ID; nothing of a field that the layout does not have. */
-function place(span: Span | undefined, value = 0): bigint {
+/** The bits of a number in an ID; 0 for a field that the layout does not have. */
+function encodeField(span: Span | undefined, value = 0): bigint {
   let id = 0n;
   for (const { shift, max } of span ? (span.runs ?? [span]) : []) {
     id |= BigInt(value % (max + 1)) << BigInt(shift);
@@ -131,10 +140,12 @@ function place(span: Span | undefined, value = 0): bigint {
   return id;
 }
 
-/** The built-in layouts that were asked for: they never change, and reading one from the table takes 30 times as long. */
-const named = /* @__PURE__ */ new Map<LayoutName, Layout>();
+/**
+ * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times as long.
+ */
+const builtIns = /* @__PURE__ */ new Map<LayoutName, Layout>();
 
-/** A field as it is kept, with nothing in it that nobody reads. */
+/** A checked copy of a field, without unused properties. */
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
   if (!KINDS.includes(kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
@@ -146,14 +157,17 @@ function copyField(field: LayoutField): LayoutField {
 }
 
 /**
- * What the 64 bits of an ID mean: fields in order, the epoch, and the length of a tick.
+ * The meaning of the 64 bits of an ID: the fields in order, the epoch, and the length of a tick.
  *
  * ```js
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
  * ```
  */
 export class Layout<P extends string = string> {
-  // Declared, since the constructor defines them, for good: a layout that changed would decode other IDs than it minted.
+  /** Keeps the name when a minifier renames the class. @internal */
+  static readonly name: string = "Layout";
+  // `declare`, since the constructor defines them read-only. A layout that changed could not decode the IDs that it had
+  // minted.
   /** Unix milliseconds of tick 0. */
   declare readonly epochMs: number;
   /** The length of a tick in milliseconds. */
@@ -165,7 +179,7 @@ export class Layout<P extends string = string> {
   readonly #shape: Shape;
 
   /**
-   * Checks a layout and makes it.
+   * Checks a definition and makes a layout from it.
    *
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
@@ -179,7 +193,7 @@ export class Layout<P extends string = string> {
       unsigned,
       fields: Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field)))),
     };
-    // Defined and not assigned: a subclass may have setters of these names.
+    // Defined, not assigned: a subclass may have setters with these names.
     for (const [name, value] of Object.entries(checked)) {
       Object.defineProperty(this, name, ownOf({ value, enumerable: true }));
     }
@@ -194,49 +208,45 @@ export class Layout<P extends string = string> {
     const total = width(checked.fields);
     const limit = unsigned ? 64 : 63;
     if (total > limit) throw invalid("fields", total, Rule.WIDTH, limit);
-    const shape = shapeOf(checked, apart);
+    const shape = shapeOf(checked, joinAnywhere);
     const names = shape.parts.map(([name]) => name);
-    const twin = names.find((name, at) => names.indexOf(name) < at);
-    if (twin) throw invalid("name", twin, Rule.DISTINCT_NAMES);
+    const duplicate = names.find((name, at) => names.indexOf(name) < at);
+    if (duplicate) throw invalid("name", duplicate, Rule.DISTINCT_NAMES);
     if (shape.time.max > (MAX_DATE_MS - epochMs) / tickMs) throw invalid("fields", fields, Rule.LAST_TICK);
     this.#shape = shape;
-    // A subclass still has fields of its own to define.
-    if (new.target === Layout) Object.freeze(this);
+    // Not in a subclass, whose own fields are defined later.
+    if (isLayout(new.target)) Object.freeze(this);
   }
 
   /**
    * A built-in layout.
    *
-   * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
+   * @throws {ConfigError} `INVALID_LAYOUT` if the name is not one of `Layout.names`.
    */
   static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]> {
-    let layout = named.get(name);
-    if (!layout) {
-      layout = new Layout(namedSpec(name)) as Layout;
-      named.set(name, layout);
-    }
-    return layout as never;
+    return builtIn(name) as never;
   }
 
-  /** A layout given in any of its forms. @internal */
+  /** The layout for a value of type `LayoutInput`. @internal */
   static from(input: unknown): Layout {
-    // By what only the constructor gives: a prototype alone makes no layout.
+    // Tests for a private field, which only the constructor adds. An object with the prototype alone is not a layout.
     if (typeof input === "object" && input !== null && #shape in input) return input as Layout;
-    return typeof input === "string" ? Layout.named(input as LayoutName) : new Layout(input as LayoutSpec);
+    return typeof input === "string" ? builtIn(input as LayoutName) : layoutOf(input as LayoutSpec);
   }
 
-  /** The names that `Layout.named` knows. */
+  /** The names of the built-in layouts. */
   static get names(): readonly LayoutName[] {
     return layoutNames();
   }
 
-  /** The same layout with some of its parts changed, such as `{ epochMs }`. */
+  /** A layout with some properties changed, such as `{ epochMs }`. */
   with(changes: Partial<LayoutSpec>): Layout<P> {
     const { epochMs, tickMs, unsigned, fields } = this;
-    return new Layout({ epochMs, tickMs, unsigned, fields, ...checkKeys("INVALID_LAYOUT", "layout", changes, SPEC) });
+    const changed = checkKeys("INVALID_LAYOUT", "layout", changes, SPEC);
+    return layoutOf({ epochMs, tickMs, unsigned, fields, ...changed }) as Layout<P>;
   }
 
-  /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
+  /** The definition of the layout: `new Layout(layout.toJSON())` is an equal layout. */
   toJSON(): Required<LayoutSpec> {
     const { epochMs, tickMs, unsigned, fields } = this;
     return { epochMs, tickMs, unsigned, fields };
@@ -245,13 +255,13 @@ export class Layout<P extends string = string> {
   /**
    * The ID as a `bigint`.
    *
-   * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of this layout, exactly.
+   * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID of this layout.
    */
   parse(input: IdInput): bigint {
     return parseId(this.#shape, input);
   }
 
-  /** The ID as a `bigint`, or `undefined` where `parse` would throw. */
+  /** The ID as a `bigint`, or `undefined` if `parse` would throw. */
   tryParse(input: unknown): bigint | undefined {
     try {
       return this.parse(input as IdInput);
@@ -261,7 +271,7 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Takes an ID apart.
+   * Decodes an ID.
    *
    * @throws {DecodeError} `INVALID_ID` as `parse`.
    */
@@ -270,7 +280,7 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Unix milliseconds of the start of an ID's tick.
+   * The start of an ID's tick, in Unix milliseconds.
    *
    * @throws {DecodeError} `INVALID_ID` as `parse`.
    */
@@ -279,15 +289,16 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Takes many IDs apart, into a typed array for each field.
+   * Decodes many IDs into one typed array for each field.
    *
-   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array (or a BigInt64Array, up to 63 bits).
-   * @throws {DecodeError} `INVALID_ID` at the first one that is not an ID of this layout.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
+   * bits, a BigInt64Array.
+   * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array): Columns {
     const { bits, time, node, clock, sequence } = this.#shape;
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-      throw config("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
+      throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
     const length = lengthOf(ids);
     const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
@@ -309,12 +320,12 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Puts an ID together: the inverse of `decode`. It takes what that returns, and a copy with some fields changed; only the
-   * time, the node id, the clock id and the sequence count.
+   * Makes an ID from its fields: the inverse of `decode`. It accepts the result of `decode`, or a copy with some fields
+   * changed. It uses only the time, the node id, the clock id and the sequence.
    *
-   * @throws {DecodeError} `TIME_OUT_OF_RANGE` for a time that the time field cannot hold.
-   * @throws {ConfigError} `INVALID_NODE`, or `INVALID_ARGUMENT` for any other field that is missing, not in the layout, or
-   * too large, and for a time that is not the start of a tick.
+   * @throws {DecodeError} `TIME_OUT_OF_RANGE` if the time field cannot hold the time.
+   * @throws {ConfigError} `INVALID_NODE`. `INVALID_ARGUMENT` if another field is missing, too large, or not in the
+   * layout, or if the time is not the start of a tick.
    */
   compose(fields: Composition<P>): bigint {
     const { timestampMs, node, clock, sequence } = checkKeys(
@@ -327,24 +338,25 @@ export class Layout<P extends string = string> {
     const shape = this.#shape;
     const [tick, beyondMs] = this.#tickAt(timestampMs);
     if (beyondMs > 0) {
-      throw config("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
+      throw configError("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
     }
     checkGiven("node", node, shape.node, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     checkGiven("clock", clock, shape.clock, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     return (
-      place(shape.time, tick) |
-      place(shape.node, shape.node && this.joinNode(node)) |
-      place(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
-      place(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
+      encodeField(shape.time, tick) |
+      encodeField(shape.node, shape.node && this.joinNode(node)) |
+      encodeField(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
+      encodeField(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
     );
   }
 
   /**
-   * The smallest ID whose tick contains the time (a `Date` or Unix milliseconds): with `maxIdAt` an inclusive range for a
-   * query. `node` must be given where the layout has node bits above its time, and only there.
+   * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives an
+   * inclusive range for a query. If the layout has node bits above the time, `node` is required; otherwise it must be
+   * left out.
    *
-   * @throws {DecodeError} `TIME_OUT_OF_RANGE`; `NOT_TIME_ORDERED` where a clock or sequence field lies above the time.
-   * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
+   * @throws {DecodeError} `TIME_OUT_OF_RANGE`. `NOT_TIME_ORDERED` if a clock or sequence field is above the time.
+   * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` if the node id is invalid, missing, or must be left out.
    */
   minIdAt(time: Date | number, options: { readonly node?: NodeInput<P> } = {}): bigint {
     const shape = this.#shape;
@@ -356,8 +368,8 @@ export class Layout<P extends string = string> {
     const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
     const [tick] = this.#tickAt(time);
     checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
-    const id = place(shape.time, tick) | place(shape.node, node === undefined ? 0 : this.joinNode(node));
-    // What of the node lies below the time goes.
+    const id = encodeField(shape.time, tick) | encodeField(shape.node, node === undefined ? 0 : this.joinNode(node));
+    // Clears the node bits below the time.
     return (id >> BigInt(shift)) << BigInt(shift);
   }
 
@@ -367,7 +379,7 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * The ID as a signed 64-bit column holds it: the same bits.
+   * The ID as a signed 64-bit column stores it: the same bits.
    *
    * @throws {DecodeError} `INVALID_ID` as `parse`.
    */
@@ -376,9 +388,9 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * The ID that a signed 64-bit column holds, as `bigint` or decimal text.
+   * The ID for a value of a signed 64-bit column, given as a `bigint` or decimal text.
    *
-   * @throws {DecodeError} `INVALID_ID` where the layout has no such ID.
+   * @throws {DecodeError} `INVALID_ID` if the layout has no such ID.
    */
   fromSigned(signed: bigint | string): bigint {
     const number = typeof signed === "string" && /^-[1-9]\d{0,19}$/.test(signed) ? BigInt(signed) : signed;
@@ -386,7 +398,7 @@ export class Layout<P extends string = string> {
     return isNegative && this.#shape.bits > 63 ? BigInt.asUintN(64, number) : this.parse(number);
   }
 
-  /** What the layout can hold: for choosing widths, and for telling when they run out. */
+  /** The capacity of the layout: helps to choose widths, and says when the time runs out. */
   plan(): Plan {
     const { bits, time, node, clock, sequence } = this.#shape;
     const dateOf = (tick: number) => new Date(msOf(this.#shape, tick));
@@ -405,11 +417,11 @@ export class Layout<P extends string = string> {
   /**
    * A node id as one number.
    *
-   * @throws {ConfigError} `INVALID_NODE`, naming the part at fault.
+   * @throws {ConfigError} `INVALID_NODE`, with the name of the part at fault.
    */
   joinNode(node: NodeInput<P> | undefined): number {
     const { node: span, parts } = this.#shape;
-    if (!span) throw config("INVALID_NODE", "node", node, Rule.NODE_NONE);
+    if (!span) throw configError("INVALID_NODE", "node", node, Rule.NODE_NONE);
     if (typeof node !== "object" || node === null) return checkWhole("INVALID_NODE", "node", node, 0, span.max);
     const names = parts.map(([name]) => name);
     const own = ownOf(node);
@@ -418,7 +430,7 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      throw config("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
+      throw configError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
@@ -426,7 +438,7 @@ export class Layout<P extends string = string> {
     );
   }
 
-  /** The tick that contains a time, and how far into it that lies. */
+  /** The tick that contains a time, and the milliseconds from its start to that time. */
   #tickAt(time: unknown): [tick: number, beyondMs: number] {
     const ms = msGiven(time);
     const last = msOf(this.#shape, this.#shape.time.max + 1) - 1;
@@ -436,4 +448,18 @@ export class Layout<P extends string = string> {
     const beyondMs = (ms - this.epochMs) % this.tickMs;
     return [(ms - this.epochMs - beyondMs) / this.tickMs, beyondMs];
   }
+}
+
+// Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
+const layoutOf = (spec: LayoutSpec): Layout => new Layout(spec);
+/** Whether a constructor is `Layout` itself, and not a class derived from it. */
+const isLayout = (target: unknown): boolean => target === Layout;
+
+function builtIn(name: LayoutName): Layout {
+  let layout = builtIns.get(name);
+  if (!layout) {
+    layout = layoutOf(namedSpec(name));
+    builtIns.set(name, layout);
+  }
+  return layout;
 }

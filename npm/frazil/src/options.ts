@@ -1,88 +1,107 @@
-/** Reading what is given as an object: unknown keys are refused, since a misspelt one would silently be a default. */
-import { ConfigError, config, type ErrorCode, ownOf } from "./errors.js";
+/** The options of generators and of their calls. */
+import { configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
+import { checkKeys } from "./keys.js";
+import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
 
-/** An edit distance within which a misspelt name is recognised. */
-const MAX_DISTANCE = 4;
+/** The node id of a layout: a number, or its parts by name, or `"none"` for a layout without a node field. */
+export type NodeOption<L> = [PartsOf<L>] extends [never]
+  ? "none"
+  : string extends PartsOf<L>
+    ? NodeInput | "none"
+    : NodeInput<PartsOf<L>>;
 
-/** How many letters to put in, leave out or change to make one text of the other (Levenshtein). */
-function distance(from: string, to: string): number {
-  // From the letters so far to each beginning of `to`, row by row; `left` is the one before in the row that is being made.
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  let left = 0;
-  // A key that came from outside may be long, and then its beginning is as far from every name.
-  for (const letter of from.split("", 32)) {
-    row = row.map((above, at) => {
-      const changed = (row[at - 1] as number) + Number(letter !== to[at - 1]);
-      left = at === 0 ? above + 1 : Math.min(above + 1, left + 1, changed);
-      return left;
-    });
-  }
-  return row[to.length] as number;
+/** The options of `new Snowflake()`. */
+export interface SnowflakeOptions<L extends LayoutInput = "default"> {
+  /** The number of this machine (process). There is no default: two processes with the same node id issue equal IDs. */
+  readonly node: NodeOption<L>;
+  /** The layout of the bits. Default: `"default"` (time 41, node 10, sequence 12). */
+  readonly layout?: L;
+  /** Another epoch for the layout, in Unix milliseconds. */
+  readonly epochMs?: number;
+  /**
+   * How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 if the start time of the process is unknown.
+   */
+  readonly maxLeadMs?: number;
+  /** How long a synchronous call may block in all, if the host can block. Default: 10 ms. */
+  readonly maxWaitMs?: number;
+  /** How long an asynchronous call may wait in all. Default: 5000 ms. */
+  readonly maxAsyncWaitMs?: number;
+  /**
+   * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
+   * quarter of the range; IDs still increase. `"wrap"`: anywhere in the range, and it continues at 0 after the end: a
+   * tick keeps its full capacity, but its IDs are not in order. All generators with the same layout and node id must
+   * have the same value.
+   */
+  readonly sequenceStart?: SequenceStart;
+  /**
+   * Set to `true` to confirm that no other thread has this node id. Needed on WebAssembly in a Node worker thread, or
+   * if the process also uses the other backend.
+   */
+  readonly unshared?: boolean;
+  /**
+   * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has a state of its own, and
+   * its IDs may be equal to those of other generators.
+   */
+  readonly now?: () => number;
 }
 
-/** What to write instead of a name that is not known. */
-export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
-  let least = MAX_DISTANCE + 1;
-  for (const name of known.split(", ")) {
-    const letters = distance(key, name);
-    // A name that has no letter in common is none that was meant.
-    if (letters < least && letters < name.length) {
-      least = letters;
-      hint = ` (did you mean ${name}?)`;
-    }
-  }
-  return hint;
+/** The options of `Snowflake.local()`. Each has a default. */
+export interface LocalOptions<L extends LayoutInput = "default">
+  extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+  /**
+   * The node id. Default: 0, for IDs that are never compared or stored with those of another machine. It is required if
+   * an orchestrator runs several machines or containers.
+   */
+  readonly node?: NodeOption<L>;
+  /**
+   * The directory of the state file. It is created if it does not exist. Default: `frazil` in `$STATE_DIRECTORY`,
+   * `$XDG_STATE_HOME` or `~/.local/state`.
+   */
+  readonly dir?: string;
+  /**
+   * The name of the ID space: a letter, then at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal.
+   * Default: `"default"`.
+   */
+  readonly scope?: string;
+  /** How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
+  readonly maxLeadMs?: number;
+  /** How long opening may wait until the first ID can be issued. Default: 3500 ms. */
+  readonly startWaitMs?: number;
+  /**
+   * Accepts a file system that frazil does not know to be safe, by its name in the error `UNSUPPORTED_FILE_SYSTEM`. Set
+   * it only if this machine alone uses the file system, it can be mapped into memory, and what is flushed to it lasts.
+   */
+  readonly fileSystem?: string;
 }
 
-/** The refusal of an object with a class: what is not its own would silently be a default. */
-function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
-  const { name } = (value.constructor ?? Object) as { name?: unknown };
-  const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
-  const rule = Rule.AN_OBJECT + cure;
-  return new ConfigError(code, `${field} is ${/^[AEIOU]/.test(`${name}`) ? "an" : "a"} ${name}: ${rule}`, {
-    field,
-    value,
-    rule,
-  });
+/** The options of `Snowflake.localAsync()`. */
+export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
+
+/** Where the sequence starts in a new tick. */
+export type SequenceStart = "zero" | "random" | "wrap";
+
+/** The options of an asynchronous call. */
+export interface AsyncOptions {
+  /** Ends the wait when it aborts: the call rejects with the reason of the signal. */
+  readonly signal?: AbortSignal;
 }
 
-/**
- * What the object itself has, each value read once. A class's own object is taken where all of the names are its own, as those
- * of a layout or of what was decoded are, in whichever copy of the package.
- *
- *
- * @param known The names of the keys, as they stand in the message.
- * @param ignored More keys that may be there.
- * @throws {ConfigError} with the code, for anything but a plain object with keys out of these, with the nearest one.
- */
-export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
-  if (typeof given !== "object" || given === null) throw config(code, field, given, Rule.AN_OBJECT);
-  const own = ownOf(given);
-  const prototype: unknown = Object.getPrototypeOf(given);
-  // Of whichever realm.
-  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
-  // Each list by itself: the engine remembers how a constant is split, and not how two are that were put together.
-  const isIn = (names: string, key: string) => names.split(", ").includes(key);
-  for (const key of Object.keys(own)) {
-    if (!isIn(known, key) && !isIn(ignored, key))
-      throw config(code, key, own[key as never], Rule.KNOWN_KEY + hintOf(key, known));
-  }
-  return own;
-}
+/** The names of the constructor's options. @internal */
+export const CONSTRUCTOR_OPTIONS =
+  "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
 
-/** The options of a call, as `checkKeys`. */
+/** Checks the options of a call: see `checkKeys`. @internal */
 export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>
   checkKeys("INVALID_OPTION", "options", given, known, ignored) as Record<string, unknown>;
 
-/** The signal of an asynchronous call's options. */
+/** The signal in the options of an asynchronous call, checked. @internal */
 export function signalOf(options: unknown): AbortSignal | undefined {
   if (options === undefined) return undefined;
   const { signal } = checkOptions(options, "signal");
   if (signal === undefined) return undefined;
   const { addEventListener, removeEventListener, throwIfAborted } = (signal ?? {}) as Partial<AbortSignal>;
   if (![addEventListener, removeEventListener, throwIfAborted].every((call) => typeof call === "function"))
-    throw config("INVALID_OPTION", "signal", signal, Rule.A_SIGNAL);
+    throw configError("INVALID_OPTION", "signal", signal, Rule.A_SIGNAL);
   return signal as AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
- * IDs as text: hexadecimal, Crockford's base 32, base 58, base 62, and as eight bytes. No WebAssembly, no native code, so it
- * runs under any content security policy; and it knows nothing of layouts, so it takes every number of 64 bits.
+ * IDs as text in hexadecimal, Crockford's base 32, base 58 and base 62, and as eight bytes. It uses no WebAssembly and
+ * no native code, so it runs under any content security policy. It knows no layouts, so it accepts every 64-bit number.
  *
  * ```js
  * import { base62, hex } from "frazil/text";
@@ -11,8 +11,9 @@
  * hex.encode(62n); // "000000000000003e"
  * ```
  *
- * The same forms are in the Rust core (`crates/core/src/text.rs`), and `crates/core/vectors/text.json` holds the two
- * together. A text out of WebAssembly costs more than the digits, so these are JavaScript on every backend.
+ * The Rust core has the same forms (`crates/core/src/text.rs`), and the vectors in `crates/core/vectors/text.json` test
+ * that both agree. These are JavaScript on every backend, because passing a text out of WebAssembly costs more than
+ * computing its digits.
  */
 import { isIdArray } from "./arrays.js";
 import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
@@ -22,94 +23,96 @@ import { type IdInput, parseId } from "./id.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";
 
-/** A way to write IDs. What it reads is exactly what it writes. Its calls work detached, and as a callback of `map`. */
+/**
+ * A text form of IDs. It reads exactly what it writes. Its methods work detached, for example as a callback of `map`.
+ */
 export interface TextForm {
   /**
    * The text of an ID.
    *
-   * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+   * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^64 - 1.
    */
   readonly encode: (id: IdInput) => string;
   /**
    * The ID of a text.
    *
-   * @throws {DecodeError} `INVALID_TEXT` for anything that `encode` does not write. `position` is the first character that
-   * is wrong: one that is no digit, the first one too many, the end of a text that is too short, a digit for zero in front
-   * of others where the form has none, and in a number of more than 64 bits the first digit that is larger than that of
-   * 2^64 - 1 in its place.
+   * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character:
+   * one that is not a digit, the first surplus one, the end of a text that is too short, a leading zero digit in a form
+   * without leading zeros, or, if the number has more than 64 bits, the first digit that is larger than the digit of
+   * 2^64 - 1 at that position.
    */
   readonly decode: (text: string) => bigint;
-  /** The ID of a text, or `undefined` where `decode` would throw. */
+  /** The ID of a text, or `undefined` if `decode` would throw. */
   readonly tryDecode: (text: unknown) => bigint | undefined;
   /**
    * The texts of many IDs.
    *
-   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
-   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
    */
   readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => string[];
   /**
    * The IDs of many texts.
    *
-   * @throws {DecodeError} `INVALID_TEXT` as `decode`, with the `index` of the first text that is wrong.
-   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but an array.
+   * @throws {DecodeError} `INVALID_TEXT` as `decode`, with the `index` of the first wrong text.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not an array.
    */
   readonly decodeMany: (texts: readonly string[]) => BigUint64Array;
 }
 
-/** A form whose texts have one width and sort, character by character, as their IDs do. */
+/** A text form of fixed width. Its texts, compared character by character, sort in the order of the IDs. */
 export interface FixedForm extends TextForm {
-  /** The digits, that of zero first. They ascend in ASCII. */
+  /** The digits from zero up, in ascending ASCII order. */
   readonly alphabet: string;
-  /** How many characters every text has. */
+  /** The number of characters of every text. */
   readonly width: number;
-  /** The same without digits for zero in front, for links. Such texts do not sort as their IDs do. */
+  /** The same form without leading zero digits, for links. Such texts do not sort in the order of the IDs. */
   readonly short: TextForm;
 }
 
-/** IDs as eight bytes, the most significant first, which sort as the IDs do. */
+/** IDs as eight bytes, the most significant first. The bytes sort in the order of the IDs. */
 export interface ByteForm {
   /**
    * The eight bytes of an ID.
    *
-   * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+   * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^64 - 1.
    */
   readonly encode: (id: IdInput) => Uint8Array;
   /**
    * The ID of eight bytes.
    *
-   * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array of that length; `position` is where it ends too soon,
-   * or the first byte too many.
+   * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array of eight bytes. `position` is the end of
+   * an array that is too short, or the first surplus byte.
    */
   readonly decode: (bytes: Uint8Array) => bigint;
-  /** The ID of eight bytes, or `undefined` where `decode` would throw. */
+  /** The ID of eight bytes, or `undefined` if `decode` would throw. */
   readonly tryDecode: (bytes: unknown) => bigint | undefined;
   /**
    * The bytes of many IDs, eight for each.
    *
-   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
-   * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+   * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
    */
   readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => Uint8Array;
   /**
-   * The IDs of many bytes.
+   * The IDs in an array of bytes, eight for each.
    *
-   * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array with eight bytes for each ID.
+   * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array whose length is a multiple of eight.
    */
   readonly decodeMany: (bytes: Uint8Array) => BigUint64Array;
 }
 
 const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 const TWO_32 = 0x1_0000_0000;
-/** Where a `bigint` becomes eight bytes, and eight bytes a `bigint`. */
-const eight = /* @__PURE__ */ new Uint8Array(8);
-const word = /* @__PURE__ */ (() => new DataView(eight.buffer))();
+/** Scratch memory to convert a `bigint` to eight bytes and back. */
+const scratch = /* @__PURE__ */ new Uint8Array(8);
+const word = /* @__PURE__ */ (() => new DataView(scratch.buffer))();
 
-/** The error about a text. */
+/** The error for a text. */
 const refuse = (field: string, value: unknown, rule: string, position?: number, max?: unknown): FrazilError =>
   refusal(DecodeError, "INVALID_TEXT", field, value, rule, 0, max, position === undefined ? {} : { position });
 
-/** What a call gives, or `undefined` where it throws. */
+/** The result of a call, or `undefined` if it throws. */
 function attempt<T, R>(call: (input: T) => R, input: unknown): R | undefined {
   try {
     return call(input as T);
@@ -118,7 +121,7 @@ function attempt<T, R>(call: (input: T) => R, input: unknown): R | undefined {
   }
 }
 
-/** Puts what a call makes of each into a list. The error of one names its index. */
+/** Writes the result of a call for each input into a list. An error has the index of its input. */
 function each<T, R>(inputs: ArrayLike<T>, call: (input: T) => R, results: { [index: number]: R }): void {
   for (let index = 0; index < inputs.length; index++) {
     try {
@@ -137,7 +140,7 @@ function checkArray(field: string, value: unknown, rule: string, orElse = false)
 
 const checkIds = (ids: unknown): void => checkArray("ids", ids, Rule.TEXT_IDS, isIdArray(ids, "BigUint64Array"));
 
-/** The calls of a form. */
+/** The methods of a form. */
 function calls(write: (id: bigint) => string, read: (text: string) => bigint): TextForm {
   const encode = (id: IdInput) => write(parseId(ANY_ID, id));
   return {
@@ -159,19 +162,23 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
   };
 }
 
-/** The form of an alphabet. `rule` is what a character breaks that is not in it; `native` writes what the engine can. */
+/**
+ * The form of an alphabet. `rule` is the rule that other characters break. `native`, if given, writes the text by the
+ * engine.
+ */
 function form(alphabet: string, rule: string, native?: (id: bigint) => string): FixedForm {
   const base = alphabet.length;
   const width = Math.ceil(64 / Math.log2(base));
   const codes = Array.from(alphabet, (digit) => digit.charCodeAt(0));
-  /** The digits by the codes of their characters. */
+  /** The value of each digit by its character code. */
   const values: (number | undefined)[] = [];
   codes.forEach((code, digit) => {
     values[code] = digit;
   });
   const characters = codes.slice(0, width);
-  // An ID is its first three digits (`top`, at most 2^18) times `unit` (at most 2^52) plus the others (`rest`, less than
-  // `unit`). With `unit` in halves too, all arithmetic below but one quotient is exact, within 2^53.
+  // An ID is `top * unit + rest`. `top` is its first three digits (at most 2^18), and `rest` the others (less than
+  // `unit`, which is at most 2^52). With `unit` in two halves as well, all arithmetic below stays within 2^53 and is
+  // exact, except one quotient.
   let unit = 1;
   for (let digits = 3; digits < width; digits++) unit *= base;
   const unitHigh = Math.floor(unit / TWO_32);
@@ -181,7 +188,7 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
     word.setBigUint64(0, id);
     const high = word.getUint32(0);
     const low = word.getUint32(4);
-    // An ID need not be exact as a number, so this quotient can be off by one, either way.
+    // A number cannot hold every ID exactly, so this quotient can be one too large or one too small.
     let top = Math.floor((high * TWO_32 + low) / unit);
     let rest = (high - top * unitHigh) * TWO_32 + (low - top * unitLow);
     if (rest < 0) {
@@ -204,12 +211,12 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
   const writeShort = (id: bigint): string => {
     const text = write(id);
     let zeros = 0;
-    // The last digit stays, also where it is that of zero.
+    // The last digit stays, even if it is the zero digit.
     while (zeros < width - 1 && text[zeros] === alphabet[0]) zeros++;
     return text.slice(zeros);
   };
 
-  /** Reads from the left, so that what is before the position of an error is right. */
+  /** Reads from left to right, so everything before the position of an error is correct. */
   const read = (text: string, isShort: boolean): bigint => {
     if (typeof text !== "string") throw refuse("text", text, Rule.TEXT_STRING);
     const { length } = text;
@@ -251,16 +258,16 @@ export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT
   id.toString(16).padStart(16, "0"),
 );
 
-/** Crockford's base 32 in upper case: 13 characters, of which the first is `0` to `F`. */
+/** Crockford's base 32 in upper case: 13 characters. The first is `0` to `F`. */
 export const base32: FixedForm = /* @__PURE__ */ form("0123456789ABCDEFGHJKMNPQRSTVWXYZ", Rule.TEXT_BASE32);
 
-/** The base 58 of Bitcoin: 11 characters, no two of which look alike. The digit for zero is `1`. */
+/** The base 58 of Bitcoin: 11 characters without ones that look alike. The zero digit is `1`. */
 export const base58: FixedForm = /* @__PURE__ */ form(
   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
   Rule.TEXT_BASE58,
 );
 
-/** Base 62, digits before upper before lower case: 11 characters. */
+/** Base 62, with digits before upper case before lower case: 11 characters. */
 export const base62: FixedForm = /* @__PURE__ */ form(
   "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
   Rule.TEXT_BASE62,
@@ -274,15 +281,15 @@ function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => nu
 
 function readBytes(bytes: Uint8Array): bigint {
   checkBytes(bytes, Rule.TEXT_BYTES, () => 8);
-  eight.set(bytes);
+  scratch.set(bytes);
   return word.getBigUint64(0);
 }
 
-/** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and the keys of a store. */
+/** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and keys of a store. */
 export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
   encode(id: IdInput) {
     word.setBigUint64(0, parseId(ANY_ID, id));
-    return eight.slice();
+    return scratch.slice();
   },
   decode: readBytes,
   tryDecode: (bytes: unknown) => attempt(readBytes, bytes),

@@ -1,38 +1,41 @@
-/** Waiting, where the host can: the core only says until when. */
+/** Waiting and retrying: blocking where the host can, and timers elsewhere. The core decides how long to wait. */
 
-import { ownOf } from "./errors.js";
+import { ClockError, type FrazilError } from "./errors.js";
+import { ownOf } from "./own.js";
 
-/** Whether this thread may block; `undefined` until it was tried. */
-let blocks: boolean | undefined;
-
-/** Waits at a cell that holds 0 and that nobody else has: for `ms`, or not at all where the value is another. */
-const waitAt = (value: number, ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, value, ms);
+/** Whether this thread may block; `undefined` until `canBlock` has tried. */
+let mayBlock: boolean | undefined;
 
 /**
- * Whether this thread may block: Node, Bun and Deno may, and workers of a page that is cross-origin isolated; a page and
- * Cloudflare Workers may not.
+ * Waits `ms` on a new shared integer that holds 0 and that no other thread has. If `value` is not 0, returns at once.
+ */
+const waitOnCell = (value: number, ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, value, ms);
+
+/**
+ * Whether this thread may block. Node, Bun and Deno may, and so may workers of a page that is cross-origin isolated.
+ * The main thread of a page and Cloudflare Workers may not.
  */
 export function canBlock(): boolean {
-  if (blocks === undefined) {
+  if (mayBlock === undefined) {
     try {
-      // Returns at once where blocking is allowed, and throws where it is not.
-      waitAt(1, 0);
-      blocks = true;
+      // Returns at once if blocking is allowed, and throws if it is not.
+      waitOnCell(1, 0);
+      mayBlock = true;
     } catch {
-      blocks = false;
+      mayBlock = false;
     }
   }
-  return blocks;
+  return mayBlock;
 }
 
-/** Blocks the thread. Only where `canBlock`. */
+/** Blocks the thread. Requires `canBlock()`. */
 export function block(ms: number): void {
-  waitAt(0, ms);
+  waitOnCell(0, ms);
 }
 
-/** Waits for a promise. Rejects with the signal's reason when it aborts. */
+/** Waits for a promise. Rejects with the reason of the signal if it aborts first. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  // A signal that was aborted between two waits fires no event for the second.
+  // A signal that aborted between two waits fires no event for the second one.
   signal?.throwIfAborted();
   let stop: (() => void) | undefined;
   try {
@@ -42,14 +45,14 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
     });
     await Promise.race([promise, aborted]);
   } finally {
-    // Whatever the signal does, which may be one of the user's own.
+    // Removed in any case, since the signal may be an object of the user, whose methods may throw.
     signal?.removeEventListener("abort", stop as () => void);
   }
   signal?.throwIfAborted();
   return promise;
 }
 
-/** Waits without holding the thread. Rejects with the signal's reason when it aborts. */
+/** Waits without blocking the thread. Rejects with the reason of the signal if it aborts first. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
@@ -59,5 +62,33 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
     await unlessAborted(over, signal);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Milliseconds until a call that the core refused can succeed; Infinity if waiting does not help. */
+export function retryMsOf(error: FrazilError): number {
+  const { retryAfterMs = 0 } = ownOf(error);
+  return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
+}
+
+/**
+ * Calls `attempt` until it succeeds. After a failure it waits as long as `retryMsOf` says, and rejects with the error
+ * if that is more than what is left of `remainingMs`.
+ */
+export async function retry<T>(
+  attempt: () => T,
+  signal: AbortSignal | undefined,
+  remainingMs: number,
+  retryMsOf: (error: unknown, remainingMs: number) => number,
+): Promise<T> {
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      const retryMs = retryMsOf(error, remainingMs);
+      if (retryMs > remainingMs) throw error;
+      remainingMs -= retryMs;
+      await sleep(retryMs, signal);
+    }
   }
 }

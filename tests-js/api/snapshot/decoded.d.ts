@@ -1,24 +1,24 @@
 /**
- * An ID taken apart. Its fields are its own, so a copy (`{ ...decoded, sequence: 8 }`) has them; `date` and `parts` are made
- * when they are asked for, and a copy has neither.
+ * A decoded ID. Its fields are own properties, so a copy such as `{ ...decoded, sequence: 8 }` has them. `date` and
+ * `parts` are getters, so a copy has neither.
  */
 export declare class Decoded<P extends string = string> {
     /** The ID. */
     readonly id: bigint;
-    /** Unix milliseconds of the start of its tick. */
+    /** The start of its tick, in Unix milliseconds. */
     readonly timestampMs: number;
-    /** The node id, its parts joined; `undefined` where the layout has none. */
+    /** The node id, with its parts joined; `undefined` if the layout has no node field. */
     readonly node: number | undefined;
-    /** The clock id; `undefined` where the layout has none. */
+    /** The clock id; `undefined` if the layout has no clock field. */
     readonly clock: number | undefined;
     /** The number of the ID within its tick. */
     readonly sequence: number;
     /** `timestampMs` as a `Date`. */
     get date(): Date;
-    /** The node id by the names of its parts; `undefined` where the layout has none. */
+    /** The parts of the node id by name; `undefined` if the layout has no node field. */
     get parts(): {
         readonly [K in P]: number;
     } | undefined;
-    /** All of it with the ID as text, since JSON has no bigint. */
+    /** All fields, with the ID as text, since JSON has no bigint. */
     toJSON(): object;
 }

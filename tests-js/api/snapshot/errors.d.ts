@@ -1,33 +1,36 @@
 /**
- * Errors: a stable `code`, the class it belongs to, and what it is about. The codes and the sentences of the rules are
- * generated from the Rust core, so both backends and the decoder speak of the same causes in the same words.
+ * Errors: a stable `code`, its class, and what it is about. The codes and the texts of the rules are generated from the
+ * Rust core, so both backends and the decoder report the same causes in the same words.
  */
 import type { ErrorCode } from "./generated/errors.js";
 export type { ErrorCode } from "./generated/errors.js";
-/** What an error says besides its code. A field that does not apply is absent. */
+/** The details of an error besides its code. A field that does not apply is absent. */
 export interface ErrorDetails {
-    /** Whether the same call can succeed later although the caller changes nothing. */
+    /** Whether the same call can succeed later without a change by the caller. */
     readonly retryable?: boolean;
     /** The option, argument or field at fault. */
     readonly field?: string;
-    /** The value it had. */
+    /** The value that was given. */
     readonly value?: unknown;
     /** The rule that the value broke. */
     readonly rule?: string;
-    /** Milliseconds until the same call can first succeed. */
+    /** Milliseconds until the same call can succeed. */
     readonly retryAfterMs?: number;
-    /** The largest count that the call could ever meet. */
+    /** The largest count with which the call can succeed. */
     readonly maxCount?: number;
-    /** How many IDs a bulk call had issued when it failed: the first ones, valid, and never issued again. */
+    /**
+     * How many IDs a bulk call had issued when it failed. They are at the start of the array, valid, and never issued
+     * again.
+     */
     readonly issued?: number;
-    /** Where in a text the error lies. */
+    /** The position of the error in a text. */
     readonly position?: number;
-    /** Which of many IDs or texts is at fault. */
+    /** The index of the ID or text at fault among many. */
     readonly index?: number;
-    /** What made it fail. */
+    /** The error that caused this one. */
     readonly cause?: unknown;
 }
-/** Any error of this package. Branch on `code`; the message is for people. */
+/** Any error of this package. Branch on `code`. The message is for people and may change. */
 export declare class FrazilError extends Error {
     /** The cause, stable across versions. */
     readonly code: ErrorCode;
@@ -41,21 +44,21 @@ export declare class FrazilError extends Error {
     readonly position?: number;
     readonly index?: number;
     constructor(code: ErrorCode, message: string, details?: ErrorDetails);
-    /** All it says, for logs: the value as it stands in the message, since JSON has no bigint. */
+    /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
     toJSON(): object;
-    /** Whether a value is an error of this package, whichever copy or realm made it. */
+    /** Whether a value is an error of this package, from any copy or realm. */
     static is(error: unknown): error is FrazilError;
     static [Symbol.hasInstance](error: unknown): boolean;
 }
-/** The program or its surroundings are set up wrongly. */
+/** The program or its environment is set up wrongly. */
 export declare class ConfigError extends FrazilError {
 }
-/** Time does not allow it now, or no longer. */
+/** The clock or the time field does not allow it, now or any more. */
 export declare class ClockError extends FrazilError {
 }
-/** The right to mint, or the store that grants it, is missing. */
+/** The right to mint is missing, or the store that grants it is unavailable. */
 export declare class LeaseError extends FrazilError {
 }
-/** What was given to decode is not an ID, or not one of this layout. */
+/** The value to decode is not an ID, or not an ID of this layout. */
 export declare class DecodeError extends FrazilError {
 }

@@ -1,5 +1,5 @@
 /**
- * Snowflake IDs: 64-bit, time-ordered, unique across machines, never repeated.
+ * Snowflake IDs: 64-bit, time-ordered, unique across machines with different node ids, never repeated.
  *
  * ```js
  * import { Layout, Snowflake } from "frazil";
@@ -9,8 +9,10 @@
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
  * ```
  */
+export type { Backend } from "./boundary.js";
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./errors.js";
 export type { StateFile } from "./files.js";
+export type { Health, Stats } from "./health.js";
 export { type Columns, type Composition, type Decoded, type FieldKind, type IdInput, Layout, type LayoutField, type LayoutInput, type LayoutName, type LayoutSpec, type NodeInput, type PartsOf, type Plan, } from "./layout.js";
-export type { Backend } from "./port.js";
-export { type AsyncOptions, type Health, type LocalAsyncOptions, type LocalOptions, type NodeOption, type SequenceStart, Snowflake, type SnowflakeOptions, type Stats, } from "./snowflake.js";
+export type { AsyncOptions, LocalAsyncOptions, LocalOptions, NodeOption, SequenceStart, SnowflakeOptions, } from "./options.js";
+export { Snowflake } from "./snowflake.js";

@@ -3,9 +3,9 @@ import type { LayoutParts } from "./generated/layouts.js";
 import { type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
 export type { Decoded } from "./decoded.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
-/** A layout by name, as its parts, or made already. */
+/** A layout: the name of a built-in one, a definition, or a `Layout`. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
-/** The names of the node parts of a layout, for typing `node` and `parts`. */
+/** The names of the node parts of a layout. It types `node` and `parts`. */
 export type PartsOf<L> = L extends LayoutName ? LayoutParts[L] : L extends Layout<infer P> ? P : L extends {
     readonly fields: readonly (infer F)[];
 } ? F extends {
@@ -14,36 +14,41 @@ export type PartsOf<L> = L extends LayoutName ? LayoutParts[L] : L extends Layou
 } ? N : F extends {
     readonly kind: "node";
 } ? "node" : never : string;
-/** A node id as one number or by the names of its parts. */
+/** A node id: one number, or its parts by name. */
 export type NodeInput<P extends string = string> = number | {
     readonly [K in P]: number;
 };
-/** What `compose` makes an ID of. */
+/** The fields from which `compose` makes an ID. */
 export interface Composition<P extends string = string> {
-    /** Unix milliseconds of the start of a tick. */
+    /** The start of a tick: a `Date` or Unix milliseconds. */
     readonly timestampMs: number | Date;
-    /** The node id, where the layout has one. */
+    /** The node id, if the layout has a node field. */
     readonly node?: NodeInput<P> | undefined;
-    /** The clock id, where the layout has one. */
+    /** The clock id, if the layout has a clock field. */
     readonly clock?: number | undefined;
     readonly sequence: number;
 }
-/** What a layout can hold. */
+/** The capacity of a layout. */
 export interface Plan {
-    /** The last time that an ID can carry. */
+    /** The last time that an ID can hold. */
     readonly lastDate: Date;
-    /** The last time whose IDs are positive in a signed 64-bit column; `undefined` where that does not depend on time. */
+    /**
+     * The last time whose IDs are positive in a signed 64-bit column; `undefined` if the sign does not depend on the
+     * time.
+     */
     readonly signedUntil: Date | undefined;
-    /** Whether the IDs of one generator strictly increase: time above clock above sequence. */
+    /**
+     * Whether the IDs of one generator strictly increase: the time is above the clock id, and that above the sequence.
+     */
     readonly ordered: boolean;
-    /** How many node ids there are; 1 without a node field. */
+    /** The number of node ids; 1 without a node field. */
     readonly nodes: number;
     /** How many IDs one node can issue in a tick. */
     readonly idsPerTick: number;
     /** How many IDs one node can issue in a second. */
     readonly idsPerSecond: number;
 }
-/** The fields of many IDs. */
+/** The fields of many IDs, one array for each field. */
 export interface Columns {
     readonly timestampMs: Float64Array;
     readonly node: Uint32Array | undefined;
@@ -51,7 +56,7 @@ export interface Columns {
     readonly sequence: Float64Array;
 }
 /**
- * What the 64 bits of an ID mean: fields in order, the epoch, and the length of a tick.
+ * The meaning of the 64 bits of an ID: the fields in order, the epoch, and the length of a tick.
  *
  * ```js
  * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
@@ -68,7 +73,7 @@ export declare class Layout<P extends string = string> {
     /** The fields, from the most to the least significant. */
     readonly fields: readonly LayoutField[];
     /**
-     * Checks a layout and makes it.
+     * Checks a definition and makes a layout from it.
      *
      * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
      */
@@ -76,57 +81,59 @@ export declare class Layout<P extends string = string> {
     /**
      * A built-in layout.
      *
-     * @throws {ConfigError} `INVALID_LAYOUT` for a name that is none of `Layout.names`.
+     * @throws {ConfigError} `INVALID_LAYOUT` if the name is not one of `Layout.names`.
      */
     static named<N extends LayoutName>(name: N): Layout<LayoutParts[N]>;
-    /** The names that `Layout.named` knows. */
+    /** The names of the built-in layouts. */
     static get names(): readonly LayoutName[];
-    /** The same layout with some of its parts changed, such as `{ epochMs }`. */
+    /** A layout with some properties changed, such as `{ epochMs }`. */
     with(changes: Partial<LayoutSpec>): Layout<P>;
-    /** What the layout is made of: `new Layout(layout.toJSON())` is the same one. */
+    /** The definition of the layout: `new Layout(layout.toJSON())` is an equal layout. */
     toJSON(): Required<LayoutSpec>;
     /**
      * The ID as a `bigint`.
      *
-     * @throws {DecodeError} `INVALID_ID` for anything that is not an ID of this layout, exactly.
+     * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID of this layout.
      */
     parse(input: IdInput): bigint;
-    /** The ID as a `bigint`, or `undefined` where `parse` would throw. */
+    /** The ID as a `bigint`, or `undefined` if `parse` would throw. */
     tryParse(input: unknown): bigint | undefined;
     /**
-     * Takes an ID apart.
+     * Decodes an ID.
      *
      * @throws {DecodeError} `INVALID_ID` as `parse`.
      */
     decode(input: IdInput): Decoded<P>;
     /**
-     * Unix milliseconds of the start of an ID's tick.
+     * The start of an ID's tick, in Unix milliseconds.
      *
      * @throws {DecodeError} `INVALID_ID` as `parse`.
      */
     timestampOf(input: IdInput): number;
     /**
-     * Takes many IDs apart, into a typed array for each field.
+     * Decodes many IDs into one typed array for each field.
      *
-     * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array (or a BigInt64Array, up to 63 bits).
-     * @throws {DecodeError} `INVALID_ID` at the first one that is not an ID of this layout.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
+     * bits, a BigInt64Array.
+     * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
      */
     decodeMany(ids: BigUint64Array | BigInt64Array): Columns;
     /**
-     * Puts an ID together: the inverse of `decode`. It takes what that returns, and a copy with some fields changed; only the
-     * time, the node id, the clock id and the sequence count.
+     * Makes an ID from its fields: the inverse of `decode`. It accepts the result of `decode`, or a copy with some fields
+     * changed. It uses only the time, the node id, the clock id and the sequence.
      *
-     * @throws {DecodeError} `TIME_OUT_OF_RANGE` for a time that the time field cannot hold.
-     * @throws {ConfigError} `INVALID_NODE`, or `INVALID_ARGUMENT` for any other field that is missing, not in the layout, or
-     * too large, and for a time that is not the start of a tick.
+     * @throws {DecodeError} `TIME_OUT_OF_RANGE` if the time field cannot hold the time.
+     * @throws {ConfigError} `INVALID_NODE`. `INVALID_ARGUMENT` if another field is missing, too large, or not in the
+     * layout, or if the time is not the start of a tick.
      */
     compose(fields: Composition<P>): bigint;
     /**
-     * The smallest ID whose tick contains the time (a `Date` or Unix milliseconds): with `maxIdAt` an inclusive range for a
-     * query. `node` must be given where the layout has node bits above its time, and only there.
+     * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives an
+     * inclusive range for a query. If the layout has node bits above the time, `node` is required; otherwise it must be
+     * left out.
      *
-     * @throws {DecodeError} `TIME_OUT_OF_RANGE`; `NOT_TIME_ORDERED` where a clock or sequence field lies above the time.
-     * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
+     * @throws {DecodeError} `TIME_OUT_OF_RANGE`. `NOT_TIME_ORDERED` if a clock or sequence field is above the time.
+     * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` if the node id is invalid, missing, or must be left out.
      */
     minIdAt(time: Date | number, options?: {
         readonly node?: NodeInput<P>;
@@ -136,23 +143,23 @@ export declare class Layout<P extends string = string> {
         readonly node?: NodeInput<P>;
     }): bigint;
     /**
-     * The ID as a signed 64-bit column holds it: the same bits.
+     * The ID as a signed 64-bit column stores it: the same bits.
      *
      * @throws {DecodeError} `INVALID_ID` as `parse`.
      */
     toSigned(input: IdInput): bigint;
     /**
-     * The ID that a signed 64-bit column holds, as `bigint` or decimal text.
+     * The ID for a value of a signed 64-bit column, given as a `bigint` or decimal text.
      *
-     * @throws {DecodeError} `INVALID_ID` where the layout has no such ID.
+     * @throws {DecodeError} `INVALID_ID` if the layout has no such ID.
      */
     fromSigned(signed: bigint | string): bigint;
-    /** What the layout can hold: for choosing widths, and for telling when they run out. */
+    /** The capacity of the layout: helps to choose widths, and says when the time runs out. */
     plan(): Plan;
     /**
      * A node id as one number.
      *
-     * @throws {ConfigError} `INVALID_NODE`, naming the part at fault.
+     * @throws {ConfigError} `INVALID_NODE`, with the name of the part at fault.
      */
     joinNode(node: NodeInput<P> | undefined): number;
 }

@@ -1,87 +1,89 @@
 import { type IdInput } from "./id.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";
-/** A way to write IDs. What it reads is exactly what it writes. Its calls work detached, and as a callback of `map`. */
+/**
+ * A text form of IDs. It reads exactly what it writes. Its methods work detached, for example as a callback of `map`.
+ */
 export interface TextForm {
     /**
      * The text of an ID.
      *
-     * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+     * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^64 - 1.
      */
     readonly encode: (id: IdInput) => string;
     /**
      * The ID of a text.
      *
-     * @throws {DecodeError} `INVALID_TEXT` for anything that `encode` does not write. `position` is the first character that
-     * is wrong: one that is no digit, the first one too many, the end of a text that is too short, a digit for zero in front
-     * of others where the form has none, and in a number of more than 64 bits the first digit that is larger than that of
-     * 2^64 - 1 in its place.
+     * @throws {DecodeError} `INVALID_TEXT` if `encode` does not write this text. `position` is the first wrong character:
+     * one that is not a digit, the first surplus one, the end of a text that is too short, a leading zero digit in a form
+     * without leading zeros, or, if the number has more than 64 bits, the first digit that is larger than the digit of
+     * 2^64 - 1 at that position.
      */
     readonly decode: (text: string) => bigint;
-    /** The ID of a text, or `undefined` where `decode` would throw. */
+    /** The ID of a text, or `undefined` if `decode` would throw. */
     readonly tryDecode: (text: unknown) => bigint | undefined;
     /**
      * The texts of many IDs.
      *
-     * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
-     * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+     * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
      */
     readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => string[];
     /**
      * The IDs of many texts.
      *
-     * @throws {DecodeError} `INVALID_TEXT` as `decode`, with the `index` of the first text that is wrong.
-     * @throws {ConfigError} `INVALID_ARGUMENT` for anything but an array.
+     * @throws {DecodeError} `INVALID_TEXT` as `decode`, with the `index` of the first wrong text.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not an array.
      */
     readonly decodeMany: (texts: readonly string[]) => BigUint64Array;
 }
-/** A form whose texts have one width and sort, character by character, as their IDs do. */
+/** A text form of fixed width. Its texts, compared character by character, sort in the order of the IDs. */
 export interface FixedForm extends TextForm {
-    /** The digits, that of zero first. They ascend in ASCII. */
+    /** The digits from zero up, in ascending ASCII order. */
     readonly alphabet: string;
-    /** How many characters every text has. */
+    /** The number of characters of every text. */
     readonly width: number;
-    /** The same without digits for zero in front, for links. Such texts do not sort as their IDs do. */
+    /** The same form without leading zero digits, for links. Such texts do not sort in the order of the IDs. */
     readonly short: TextForm;
 }
-/** IDs as eight bytes, the most significant first, which sort as the IDs do. */
+/** IDs as eight bytes, the most significant first. The bytes sort in the order of the IDs. */
 export interface ByteForm {
     /**
      * The eight bytes of an ID.
      *
-     * @throws {DecodeError} `INVALID_ID` for anything that is not an ID from 0 to 2^64 - 1, exactly.
+     * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^64 - 1.
      */
     readonly encode: (id: IdInput) => Uint8Array;
     /**
      * The ID of eight bytes.
      *
-     * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array of that length; `position` is where it ends too soon,
-     * or the first byte too many.
+     * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array of eight bytes. `position` is the end of
+     * an array that is too short, or the first surplus byte.
      */
     readonly decode: (bytes: Uint8Array) => bigint;
-    /** The ID of eight bytes, or `undefined` where `decode` would throw. */
+    /** The ID of eight bytes, or `undefined` if `decode` would throw. */
     readonly tryDecode: (bytes: unknown) => bigint | undefined;
     /**
      * The bytes of many IDs, eight for each.
      *
-     * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first that is no ID.
-     * @throws {ConfigError} `INVALID_ARGUMENT` for anything but a BigUint64Array or an array.
+     * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
      */
     readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => Uint8Array;
     /**
-     * The IDs of many bytes.
+     * The IDs in an array of bytes, eight for each.
      *
-     * @throws {DecodeError} `INVALID_TEXT` for anything but a Uint8Array with eight bytes for each ID.
+     * @throws {DecodeError} `INVALID_TEXT` if the argument is not a Uint8Array whose length is a multiple of eight.
      */
     readonly decodeMany: (bytes: Uint8Array) => BigUint64Array;
 }
 /** Hexadecimal in lower case: 16 characters. */
 export declare const hex: FixedForm;
-/** Crockford's base 32 in upper case: 13 characters, of which the first is `0` to `F`. */
+/** Crockford's base 32 in upper case: 13 characters. The first is `0` to `F`. */
 export declare const base32: FixedForm;
-/** The base 58 of Bitcoin: 11 characters, no two of which look alike. The digit for zero is `1`. */
+/** The base 58 of Bitcoin: 11 characters without ones that look alike. The zero digit is `1`. */
 export declare const base58: FixedForm;
-/** Base 62, digits before upper before lower case: 11 characters. */
+/** Base 62, with digits before upper case before lower case: 11 characters. */
 export declare const base62: FixedForm;
-/** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and the keys of a store. */
+/** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and keys of a store. */
 export declare const bytes: ByteForm;

@@ -1,6 +1,6 @@
-/** Vercel's edge runtime: as on Workers, with the suffix that its bundler wants. */
+/** Vercel's edge runtime. As on Cloudflare Workers, but with the import suffix that its bundler requires. */
 
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm?module";
 import { instantiate } from "./wasm.js";
 
@@ -14,4 +14,4 @@ export enum Host {
 }
 
 export const inWorkerThread = (): boolean => false;
-export const claimProcess = (): void => {};
+export const markProcess = (): void => {};

@@ -1,32 +1,32 @@
-/** WebAssembly from text inside the bundle: for every place that can compile it and none that a file could be loaded from. */
+/** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
 import text from "../../build/frazil_bg.wasm";
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import { instantiate } from "./wasm.js";
 
-/** The bytes of the module, decoded at the first use. */
-export const bytesInline = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+/** The bytes of the module, decoded from the text. */
+export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-export const load = (): Binding => instantiate(() => new WebAssembly.Module(bytesInline()));
+export const load = (): Binding => instantiate(() => new WebAssembly.Module(wasmBytes()));
 
 /**
- * What the host might do, 0 or 1. An enum, because esbuild puts its numbers where they are used: what a host can never do
- * is not in its bundle.
+ * Capabilities that the host may have, 0 or 1. An enum, because esbuild inlines its numbers and removes the code for
+ * capabilities that the host never has.
  */
 export enum Host {
-  /** A thread may block, if `canBlock` finds so. */
+  /** A thread may be allowed to block; `canBlock` tells. */
   BLOCKS = 1,
-  /** There may be worker threads, each with a WebAssembly memory of its own. */
+  /** There may be worker threads, each with its own WebAssembly memory. */
   THREADS = 1,
-  /** There may be state files, and the native addon that knows them. */
+  /** There may be the native addon, and with it state files. */
   FILES = 0,
 }
 
 /**
- * Whether this is a worker thread of Node: its WebAssembly shares no memory with the main thread's. A browser has no
- * `process`, and a bundle for browsers may run in Node all the same.
+ * Whether this is a worker thread of Node, whose WebAssembly shares no memory with that of the main thread. A browser
+ * has no `process`. A bundle for browsers may also run in Node.
  */
 export const inWorkerThread = (): boolean =>
   globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;
 
-/** Nothing is known of other threads and realms here. */
-export const claimProcess = (): void => {};
+/** Does nothing: here other threads and realms cannot be seen. */
+export const markProcess = (): void => {};

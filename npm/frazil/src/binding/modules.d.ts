@@ -1,4 +1,4 @@
-// What `scripts/build.mjs` puts into `build/` before the bundles are made.
+// The modules that `scripts/build.mjs` writes to `build/` before it makes the bundles.
 
 declare module "*/frazil_bg.wasm" {
   /** The module as base64. */

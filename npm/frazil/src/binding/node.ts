@@ -1,39 +1,42 @@
-/** The native addon where one loads, WebAssembly otherwise. */
-import { ConfigError, ownOf } from "../errors.js";
-import { withFiles } from "../files.js";
-import { Page } from "../generated/page.js";
-import type { Binding, Calls, Files } from "../port.js";
-import { bytesInline } from "./inline.js";
-import { bindTo, type Exports, unavailable } from "./wasm.js";
+/** The binding for Node: the native addon if it loads, and WebAssembly otherwise. */
 
-interface Addon extends Calls, Files {
+import type { Binding, Calls, FileCalls } from "../boundary.js";
+import { ConfigError } from "../errors.js";
+import { type StateFiles, stateFilesOf } from "../files.js";
+import { Page } from "../generated/page.js";
+import { ownOf } from "../own.js";
+import { wasmBytes } from "./inline.js";
+import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
+
+interface Addon extends Calls, FileCalls {
   abi(): number;
-  /** A page that is there for as long as its owner is. */
+  /** A page that lives as long as its owner. */
   page(owner: object): { readonly page: number; readonly memory: Uint8Array };
 }
 
-/** The packages that may carry the addon for this machine. glibc and musl are not told apart: a wrong one fails to load. */
-function carriers(): string[] {
+/** The packages that may contain the addon for this machine. For both glibc and musl: the wrong one fails to load. */
+function addonPackages(): string[] {
   const { platform, arch } = process;
   if (platform === "linux") return [`frazil-linux-${arch}-gnu`, `frazil-linux-${arch}-musl`];
   return [`frazil-${platform}-${arch}`];
 }
 
-function loadNative(): { binding?: Binding; causes: unknown[] } {
+function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
-  for (const carrier of carriers()) {
+  for (const addonPackage of addonPackages()) {
     try {
-      // Built-in modules by a call that bundlers do not follow: they would try to bundle the addon. In a bundle that is an
-      // ES module there is no `__filename`, and the addon is looked for from the working directory.
+      // Loads built-in modules by a call that bundlers do not follow, so that they do not try to bundle the addon. A
+      // bundle that is an ES module has no `__filename`, so there the addon is searched from the working directory.
       const { createRequire } = process.getBuiltinModule("node:module");
       const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
-      const addon = require(carrier) as Addon;
-      if (addon.abi() !== Page.ABI) throw new Error(`${carrier} was built for another version of frazil`);
-      const bind = (): Binding => {
-        const files = withFiles(addon);
-        // Owned by what the port holds for as long as it is.
+      const addon = require(addonPackage) as Addon;
+      if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
+      const bind = (): Binding<StateFiles> => {
+        const files = stateFilesOf(addon);
+        // `files` owns the page, since the port refers to it as long as the port lives.
         const { page, memory } = addon.page(files);
-        // A property of its own: asking a view for its buffer calls into the engine, and this is asked at each crossing.
+        // Read once: reading the buffer of a view calls into the engine, and the buffer is needed at each call of the
+        // core.
         const { buffer } = memory;
         return {
           backend: "native",
@@ -44,12 +47,12 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
           buffer: () => buffer,
           offset: 0,
           causes,
-          again: bind,
+          anotherPage: bind,
         };
       };
       return { binding: bind(), causes };
     } catch (error) {
-      // Another copy of the addon has states of its own: WebAssembly beside it would repeat them.
+      // Another copy of the addon has its own states, and WebAssembly beside it would issue the same IDs.
       if ((error as { code?: unknown }).code === "STATE_CONFLICT") {
         throw new ConfigError("STATE_CONFLICT", (error as Error).message, { cause: error });
       }
@@ -59,32 +62,33 @@ function loadNative(): { binding?: Binding; causes: unknown[] } {
   return { causes };
 }
 
-/** Where the realms of a thread find its WebAssembly: an object that all of them have in common. */
-const THREAD = Symbol.for("frazil.wasm");
+/** The key under which the realms of a thread find its WebAssembly, on an object that they all share. */
+const THREAD_WASM = Symbol.for("frazil.wasm");
 
 /**
- * Makes the instance in the main realm of the thread, so that it outlives the realm that asks, and keeps none of it alive.
- * A function for an answer: a copy of `process`, as Jest makes one for each realm, has the same function.
+ * Makes the instance in the main realm of the thread, so that it outlives the realm that asks for it and does not keep
+ * that realm alive. Returns a function, because a copy of `process`, which Jest makes for each realm, then holds the
+ * same function.
  */
-const MAKE = `(bytes) => {
+const INSTANTIATE = `(bytes) => {
   const glue = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), glue);
   exports.__wbindgen_start?.();
   return () => exports;
 }`;
 
-/** The one instance of the thread: vm contexts that had one each would repeat each other. */
-function loadWasm(): Binding {
-  const thread = process.getBuiltinModule("node:process") as { [THREAD]?: () => Exports };
-  const binding = bindTo(() => {
-    if (thread[THREAD] === undefined) {
-      const make = process.getBuiltinModule("node:vm").runInThisContext(MAKE);
-      Object.defineProperty(thread, THREAD, ownOf({ value: make(bytesInline()) }));
+/** The one instance of the thread. If each vm context had its own, they would issue the same IDs. */
+function loadWasm(): Binding<StateFiles> {
+  const thread = process.getBuiltinModule("node:process") as { [THREAD_WASM]?: () => Exports };
+  const binding = bindExports(() => {
+    if (thread[THREAD_WASM] === undefined) {
+      const make = process.getBuiltinModule("node:vm").runInThisContext(INSTANTIATE);
+      Object.defineProperty(thread, THREAD_WASM, ownOf({ value: make(wasmBytes()) }));
     }
-    return (thread[THREAD] as () => Exports)();
+    return (thread[THREAD_WASM] as () => Exports)();
   });
-  // An integer comes out signed.
-  const abi = (thread[THREAD]?.().abi() as number) >>> 0;
+  // WebAssembly returns a signed integer.
+  const abi = (thread[THREAD_WASM]?.().abi() as number) >>> 0;
   if (abi !== Page.ABI) {
     throw new ConfigError(
       "STATE_CONFLICT",
@@ -94,27 +98,29 @@ function loadWasm(): Binding {
   return binding;
 }
 
-/** The marks of WebAssembly, which the addon reads, and the mark of the addon. See `crates/napi/src/backends.rs`. */
-const FILE = "/proc/self/personality";
-const VARIABLE = "FRAZIL_WASM_PROCESS";
-const MAPPING = "/memfd:frazil-native";
+/**
+ * The marks of WebAssembly, which the addon looks for, and the mark of the addon. See `crates/napi/src/backends.rs`.
+ */
+const MARK_FILE = "/proc/self/personality";
+const MARK_VARIABLE = "FRAZIL_WASM_PROCESS";
+const ADDON_MAPPING = "/memfd:frazil-native";
 
-/** Under this the thread notes that it has claimed the process, for all its realms. */
-const CLAIMED = /* @__PURE__ */ Symbol.for("frazil.claimed");
+/** The key under which a thread records, for all its realms, that it has marked the process. */
+const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
-/** Leaves the mark of WebAssembly on the process, and returns what takes it away again. */
-function mark(): () => void {
+/** Marks the process as one that uses WebAssembly, and returns a function that removes the mark. */
+function leaveMark(): () => void {
   const { closeSync, openSync } = process.getBuiltinModule("node:fs");
   try {
-    // An open file: it is the process's alone, is not inherited, and no program sweeps it away.
-    const file = openSync(FILE, "r");
+    // An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it.
+    const file = openSync(MARK_FILE, "r");
     return () => closeSync(file);
   } catch {
-    // Not Linux, or files may not be read. Only the main thread can set a variable of the process.
+    // Not Linux, or no permission to read files. Only the main thread can set an environment variable of the process.
     const { env, pid } = process.getBuiltinModule("node:process");
     const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
     try {
-      env[VARIABLE] = `${pid}:${timeOrigin}`;
+      env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
     } catch (cause) {
       throw new ConfigError(
         "STATE_CONFLICT",
@@ -123,24 +129,26 @@ function mark(): () => void {
       );
     }
     return () => {
-      delete env[VARIABLE];
+      delete env[MARK_VARIABLE];
     };
   }
 }
 
 /**
- * Marks the process as one whose static node ids are WebAssembly's, unless they are the addon's: the two share no state. In the
- * other threads static node ids are refused on WebAssembly.
+ * Marks the process as one that uses static node ids on WebAssembly. Refuses if the process uses them on the native
+ * addon, because the two backends share no state. Only the main thread calls this: in worker threads static node ids
+ * are refused on WebAssembly.
  *
  * @throws {ConfigError} `STATE_CONFLICT`
  */
-export function claimProcess(): void {
-  const thread = process.getBuiltinModule("node:process") as { [CLAIMED]?: true };
-  if (thread[CLAIMED]) return;
-  // Before the look at the addon's mark, so that of two that start at once at least one sees the other.
-  const unmark = mark();
+export function markProcess(): void {
+  const thread = process.getBuiltinModule("node:process") as { [MARKED]?: true };
+  if (thread[MARKED]) return;
+  // Before the check for the addon's mark, so that of two backends that start at the same time at least one sees the
+  // other.
+  const unmark = leaveMark();
   if (!addonIsInUse()) {
-    Object.defineProperty(thread, CLAIMED, ownOf({ value: true }));
+    Object.defineProperty(thread, MARKED, ownOf({ value: true }));
     return;
   }
   unmark();
@@ -151,10 +159,10 @@ export function claimProcess(): void {
   );
 }
 
-/** Whether the addon has marked the process. Linux alone shows it. */
+/** Whether the addon has marked the process. Only Linux shows that. */
 function addonIsInUse(): boolean {
   try {
-    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(MAPPING);
+    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
   } catch {
     return false;
   }
@@ -169,7 +177,7 @@ export enum Host {
   FILES = 1,
 }
 
-/** What FRAZIL_BACKEND asks for. Deno may forbid reading the environment, and then nothing can be asked for. */
+/** The value of FRAZIL_BACKEND. Deno may forbid reading the environment, and then no backend is forced. */
 function forcedBackend(): string | undefined {
   try {
     return process.env["FRAZIL_BACKEND"];
@@ -178,7 +186,7 @@ function forcedBackend(): string | undefined {
   }
 }
 
-export function load(): Binding {
+export function load(): Binding<StateFiles> {
   const forced = forcedBackend();
   if (forced && forced !== "native" && forced !== "wasm") {
     throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
@@ -200,23 +208,23 @@ export function load(): Binding {
       },
     );
   }
-  const fallback = standIn(causes);
+  const fallback = wasmFallback(causes);
   warnOnce(reasons);
   return fallback;
 }
 
-/** WebAssembly in place of the addon. Where it fails too, its error has the causes of both. */
-function standIn(causes: readonly unknown[]): Binding {
+/** WebAssembly in place of the addon. If it fails too, the error has the causes of both. */
+function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
   try {
     return { ...loadWasm(), causes };
   } catch (error) {
     if ((error as ConfigError).code === "STATE_CONFLICT") throw error;
     const all = [...causes, (error as Error).cause];
-    throw unavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
+    throw wasmUnavailable(new AggregateError(all, "no backend could be loaded"), all.join("; "));
   }
 }
 
-/** One warning a process: threads that start later inherit the note that it was given. */
+/** Warns once in a process. Threads that start later inherit the note that the warning was given. */
 function warnOnce(reasons: string): void {
   const note = "FRAZIL_WASM";
   const { getEnvironmentData, setEnvironmentData } = process.getBuiltinModule("node:worker_threads");

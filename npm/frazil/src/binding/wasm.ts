@@ -1,8 +1,9 @@
-/** The WebAssembly module, made ready synchronously from a compiled module. */
-import { ConfigError } from "../errors.js";
-import type { Binding, Calls } from "../port.js";
+/** The WebAssembly binding: instantiates a compiled module synchronously. */
 
-/** What the module exports. */
+import type { Binding, Calls } from "../boundary.js";
+import { ConfigError } from "../errors.js";
+
+/** The exports of the module. */
 export interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
   abi(): number;
@@ -11,13 +12,14 @@ export interface Exports extends Calls {
 }
 
 /**
- * What the module imports from wasm-bindgen's glue: a function that fills the table of JavaScript values. Only numbers
- * cross (see `crates/core/src/page.rs`), so the table stays empty, and the glue is left out of every bundle.
+ * The import that the module needs from wasm-bindgen's glue: a function that fills the table of JavaScript values. Only
+ * numbers cross the boundary (see `page` in `crates/core/src`), so the table stays empty, and no bundle contains the
+ * glue.
  */
 const GLUE = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
 
-/** The error where WebAssembly cannot be had. */
-export const unavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
+/** The error if WebAssembly is not available. */
+export const wasmUnavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
   new ConfigError(
     "WASM_UNAVAILABLE",
     `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${reasons}`,
@@ -26,26 +28,26 @@ export const unavailable = (cause: unknown, reasons = String(cause)): ConfigErro
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export const instantiate = (compile: () => WebAssembly.Module): Binding =>
-  bindTo(() => {
+  bindExports(() => {
     const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
     exports.__wbindgen_start?.();
     return exports;
   });
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export function bindTo(make: () => Exports): Binding {
+export function bindExports(make: () => Exports): Binding {
   try {
     const exports = make();
     const page = exports.page();
     const { open, release, admit, reserve, health } = exports;
-    // An integer comes out signed. Statuses and addresses are below 2^31; an ID is not below 2^63.
+    // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
     const asUint = BigInt.asUintN;
     const next: Calls["next"] = (page, handle, nowMs, confirmed) =>
       asUint(64, exports.next(page, handle, nowMs, confirmed));
     const calls = { open, release, admit, reserve, next, health };
     let stopped: unknown;
-    // A stack that overflows inside the module leaves it in the middle of a call: then the next call ends in a trap, and it is
-    // stopped for good. One that overflows on the way in leaves it whole.
+    // A stack overflow inside the module ends a call halfway. The next call then traps, and the module is stopped for
+    // good. A stack overflow before the module is entered leaves it intact.
     const halt = (cause: unknown) => {
       if ((cause as Error).name === "RangeError") throw cause;
       const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}`;
@@ -53,29 +55,30 @@ export function bindTo(make: () => Exports): Binding {
     };
     for (const name of Object.keys(calls) as (keyof Calls)[]) {
       const call = calls[name] as (...given: unknown[]) => never;
-      // Without a list of arguments, whose iterator could be the user's.
+      // Five parameters, and no rest parameter with spread: spread calls an iterator, which a program can replace.
       calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
         try {
           if (stopped === undefined) return call(a, b, c, d, e);
         } catch (error) {
           if (name !== "release") halt(error);
         }
-        // Nobody could catch what comes out of a collector's callback, and there is nothing left to give back.
+        // `release` does not throw: nobody can catch an error of a finalization callback, and a stopped module holds
+        // nothing.
         if (name !== "release") throw stopped;
         return undefined as never;
       };
     }
-    // Read by the getter of now: one that is replaced later is user code.
+    // The getter is captured now: one that is replaced later is user code.
     const { get } = Object.getOwnPropertyDescriptor(WebAssembly.Memory.prototype, "buffer") as PropertyDescriptor;
     const apply = Reflect.apply;
     const { memory } = exports;
     const buffer = () => apply(get as () => ArrayBuffer, memory, []);
-    // All of a binding's fields are its own: what a program puts into `Object.prototype` is none of them.
+    // All fields are own properties, so that none is read from a polluted `Object.prototype`.
     return {
       backend: "wasm",
       calls,
       files: undefined,
-      again: undefined,
+      anotherPage: undefined,
       page,
       memory,
       buffer,
@@ -83,6 +86,6 @@ export function bindTo(make: () => Exports): Binding {
       causes: [],
     };
   } catch (error) {
-    throw unavailable(error);
+    throw wasmUnavailable(error);
   }
 }

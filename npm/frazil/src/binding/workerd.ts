@@ -1,12 +1,12 @@
-/** Cloudflare Workers: the module is imported, since a Worker may not compile one in a request. */
+/** Cloudflare Workers. The module is imported, since a Worker may not compile one during a request. */
 
-import type { Binding } from "../port.js";
+import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm";
 import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);
 
-/** An isolate has one thread, which may not block. See `inline.ts`. */
+/** An isolate has one thread, and it may not block. See `inline.ts`. */
 export enum Host {
   BLOCKS = 0,
   THREADS = 0,
@@ -14,4 +14,4 @@ export enum Host {
 }
 
 export const inWorkerThread = (): boolean => false;
-export const claimProcess = (): void => {};
+export const markProcess = (): void => {};

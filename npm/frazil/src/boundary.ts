@@ -1,0 +1,53 @@
+/**
+ * The boundary to the core: the types that the bindings and the rest of the package share. Imports nothing, so that no
+ * import circle goes through it.
+ *
+ * Copies of the package in one realm use each other's `Binding`, so versions of the package with the same `Page.ABI`
+ * must have the same names here.
+ */
+
+/** Where the core runs. */
+export type Backend = "native" | "wasm";
+
+/**
+ * The calls of the core that both bindings have, by the same names in the same order. They take and return numbers, and
+ * read and write the page: see `page` in `crates/core/src`.
+ *
+ * @internal
+ */
+export interface Calls {
+  open(page: number): number;
+  release(page: number, handle: number): void;
+  admit(page: number, handle: number, count: number, waitMs: number): number;
+  reserve(page: number, handle: number, nowMs: number, want: number, confirmed: boolean): number;
+  next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
+  health(page: number, handle: number, nowMs: number): number;
+}
+
+/** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */
+export interface FileCalls {
+  local(page: number): number;
+  localAsync(page: number): Promise<number>;
+  opened(page: number, ticket: number): number;
+  file(page: number, handle: number): number;
+}
+
+/** A loaded binding: its calls, the number of its page, and the memory that holds the page at `offset`. @internal */
+export interface Binding<Files = never> {
+  readonly backend: Backend;
+  readonly calls: Calls;
+  /** What only the native addon can do. The type is that of `files.ts`, so that this file need not import it. */
+  readonly files?: Files | undefined;
+  readonly page: number;
+  readonly memory: { readonly buffer: ArrayBufferLike };
+  /** The buffer of the memory, read without a getter that a program can replace. */
+  readonly buffer: () => ArrayBufferLike;
+  readonly offset: number;
+  /** Why the native addon did not load, if this binding is the fallback. */
+  readonly causes: readonly unknown[];
+  /**
+   * Another page of the same core. Absent on WebAssembly: there all copies of the package share one page, and none
+   * keeps data in it while user code runs.
+   */
+  readonly anotherPage?: (() => Binding<Files>) | undefined;
+}

@@ -1,0 +1,102 @@
+/** Statistics and health of a generator: `stats()` and `health()`. */
+import { Host } from "#binding";
+import type { Backend } from "./boundary.js";
+import type { FrazilError } from "./errors.js";
+import type { StateFile } from "./files.js";
+import { Slot } from "./generated/page.js";
+import type { Port } from "./port.js";
+import { numberOrNaN } from "./request.js";
+
+/** The counters of a generator. */
+export interface Stats {
+  readonly backend: Backend;
+  /** IDs issued. */
+  readonly issued: number;
+  /** IDs that were reserved in advance and never issued, because their tick was over. */
+  readonly dropped: number;
+  /** Calls into the core that returned IDs. */
+  readonly reservations: number;
+  /** How often the clock was read again before a refusal. */
+  readonly rechecks: number;
+  /** How often no ID could be issued at once. */
+  readonly stalls: number;
+  /** Milliseconds that calls intended to wait. A timer may take longer. */
+  readonly waitedMs: number;
+  // The following are counted once for all generators of a copy of the package in a thread with the same layout, node
+  // id and lead.
+  /** How often a reading of the clock was earlier than the one before it. */
+  readonly stepsBack: number;
+  /** The largest of these steps back, in milliseconds. */
+  readonly largestStepBackMs: number;
+  /** How often the clock went back and minting went on under another clock id. */
+  readonly switches: number;
+  /** The furthest that an ID was ahead of the clock, in milliseconds. */
+  readonly worstLeadMs: number;
+  /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
+  readonly extensions: number;
+}
+
+/** The present state of a generator. */
+export interface Health {
+  /** Whether `next()` would return an ID at once. */
+  readonly ok: boolean;
+  /** The error that `next()` would throw if it did not wait. */
+  readonly refusal: FrazilError | undefined;
+  /** How far the current tick is ahead of the clock, in milliseconds. */
+  readonly leadMs: number;
+  /** When the time field of the layout runs out. */
+  readonly endsAt: Date;
+  /** Milliseconds until `endsAt`; 0 after it. */
+  readonly remainingMs: number;
+  /**
+   * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
+   * not trusted.
+   */
+  readonly warnings: readonly string[];
+  /** The state file, for a generator of `Snowflake.local()`. */
+  readonly file?: StateFile;
+}
+
+/** The counters that the core keeps. @internal */
+export type CoreCounts = Pick<Stats, "stepsBack" | "largestStepBackMs" | "switches" | "worstLeadMs" | "extensions">;
+
+/** Reads the counters of the core; zeros if there is no backend. @internal */
+export function readCounts(port: Port | undefined, handle: number): CoreCounts {
+  // The counters do not depend on the time that is passed.
+  port?.binding.calls.health(port.binding.page, handle, 0);
+  const count = (at: Slot) => port?.numbers[at] ?? 0;
+  return {
+    stepsBack: count(Slot.STEPS_BACK),
+    largestStepBackMs: count(Slot.LARGEST_STEP_BACK_MS),
+    switches: count(Slot.SWITCHES),
+    worstLeadMs: count(Slot.WORST_LEAD_MS),
+    extensions: count(Slot.EXTENSIONS),
+  };
+}
+
+/** The state of a generator at a time. @internal */
+export function readHealth(port: Port, handle: number, now: number, isLocal: boolean): Health {
+  const { calls, page, files } = port.binding;
+  const status = calls.health(page, handle, numberOrNaN(now));
+  // All slots are read first: what follows may run user code, which could write into the page.
+  const { numbers } = port;
+  const endMs = numbers[Slot.END_MS] as number;
+  const leadMs = numbers[Slot.LEAD_MS] as number;
+  const remainingMs = numbers[Slot.REMAINING_MS] as number;
+  const endsSoon = numbers[Slot.ENDS_SOON] as number;
+  const refusal = status === 0 ? undefined : port.error(status, now);
+  if (refusal?.code === "INVALID_CLOCK") throw refusal;
+  const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
+  const endsAt = new Date(endMs);
+  const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
+  const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
+  if (!Host.FILES || file === undefined) return health;
+  const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
+  if (file.distrustedMs > 0) warnings.push(ahead);
+  if (file.blind)
+    warnings.push(
+      "a directory above the state file may not be read, so a start waits 3 s: let this user read it, or pass another dir",
+    );
+  if (!file.locked) warnings.push("the state is not locked in memory: raise the limit (ulimit -l, LimitMEMLOCK)");
+  return { ...health, file };
+}

@@ -1,0 +1,74 @@
+/** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
+import { ConfigError, configError, type ErrorCode } from "./errors.js";
+import { Rule } from "./generated/rules.js";
+import { ownOf } from "./own.js";
+
+/** The largest edit distance at which a known name is suggested for a misspelt one. */
+const MAX_DISTANCE = 4;
+
+/** The Levenshtein distance: how many letters to insert, delete or change to turn one text into the other. */
+function distance(from: string, to: string): number {
+  // `row` has the distance from the letters so far to each prefix of `to`. `left` is the previous entry of the new row.
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  let left = 0;
+  // A key from outside may be long. Its first 32 letters are then already too far from every name.
+  for (const letter of from.split("", 32)) {
+    row = row.map((above, at) => {
+      const changed = (row[at - 1] as number) + Number(letter !== to[at - 1]);
+      left = at === 0 ? above + 1 : Math.min(above + 1, left + 1, changed);
+      return left;
+    });
+  }
+  return row[to.length] as number;
+}
+
+/** The hint for an unknown name: the nearest known one, or else `hint`. */
+export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
+  let least = MAX_DISTANCE + 1;
+  for (const name of known.split(", ")) {
+    const letters = distance(key, name);
+    // A name that has no letter in common was not meant.
+    if (letters < least && letters < name.length) {
+      least = letters;
+      hint = ` (did you mean ${name}?)`;
+    }
+  }
+  return hint;
+}
+
+/** The error for an object with a class: properties that are not its own would silently be defaults. */
+function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
+  const { name } = (value.constructor ?? Object) as { name?: unknown };
+  const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
+  const rule = Rule.AN_OBJECT + cure;
+  return new ConfigError(code, `${field} is ${/^[AEIOU]/.test(`${name}`) ? "an" : "a"} ${name}: ${rule}`, {
+    field,
+    value,
+    rule,
+  });
+}
+
+/**
+ * Reads the own properties of an object, each value once, and checks their names. An object with a class is accepted if
+ * all known names are its own properties, as for a layout or a decoded ID of any copy of the package.
+ *
+ * @param known The names of the keys, as the message lists them.
+ * @param ignored Further keys that are allowed.
+ * @throws {ConfigError} with `code`, if the value is not a plain object or has another key. The message suggests the
+ * nearest name.
+ */
+export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
+  if (typeof given !== "object" || given === null) throw configError(code, field, given, Rule.AN_OBJECT);
+  const own = ownOf(given);
+  const prototype: unknown = Object.getPrototypeOf(given);
+  // Also true for objects of another realm.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
+  // The lists are split separately: the engine caches the result for a constant string, but not for a concatenation.
+  const isIn = (names: string, key: string) => names.split(", ").includes(key);
+  for (const key of Object.keys(own)) {
+    if (!isIn(known, key) && !isIn(ignored, key))
+      throw configError(code, key, own[key as never], Rule.KNOWN_KEY + hintOf(key, known));
+  }
+  return own;
+}

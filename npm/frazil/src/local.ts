@@ -1,0 +1,39 @@
+/** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
+import { Host } from "#binding";
+import { ConfigError, configError } from "./errors.js";
+import { Rule } from "./generated/rules.js";
+
+export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
+  let why = "";
+  if (Host.FILES) {
+    const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+    why = reasons
+      ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
+      : ". FRAZIL_BACKEND=wasm forbids it: unset it";
+  }
+  return new ConfigError(
+    "NATIVE_REQUIRED",
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
+    { cause: new AggregateError(causes, "no native addon could be loaded") },
+  );
+}
+
+export const LOCAL_OPTIONS =
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
+/** Options that other calls take, and `Snowflake.local()` does not. */
+export const NOT_LOCAL = "now, unshared, signal";
+
+/**
+ * Throws for options that belong to other calls, and for a `node` that is `undefined`. A node id that is left out has a
+ * default, but `undefined` means that the caller read it from a place that does not have it.
+ */
+export function checkLocalOptions(given: Record<string, unknown>): void {
+  for (const name of NOT_LOCAL.split(", ")) {
+    const owner = name === "signal" ? "Snowflake.localAsync()" : "new Snowflake()";
+    if (name in given)
+      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to ${owner}`);
+  }
+  if ("node" in given && given["node"] === undefined) {
+    throw configError("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Backend } from "./boundary.js";
+import type { FrazilError } from "./errors.js";
+import type { StateFile } from "./files.js";
+/** The counters of a generator. */
+export interface Stats {
+    readonly backend: Backend;
+    /** IDs issued. */
+    readonly issued: number;
+    /** IDs that were reserved in advance and never issued, because their tick was over. */
+    readonly dropped: number;
+    /** Calls into the core that returned IDs. */
+    readonly reservations: number;
+    /** How often the clock was read again before a refusal. */
+    readonly rechecks: number;
+    /** How often no ID could be issued at once. */
+    readonly stalls: number;
+    /** Milliseconds that calls intended to wait. A timer may take longer. */
+    readonly waitedMs: number;
+    /** How often a reading of the clock was earlier than the one before it. */
+    readonly stepsBack: number;
+    /** The largest of these steps back, in milliseconds. */
+    readonly largestStepBackMs: number;
+    /** How often the clock went back and minting went on under another clock id. */
+    readonly switches: number;
+    /** The furthest that an ID was ahead of the clock, in milliseconds. */
+    readonly worstLeadMs: number;
+    /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
+    readonly extensions: number;
+}
+/** The present state of a generator. */
+export interface Health {
+    /** Whether `next()` would return an ID at once. */
+    readonly ok: boolean;
+    /** The error that `next()` would throw if it did not wait. */
+    readonly refusal: FrazilError | undefined;
+    /** How far the current tick is ahead of the clock, in milliseconds. */
+    readonly leadMs: number;
+    /** When the time field of the layout runs out. */
+    readonly endsAt: Date;
+    /** Milliseconds until `endsAt`; 0 after it. */
+    readonly remainingMs: number;
+    /**
+     * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
+     * not trusted.
+     */
+    readonly warnings: readonly string[];
+    /** The state file, for a generator of `Snowflake.local()`. */
+    readonly file?: StateFile;
+}

@@ -1,0 +1,74 @@
+import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
+/** The node id of a layout: a number, or its parts by name, or `"none"` for a layout without a node field. */
+export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : string extends PartsOf<L> ? NodeInput | "none" : NodeInput<PartsOf<L>>;
+/** The options of `new Snowflake()`. */
+export interface SnowflakeOptions<L extends LayoutInput = "default"> {
+    /** The number of this machine (process). There is no default: two processes with the same node id issue equal IDs. */
+    readonly node: NodeOption<L>;
+    /** The layout of the bits. Default: `"default"` (time 41, node 10, sequence 12). */
+    readonly layout?: L;
+    /** Another epoch for the layout, in Unix milliseconds. */
+    readonly epochMs?: number;
+    /**
+     * How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 if the start time of the process is unknown.
+     */
+    readonly maxLeadMs?: number;
+    /** How long a synchronous call may block in all, if the host can block. Default: 10 ms. */
+    readonly maxWaitMs?: number;
+    /** How long an asynchronous call may wait in all. Default: 5000 ms. */
+    readonly maxAsyncWaitMs?: number;
+    /**
+     * Where the sequence starts in a new tick. Default: `"zero"`. `"random"`: at a keyed hash of the tick, in the lowest
+     * quarter of the range; IDs still increase. `"wrap"`: anywhere in the range, and it continues at 0 after the end: a
+     * tick keeps its full capacity, but its IDs are not in order. All generators with the same layout and node id must
+     * have the same value.
+     */
+    readonly sequenceStart?: SequenceStart;
+    /**
+     * Set to `true` to confirm that no other thread has this node id. Needed on WebAssembly in a Node worker thread, or
+     * if the process also uses the other backend.
+     */
+    readonly unshared?: boolean;
+    /**
+     * Replaces the clock, for tests and simulations. Returns Unix milliseconds. The generator has a state of its own, and
+     * its IDs may be equal to those of other generators.
+     */
+    readonly now?: () => number;
+}
+/** The options of `Snowflake.local()`. Each has a default. */
+export interface LocalOptions<L extends LayoutInput = "default"> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+    /**
+     * The node id. Default: 0, for IDs that are never compared or stored with those of another machine. It is required if
+     * an orchestrator runs several machines or containers.
+     */
+    readonly node?: NodeOption<L>;
+    /**
+     * The directory of the state file. It is created if it does not exist. Default: `frazil` in `$STATE_DIRECTORY`,
+     * `$XDG_STATE_HOME` or `~/.local/state`.
+     */
+    readonly dir?: string;
+    /**
+     * The name of the ID space: a letter, then at most 31 letters, digits, `-` or `_`. IDs of two scopes may be equal.
+     * Default: `"default"`.
+     */
+    readonly scope?: string;
+    /** How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 1000. */
+    readonly maxLeadMs?: number;
+    /** How long opening may wait until the first ID can be issued. Default: 3500 ms. */
+    readonly startWaitMs?: number;
+    /**
+     * Accepts a file system that frazil does not know to be safe, by its name in the error `UNSUPPORTED_FILE_SYSTEM`. Set
+     * it only if this machine alone uses the file system, it can be mapped into memory, and what is flushed to it lasts.
+     */
+    readonly fileSystem?: string;
+}
+/** The options of `Snowflake.localAsync()`. */
+export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {
+}
+/** Where the sequence starts in a new tick. */
+export type SequenceStart = "zero" | "random" | "wrap";
+/** The options of an asynchronous call. */
+export interface AsyncOptions {
+    /** Ends the wait when it aborts: the call rejects with the reason of the signal. */
+    readonly signal?: AbortSignal;
+}

@@ -1,2 +1,0 @@
-/** Where the core runs. */
-export type Backend = "native" | "wasm";

@@ -1,0 +1,104 @@
+// The names of the classes where people see them: `console.log`, `constructor.name` and stack traces, in the bundles of the
+// package and in a bundle that a user makes of them.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import * as esbuild from "esbuild";
+
+const dist = fileURLToPath(new URL("../../npm/frazil/dist/", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "frazil-names-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** The entries that Node can run. Those for Workers import the module in a way that only their hosts know. */
+const ENTRIES = ["node.mjs", "node.cjs", "inline.mjs", "inline.cjs"];
+const load = (path) =>
+  path.endsWith(".cjs") ? createRequire(import.meta.url)(path) : import(pathToFileURL(path).href);
+
+function frameOf(call) {
+  try {
+    call();
+  } catch (error) {
+    return error.stack;
+  }
+  throw new Error("nothing was thrown");
+}
+
+/** Asserts the names. A minifier renames what V8 writes before the names of methods, so `methods` says whether to look there. */
+function check({ Snowflake, Layout }, methods) {
+  const ids = new Snowflake({ node: 1 });
+  const layout = Layout.named("twitter");
+  assert.equal(ids.constructor.name, "Snowflake");
+  assert.equal(layout.constructor.name, "Layout");
+  assert.match(inspect(ids), /^Snowflake \{\n {2}layout: Layout \{/);
+  assert.match(inspect(layout), /^Layout \{/);
+  assert.match(
+    frameOf(() => new Snowflake({ node: -1 })),
+    /^ +at new Snowflake /m,
+  );
+  assert.match(
+    frameOf(() => new Layout({ epochMs: 0, fields: [] })),
+    /^ +at new Layout /m,
+  );
+  if (!methods) return;
+  assert.match(
+    frameOf(() => ids.fill(1)),
+    /^ +at Snowflake\.fill /m,
+  );
+  assert.match(
+    frameOf(() => layout.minIdAt(-1)),
+    /^ +at Layout\.minIdAt /m,
+  );
+}
+
+for (const entry of ENTRIES) {
+  test(`${entry}: the classes have their names`, async () => check(await load(`${dist}${entry}`), true));
+  // Its addon is a file beside it, which no bundle can hold.
+  if (entry.startsWith("node.")) continue;
+  for (const minify of [false, true]) {
+    test(`${entry}: the classes have their names in a ${minify ? "minified " : ""}bundle`, async () => {
+      const outfile = join(folder, `${minify ? "minified-" : ""}${entry}`);
+      const format = entry.endsWith(".cjs") ? "cjs" : "esm";
+      esbuild.buildSync({
+        entryPoints: [`${dist}${entry}`],
+        outfile,
+        bundle: true,
+        format,
+        minify,
+        logLevel: "silent",
+      });
+      check(await load(outfile), !minify);
+    });
+  }
+}
+
+for (const entry of ["workerd.mjs", "edge-light.mjs"]) {
+  test(`${entry}: the classes have their names`, async () => {
+    const outfile = join(folder, entry);
+    // The module comes from a file here, and everything else is the entry as it is.
+    const wasm = {
+      name: "wasm",
+      setup(build) {
+        build.onResolve({ filter: /frazil\.wasm/ }, () => ({ path: `${dist}frazil.wasm`, namespace: "wasm" }));
+        build.onLoad({ filter: /./, namespace: "wasm" }, ({ path }) => ({
+          contents: `import { readFileSync } from "node:fs";
+            export default new WebAssembly.Module(readFileSync(${JSON.stringify(path)}));`,
+        }));
+      },
+    };
+    await esbuild.build({
+      entryPoints: [`${dist}${entry}`],
+      outfile,
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      plugins: [wasm],
+      logLevel: "silent",
+    });
+    check(await load(outfile), true);
+  });
+}
