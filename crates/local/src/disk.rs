@@ -6,7 +6,7 @@
 //! | 4096 | record with an even number | in turn with the other, each time the ceiling moves |
 //! | 8192 | record with an odd number | |
 //! | 16384 … | the same three again | with the first ones |
-//! | 65536 | the live part, which is mapped ([`crate::live`]) | whenever an ID is minted; on disk it may be of any age |
+//! | 65536 | the live part, which is mapped ([`crate::mapped`]) | whenever an ID is minted; on disk it may be of any age |
 //!
 //! * **Blocks** of 512 bytes, which disks write as a whole, each alone in its page: magic, numbers of 64 bits (little-endian),
 //!   and a checksum (SipHash-2-4 without a key) at the end.

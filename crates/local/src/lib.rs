@@ -21,20 +21,26 @@
 //! Not covered: several machines. IDs of two machines repeat each other unless their node ids differ. Nor a machine that is
 //! cloned, or a disk that is set back to an earlier state: the copy has the same node id and the same ceiling.
 
+mod attached_file;
 mod attachment;
+mod ceiling_thread;
+mod clock;
 mod disk;
+mod environment;
 mod fault;
-mod host;
-mod live;
+mod file_spec;
+mod first_id;
 mod local;
 mod locks;
+mod mapped;
+mod mutex;
+mod name_locks;
+mod open_files;
+mod open_request;
 mod opening;
 mod os;
-mod presence;
 mod process;
-mod raiser;
-mod target;
-mod trust;
+mod trusted_clock;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

@@ -1,37 +1,17 @@
 //! Opening: from options to a generator on a state file.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::page::{LocalRequest, LocalState, is_scope};
-use frazil::{
-    Claim, Code, DEFAULT_SCOPE, Error, Generator, Keeper, Layout, Machine, Node, Rule, SequenceStart, StateFile, Subject,
-};
+use frazil::page::{LocalRequest, LocalState};
+use frazil::{Claim, Generator, Keeper, Layout, Machine, Node, SequenceStart, StateFile};
 
-use crate::attachment::{Attachment, lock};
+use crate::attachment::Attachment;
 use crate::fault::Fault;
-use crate::host;
-use crate::opening::OpenedBlind;
-use crate::target::Target;
-
-/// How long a start may wait for the first ID.
-const START_WAIT_MS: u64 = 3500;
-
-/// The files that this process has open, or had while another file of their name was in use. A second generator of a file
-/// shares its attachment. The table is locked for a look only; each file has a lock of its own, which is held while it is
-/// opened.
-static FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<Known>>>> = Mutex::new(BTreeMap::new());
-
-/// What this process knows of a file.
-#[derive(Debug, Default)]
-struct Known {
-    attachment: Weak<Attachment>,
-    blind: OpenedBlind,
-}
+use crate::open_request::Order;
 
 /// What a generator of this machine is made with. Everything has a default.
 ///
@@ -168,85 +148,4 @@ pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
     let order = Order { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms };
     let (keeper, wait_ms) = order.attach()?;
     Ok(LocalState { keeper, wait_ms })
-}
-
-/// What both ways of opening come to.
-struct Order {
-    machine: Machine,
-    node_missing: bool,
-    sequence_start: SequenceStart,
-    dir: Option<PathBuf>,
-    scope: Option<String>,
-    file_system: Option<String>,
-    start_wait_ms: Option<u64>,
-}
-
-impl Order {
-    fn attach(self) -> Result<(Arc<Attachment>, u64), Fault> {
-        if self.node_missing
-            && let Some((variable, orchestrator)) = host::orchestrator()
-        {
-            let text = format!(
-                "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
-                 container without a node would mint the same IDs. Number them and pass node (for a layout without a node field \
-                 \"none\", your word that there is one machine)"
-            );
-            return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
-        }
-        let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
-        let epoch_ms = self.machine.tick_from(0);
-        let target = self.target()?;
-        // No state can begin there, and none may learn from such a clock what time it is.
-        if host::wall_ms() < epoch_ms {
-            return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
-        }
-        let (attachment, wait_ms) = shared(&target, start_wait_ms)?;
-        if wait_ms > start_wait_ms {
-            return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
-        }
-        Ok((attachment, wait_ms))
-    }
-
-    fn target(self) -> Result<Target, Fault> {
-        let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
-        let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
-        if !is_scope(&scope) {
-            return Err(invalid(Subject::Scope, Rule::NameSyntax).into());
-        }
-        let dir = match self.dir {
-            Some(dir) if dir.as_os_str().is_empty() || dir.as_os_str().as_encoded_bytes().contains(&0) => {
-                return Err(invalid(Subject::Dir, Rule::APath).into());
-            }
-            Some(dir) => dir,
-            None => host::default_dir().ok_or_else(|| {
-                let text = "dir must be given: there is no home directory here (HOME), nor STATE_DIRECTORY or XDG_STATE_HOME";
-                Fault::new(Code::InvalidOption, Subject::Dir, text.to_owned())
-            })?,
-        };
-        let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
-        Ok(Target::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
-    }
-}
-
-/// The attachment of a file: the one that this process has, or a new one.
-fn shared(target: &Target, start_wait_ms: u64) -> Result<(Arc<Attachment>, u64), Fault> {
-    let known = {
-        let mut files = lock(&FILES);
-        // What nobody uses or opens, and nothing is remembered of.
-        files.retain(|_, known| {
-            Arc::strong_count(known) > 1
-                || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.blind.is_some())
-        });
-        Arc::clone(files.entry(target.path().to_owned()).or_default())
-    };
-    let mut known = lock(&known);
-    let open = known.attachment.upgrade();
-    if let Some(attachment) = open.filter(|attachment| attachment.current() && attachment.start() == target.sequence_start) {
-        let wait_ms = attachment.wait_ms()?;
-        return Ok((attachment, wait_ms));
-    }
-    let (attachment, wait_ms) = Attachment::open(target, start_wait_ms, &mut known.blind)?;
-    let attachment = Arc::new(attachment);
-    known.attachment = Arc::downgrade(&attachment);
-    Ok((attachment, wait_ms))
 }

@@ -4,7 +4,7 @@
 //! (as it does POSIX locks), they need no process ids, and the system frees them however a process ends. They lie beyond the
 //! end of the file, where no byte is.
 //!
-//! These tell of one file. Whether another file of the same name is in use, [`crate::presence`] tells.
+//! These tell of one file. Whether another file of the same name is in use, [`crate::name_locks`] tells.
 
 use std::fs::File;
 use std::io;

@@ -7,7 +7,7 @@
 //!   same boot, the same mount of the file system ([`os::superblock`]), the newest record on disk is the one that the mapping
 //!   knows of, and a flush through the new descriptor succeeds. Without proof the state begins anew at the ceiling, which
 //!   is above all that was issued. That is at most three seconds ahead, and after a clean close the end of the last tick used.
-//! * **Another file of the same name in use** ([`crate::presence`]): the file is not opened before its users have given up, which
+//! * **Another file of the same name in use** ([`crate::name_locks`]): the file is not opened before its users have given up, which
 //!   takes them a second or two after their path leads elsewhere. Then it begins after all that a user that was killed can have
 //!   issued.
 //!
@@ -23,19 +23,18 @@ use std::time::{Duration, Instant};
 
 use frazil::{Code, MAX_LEAD_MS, Machine, Subject, Window};
 
-use crate::attachment::{Shared, WINDOW_MS};
+use crate::attached_file::{Shared, WINDOW_MS};
+use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::host;
-use crate::live::{Live, MAGIC, Place};
+use crate::file_spec::Target;
+use crate::first_id::refuse_ahead;
 use crate::locks::{self, Mode, Range};
+use crate::mapped::{Live, MAGIC, Place};
+use crate::name_locks::Presence;
 use crate::os::{self, Identity};
-use crate::presence::Presence;
-use crate::target::Target;
-use crate::trust::Trust;
+use crate::trusted_clock::Trust;
 
-/// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
-const AHEAD_MS: u64 = 60_000;
 /// How long to wait for another process that attaches, leaves or raises the ceiling.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often a file may be replaced while it is opened.
@@ -188,7 +187,7 @@ impl Opening<'_> {
         }
         // After this file alone: from its ceiling on. After another of its name: from what can have been issued from that one.
         let after = |from_ms: u64| {
-            let reserved_until_ms = if reserved_ms > 0 { host::wall_ms().saturating_add(reserved_ms) } else { 0 };
+            let reserved_until_ms = if reserved_ms > 0 { wall_ms().saturating_add(reserved_ms) } else { 0 };
             Window { from_ms: from_ms.max(reserved_until_ms), until_ms: record.ceiling_ms }
         };
         let cells = shared.atomics();
@@ -258,12 +257,12 @@ impl Opening<'_> {
         let Self { shared, record, header, .. } = self;
         let live = &shared.live;
         let failed = |doing| move |cause: io::Error| Fault::failed(&shared.path, doing, &cause);
-        refuse_ahead(&shared.path, &shared.machine, record.ceiling_ms, host::wall_ms())?;
+        refuse_ahead(&shared.path, &shared.machine, record.ceiling_ms, wall_ms())?;
         shared.presence.flush_names(shared.identity).map_err(failed("found again after a crash"))?;
         let read = failed("read");
         let (boot, disk) = (os::boot().map_err(read)?, os::disk(&shared.file).map_err(read)?);
         let [high, low] = boot.unwrap_or_default();
-        let (wall_ms, since_boot_ms) = (host::wall_ms(), os::since_boot_ms().map_err(read)?);
+        let (wall_ms, since_boot_ms) = (wall_ms(), os::since_boot_ms().map_err(read)?);
         // What was learned of the clock in this boot is good however old it is.
         let trust = if self.is_of_this_boot().map_err(read)? {
             live.trust().after_reading(wall_ms, since_boot_ms)
@@ -287,21 +286,4 @@ impl Opening<'_> {
         live.set(Place::Magic, MAGIC);
         Ok(())
     }
-}
-
-/// Refuses a first ID that lies far ahead of the clock.
-pub(crate) fn refuse_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
-    let ahead_ms = first_ms.saturating_sub(now_ms);
-    // A tick may be longer than that.
-    if ahead_ms <= AHEAD_MS.max(2 * machine.tick_ms()) {
-        return Ok(());
-    }
-    let text = format!(
-        "{} has reserved time up to {first_ms} (Unix ms), {} s ahead of the clock, which shows {now_ms}: set the clock right; or \
-         wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future time may \
-         exist: only if you know that none do, delete the file",
-        path.display(),
-        ahead_ms / 1000
-    );
-    Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
 }

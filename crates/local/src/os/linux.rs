@@ -15,9 +15,11 @@ use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mremap, m
 use nix::sys::statfs::{Statfs, fstatfs};
 use nix::time::ClockId;
 
-use super::unix::clock_ms;
-use super::{GONE, HOSTS, INODES, Identity, LAYER, Verdict, bits_of};
-use crate::host::{given, home};
+use super::boot_id::bits_of;
+use super::clock::clock_ms;
+use super::file_system::{GONE, HOSTS, INODES, LAYER, Verdict};
+use super::identity::Identity;
+use crate::environment::{given, home};
 
 /// The boot of the kernel, as 128 bits that no other boot has.
 pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {

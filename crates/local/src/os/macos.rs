@@ -11,9 +11,11 @@ use nix::libc;
 use nix::sys::statfs::fstatfs;
 use nix::time::ClockId;
 
-use super::unix::clock_ms;
-use super::{GONE, HOSTS, INODES, Identity, Verdict, bits_of};
-use crate::host::home;
+use super::boot_id::bits_of;
+use super::clock::clock_ms;
+use super::file_system::{GONE, HOSTS, INODES, Verdict};
+use super::identity::Identity;
+use crate::environment::home;
 
 /// The boot of the kernel, as 128 bits that no other boot has.
 pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {

@@ -8,9 +8,13 @@ use std::time::SystemTime;
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::time::{ClockId, clock_gettime};
 
-use super::{Identity, Mode};
+use super::identity::Identity;
+#[cfg(target_os = "linux")]
+use super::linux::{generation, lock_open_file, test_open_file};
+use super::lock_mode::Mode;
+#[cfg(target_os = "macos")]
+use super::macos::{generation, lock_open_file, test_open_file};
 
 /// Whether directories can be marked.
 pub(crate) const MARKS_DIRECTORIES: bool = true;
@@ -57,7 +61,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     let metadata = file.metadata()?;
-    Ok(Identity { generation: super::generation(file), ..of(&metadata) })
+    Ok(Identity { generation: generation(file), ..of(&metadata) })
 }
 
 /// Whether any name leads to an open file.
@@ -99,7 +103,7 @@ fn record(kind: Mode, from: u64, count: u64) -> libc::flock {
 
 /// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`. Changing is one step.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
-    match super::lock_open_file(file, &record(mode, byte, 1)) {
+    match lock_open_file(file, &record(mode, byte, 1)) {
         Ok(()) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(errno) => Err(errno.into()),
@@ -108,7 +112,7 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
 
 /// Sets a shared lock on a byte of a directory.
 pub(crate) fn mark(directory: &File, byte: u64) -> io::Result<()> {
-    Ok(super::lock_open_file(directory, &record(Mode::Shared, byte, 1))?)
+    Ok(lock_open_file(directory, &record(Mode::Shared, byte, 1))?)
 }
 
 /// Whether another open file has a lock on any of so many bytes of a directory.
@@ -118,7 +122,7 @@ pub(crate) fn is_marked(directory: &File, from: u64, count: u64) -> io::Result<b
         return Ok(false);
     }
     let mut record = record(Mode::Exclusive, from, count);
-    super::test_open_file(directory, &mut record)?;
+    test_open_file(directory, &mut record)?;
     #[allow(clippy::useless_conversion, reason = "the types are others on each system")]
     Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
 }
@@ -128,13 +132,4 @@ pub(crate) fn keep_in_memory(start: *mut u8, length: usize) -> bool {
     let Some(start) = std::ptr::NonNull::new(start.cast()) else { return false };
     // SAFETY: it reads and writes nothing, and fails where there is no such memory.
     unsafe { nix::sys::mman::mlock(start, length) }.is_ok()
-}
-
-/// Milliseconds on a clock that nobody sets.
-pub(super) fn clock_ms(clock: ClockId) -> io::Result<u64> {
-    let time = clock_gettime(clock)?;
-    match (u64::try_from(time.tv_sec()), u64::try_from(time.tv_nsec())) {
-        (Ok(seconds), Ok(nanos)) => Ok(seconds * 1000 + nanos / 1_000_000),
-        _ => Err(io::Error::other("the clock since the boot is negative")),
-    }
 }

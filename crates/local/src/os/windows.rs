@@ -19,8 +19,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
-use super::{HOSTS, INODES, Identity, Mode, Verdict};
-use crate::host::home;
+use super::file_system::{HOSTS, INODES, Verdict};
+use super::identity::Identity;
+use super::lock_mode::Mode;
+use crate::environment::home;
 
 /// Whether directories can be marked.
 pub(crate) const MARKS_DIRECTORIES: bool = false;

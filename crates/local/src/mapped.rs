@@ -8,7 +8,7 @@
 //! | 32 | 1 once a flush has failed: nothing more is issued |
 //! | 40 | the number of the newest record on disk |
 //! | 48 | the mount of the file system ([`crate::os::superblock`]), 0 where it is not known |
-//! | 56 … 95 | what is known of the clock ([`crate::trust`]) |
+//! | 56 … 95 | what is known of the clock ([`crate::trusted_clock`]) |
 //! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::StateAtomics::origin`]) |
 //! | 144, 152 | the key |
 //! | 256 | the word, alone on its pair of cache lines |
@@ -29,7 +29,7 @@ use memmap2::{MmapOptions, MmapRaw};
 
 use crate::disk::LIVE_AT;
 use crate::os;
-use crate::trust::Trust;
+use crate::trusted_clock::Trust;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
 const CLOCKS_AT: usize = 1024;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::attachment::Shared;
+use crate::attached_file::Shared;
 
 /// How often it looks, …
 const LOOK: Duration = Duration::from_millis(500);

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use frazil::{Code, Key, Machine, SequenceStart, Subject};
 
+use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::host;
-use crate::live::Live;
+use crate::mapped::Live;
 use crate::os::{self, Identity, Verdict};
 
 /// A state file, by name.
@@ -127,7 +127,7 @@ impl Target {
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         os::make_directories(dir).map_err(self.failed("made"))?;
         // From the tick that has begun on: there was nothing before.
-        let ceiling_ms = self.machine.tick_from((host::wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
+        let ceiling_ms = self.machine.tick_from((wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
         self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
         // What is made must be there after a crash too, in every directory on the way.
         for made in dir.ancestors().take(missing + 1) {

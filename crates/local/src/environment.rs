@@ -1,16 +1,7 @@
-//! What surrounds the process: the wall clock, its environment, the orchestrator that runs it.
+//! The environment of the process: its variables, and the orchestrator that they show.
 
 use std::env;
 use std::path::PathBuf;
-
-use frazil::{Clock, SystemClock};
-
-use crate::os;
-
-/// The wall clock. Where it shows a time before 1970 it is at 0, before every epoch.
-pub(crate) fn wall_ms() -> u64 {
-    SystemClock.now_ms().unwrap_or(0)
-}
 
 /// The path that a variable holds, where it holds any.
 pub(crate) fn given(name: &str) -> Option<PathBuf> {
@@ -20,14 +11,6 @@ pub(crate) fn given(name: &str) -> Option<PathBuf> {
 /// A home directory: a relative one is none.
 pub(crate) fn home(name: &str) -> Option<PathBuf> {
     given(name).filter(|path| path.is_absolute())
-}
-
-/// Where state files go: what systemd gave the service (`StateDirectory=`), or the platform's place for such files. `None`
-/// where there is neither.
-pub(crate) fn default_dir() -> Option<PathBuf> {
-    // systemd joins several with colons.
-    let service = given("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
-    service.or_else(os::state_home).map(|dir| dir.join("frazil"))
 }
 
 /// Variables by which an orchestrator shows: something that runs many machines, or many containers, of one kind.
