@@ -8,120 +8,120 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::attached_file::Shared;
+use crate::attached_file::AttachedFile;
 
 /// How often it looks, …
-const LOOK: Duration = Duration::from_millis(500);
+const ACTIVE_INTERVAL: Duration = Duration::from_millis(500);
 /// … and where nothing is minted.
-const RESTING_LOOK: Duration = Duration::from_secs(1);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// It raises when the window reaches less far than this: with two more looks before it would be over.
-const LEFT_MS: u64 = 1900;
+const RAISE_BELOW_MS: u64 = 1900;
 /// How long nothing must have been minted for it to rest.
-const IDLE: Duration = Duration::from_secs(3);
+const IDLE_AFTER: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
-pub(crate) struct Raiser {
+pub(crate) struct CeilingThread {
     /// The thread must not keep the file open, so it has it only while it looks.
-    shared: Weak<Shared>,
-    bell: Arc<Bell>,
+    attached: Weak<AttachedFile>,
+    control: Arc<Control>,
 }
 
 #[derive(Debug, Default)]
-struct Bell {
-    duty: Mutex<Duty>,
-    rings: Condvar,
+struct Control {
+    state: Mutex<ThreadState>,
+    changed: Condvar,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Duty {
+enum ThreadState {
     /// There is no thread yet.
     #[default]
-    None,
-    Resting,
-    Looking,
-    Over,
+    NotStarted,
+    Idle,
+    Active,
+    Stopped,
 }
 
-impl Bell {
-    fn duty(&self) -> MutexGuard<'_, Duty> {
-        self.duty.lock().unwrap_or_else(PoisonError::into_inner)
+impl Control {
+    fn state(&self) -> MutexGuard<'_, ThreadState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Raiser {
-    pub(crate) fn start(shared: &Arc<Shared>) -> Self {
-        let raiser = Self { shared: Arc::downgrade(shared), bell: Arc::default() };
-        raiser.set(Duty::Resting);
-        raiser
+impl CeilingThread {
+    pub(crate) fn start(attached: &Arc<AttachedFile>) -> Self {
+        let ceiling_thread = Self { attached: Arc::downgrade(attached), control: Arc::default() };
+        ceiling_thread.set(ThreadState::Idle);
+        ceiling_thread
     }
 
     /// Has it raise, because IDs are minted.
     pub(crate) fn wake(&self) {
-        self.set(Duty::Looking);
+        self.set(ThreadState::Active);
     }
 
-    fn set(&self, next: Duty) {
-        let mut duty = self.bell.duty();
-        match *duty {
-            Duty::None => {
-                let (shared, bell) = (Weak::clone(&self.shared), Arc::clone(&self.bell));
+    fn set(&self, next: ThreadState) {
+        let mut state = self.control.state();
+        match *state {
+            ThreadState::NotStarted => {
+                let (attached, control) = (Weak::clone(&self.attached), Arc::clone(&self.control));
                 let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(256 * 1024);
                 // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
-                if thread.spawn(move || look(&shared, &bell)).is_ok() {
-                    *duty = next;
+                if thread.spawn(move || run(&attached, &control)).is_ok() {
+                    *state = next;
                 }
             }
-            Duty::Resting if next == Duty::Looking => {
-                *duty = next;
-                self.bell.rings.notify_one();
+            ThreadState::Idle if next == ThreadState::Active => {
+                *state = next;
+                self.control.changed.notify_one();
             }
-            Duty::Resting | Duty::Looking | Duty::Over => {}
+            ThreadState::Idle | ThreadState::Active | ThreadState::Stopped => {}
         }
     }
 
-    /// Ends it, in its own time: what it may still do, [`Shared`] refuses.
+    /// Ends it, in its own time: what it may still do, [`AttachedFile`] refuses.
     pub(crate) fn stop(&self) {
-        *self.bell.duty() = Duty::Over;
-        self.bell.rings.notify_one();
+        *self.control.state() = ThreadState::Stopped;
+        self.control.changed.notify_one();
     }
 }
 
-fn look(shared: &Weak<Shared>, bell: &Bell) {
+fn run(attached: &Weak<AttachedFile>, control: &Control) {
     let mut word = 0;
     let mut moved = Instant::now();
-    let mut duty = bell.duty();
+    let mut state = control.state();
     loop {
-        let pause = match *duty {
-            Duty::Over => return,
-            Duty::Resting | Duty::None => {
+        let pause = match *state {
+            ThreadState::Stopped => return,
+            ThreadState::Idle | ThreadState::NotStarted => {
                 moved = Instant::now();
-                RESTING_LOOK
+                IDLE_INTERVAL
             }
-            Duty::Looking => LOOK,
+            ThreadState::Active => ACTIVE_INTERVAL,
         };
-        duty = bell.rings.wait_timeout(duty, pause).unwrap_or_else(PoisonError::into_inner).0;
-        let looking = match *duty {
-            Duty::Over => return,
-            duty => duty == Duty::Looking,
+        state = control.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+        let active = match *state {
+            ThreadState::Stopped => return,
+            state => state == ThreadState::Active,
         };
-        drop(duty);
-        let Some(shared) = shared.upgrade() else { return };
-        shared.watch();
+        drop(state);
+        let Some(attached) = attached.upgrade() else { return };
+        attached.check_path();
         let mut idle = false;
-        if looking {
-            let (left_ms, current) = shared.progress();
+        if active {
+            let (left_ms, current) = attached.progress();
             if current != word {
                 (word, moved) = (current, Instant::now());
             }
-            idle = moved.elapsed() >= IDLE;
-            if !idle && left_ms < LEFT_MS {
-                shared.raise_ahead();
+            idle = moved.elapsed() >= IDLE_AFTER;
+            if !idle && left_ms < RAISE_BELOW_MS {
+                attached.raise_ahead();
             }
         }
-        drop(shared);
-        duty = bell.duty();
-        if idle && *duty == Duty::Looking {
-            *duty = Duty::Resting;
+        drop(attached);
+        state = control.state();
+        if idle && *state == ThreadState::Active {
+            *state = ThreadState::Idle;
         }
     }
 }

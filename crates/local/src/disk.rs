@@ -28,7 +28,7 @@ const RECORD_AT: [u64; 2] = [4096, 8192];
 /// Where the second copy of a block lies, from the first.
 const COPY: u64 = 16384;
 /// Where the live part begins: a multiple of every page size in use.
-pub(crate) const LIVE_AT: u64 = 65536;
+pub(crate) const MAPPED_AT: u64 = 65536;
 const HEADER_MAGIC: u64 = u64::from_le_bytes(*b"frazil 2");
 const RECORD_MAGIC: u64 = u64::from_le_bytes(*b"ceiling1");
 /// Stands for a generation that is not known: it has 32 bits.

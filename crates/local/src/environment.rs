@@ -4,13 +4,13 @@ use std::env;
 use std::path::PathBuf;
 
 /// The path that a variable holds, where it holds any.
-pub(crate) fn given(name: &str) -> Option<PathBuf> {
+pub(crate) fn path_in(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// A home directory: a relative one is none.
-pub(crate) fn home(name: &str) -> Option<PathBuf> {
-    given(name).filter(|path| path.is_absolute())
+pub(crate) fn absolute_path_in(name: &str) -> Option<PathBuf> {
+    path_in(name).filter(|path| path.is_absolute())
 }
 
 /// Variables by which an orchestrator shows: something that runs many machines, or many containers, of one kind.
@@ -33,5 +33,5 @@ const ORCHESTRATORS: &[(&str, &str)] = &[
 
 /// The variable by which an orchestrator shows, and its name.
 pub(crate) fn orchestrator() -> Option<(&'static str, &'static str)> {
-    ORCHESTRATORS.iter().copied().find(|(name, _)| given(name).is_some())
+    ORCHESTRATORS.iter().copied().find(|(name, _)| path_in(name).is_some())
 }

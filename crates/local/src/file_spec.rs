@@ -9,30 +9,30 @@ use frazil::{Code, Key, Machine, SequenceStart, Subject};
 use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::mapped::Live;
-use crate::os::{self, Identity, Verdict};
+use crate::mapped::MappedState;
+use crate::os::{self, Identity, Support};
 
 /// A state file, by name.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct FileSpec {
     path: PathBuf,
     scope: String,
     pub(crate) machine: Machine,
     pub(crate) sequence_start: SequenceStart,
     /// The file system that the caller vouches for.
-    vouched: Option<String>,
+    vouched_file_system: Option<String>,
 }
 
-impl Target {
+impl FileSpec {
     pub(crate) fn new(
         dir: &Path,
         scope: String,
         machine: Machine,
         sequence_start: SequenceStart,
-        vouched: Option<String>,
+        vouched_file_system: Option<String>,
     ) -> Self {
         let path = dir.join(format!("{scope}-{:016x}-{}.frazil", machine.fingerprint(), machine.node()));
-        Self { path, scope, machine, sequence_start, vouched }
+        Self { path, scope, machine, sequence_start, vouched_file_system }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -71,17 +71,17 @@ impl Target {
     }
 
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
-        let (name, verdict) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
+        let (name, support) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
-        let text = match verdict {
-            Verdict::Sound => return Ok(name),
-            Verdict::Vouched if self.vouched.as_deref() == Some(name.as_str()) => return Ok(name),
-            Verdict::Vouched => format!(
+        let text = match support {
+            Support::Supported => return Ok(name),
+            Support::IfVouched if self.vouched_file_system.as_deref() == Some(name.as_str()) => return Ok(name),
+            Support::IfVouched => format!(
                 "{dir} is on {name}, which may be shared by hosts, or forget what it was told to keep: pass a dir on a disk of this \
                  machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with \
                  fileSystem: \"{name}\""
             ),
-            Verdict::Never(why) => {
+            Support::Unsupported(why) => {
                 format!("{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume)")
             }
         };
@@ -104,7 +104,7 @@ impl Target {
             "belongs to another scope"
         } else if *inode != identity.inode || same.contains(&Some(false)) {
             "is a copy, and the file that it was copied from may have gone on"
-        } else if same == [None, None] && self.vouched.as_deref() != Some(file_system) {
+        } else if same == [None, None] && self.vouched_file_system.as_deref() != Some(file_system) {
             let text = format!(
                 "{} is on {file_system}, which tells neither when a file was made nor which use of its inode it is, so a copy cannot be \
                  told from the file: pass a dir on another file system. If nobody copies or restores the file, say so with \
@@ -156,8 +156,8 @@ impl Target {
 
     fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let file = os::open(temporary, true)?;
-        os::share(&file, dir)?;
-        let length = Live::file_len(self.machine.clock_ids());
+        os::copy_permissions(&file, dir)?;
+        let length = MappedState::file_len(self.machine.clock_ids());
         os::allocate(&file, length)?;
         // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;

@@ -7,13 +7,13 @@ use frazil::{Code, Machine, Subject};
 use crate::fault::Fault;
 
 /// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
-const AHEAD_MS: u64 = 60_000;
+const MAX_AHEAD_MS: u64 = 60_000;
 
 /// Refuses a first ID that lies far ahead of the clock.
-pub(crate) fn refuse_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
+pub(crate) fn refuse_far_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
     let ahead_ms = first_ms.saturating_sub(now_ms);
     // A tick may be longer than that.
-    if ahead_ms <= AHEAD_MS.max(2 * machine.tick_ms()) {
+    if ahead_ms <= MAX_AHEAD_MS.max(2 * machine.tick_ms()) {
         return Ok(());
     }
     let text = format!(

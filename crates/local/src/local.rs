@@ -11,7 +11,7 @@ use frazil::{Claim, Generator, Keeper, Layout, Machine, Node, SequenceStart, Sta
 
 use crate::attachment::Attachment;
 use crate::fault::Fault;
-use crate::open_request::Order;
+use crate::open_request::OpenRequest;
 
 /// What a generator of this machine is made with. Everything has a default.
 ///
@@ -93,8 +93,9 @@ impl Local {
         let default = if has_node { Node::Id(0) } else { Node::None };
         let machine = Machine::with_max_lead(layout, node.unwrap_or(default), max_lead_ms)?;
         let claim = Claim::kept(&machine, scope.as_deref())?;
-        let order = Order { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
-        let (attachment, wait_ms) = order.attach()?;
+        let request =
+            OpenRequest { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
+        let (attachment, wait_ms) = request.attach()?;
         claim.confirm();
         sleep(Duration::from_millis(wait_ms));
         let keeper: Arc<dyn Keeper> = Arc::<Attachment>::clone(&attachment);
@@ -145,7 +146,7 @@ impl Deref for Local {
 pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
     let LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms, .. } = request;
     let dir = dir.map(PathBuf::from);
-    let order = Order { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms };
-    let (keeper, wait_ms) = order.attach()?;
+    let request = OpenRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms };
+    let (keeper, wait_ms) = request.attach()?;
     Ok(LocalState { keeper, wait_ms })
 }

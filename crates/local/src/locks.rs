@@ -19,7 +19,7 @@ const FIRST_BYTE: u64 = 1 << 40;
 
 /// What a lock is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Range {
+pub(crate) enum FileLock {
     /// Held while attaching and while closing: who is attached does not change.
     Attach = 0,
     /// Held while the ceiling moves.
@@ -28,7 +28,7 @@ pub(crate) enum Range {
     Attached = 2,
 }
 
-impl Range {
+impl FileLock {
     /// The byte that it locks.
     pub(crate) const fn byte(self) -> u64 {
         FIRST_BYTE + self as u64
@@ -36,15 +36,15 @@ impl Range {
 }
 
 /// Takes, changes or frees a lock, unless another open file is in the way: then `false`.
-pub(crate) fn set(file: &File, range: Range, mode: Mode) -> io::Result<bool> {
-    os::lock(file, range.byte(), mode)
+pub(crate) fn set(file: &File, lock: FileLock, mode: Mode) -> io::Result<bool> {
+    os::lock(file, lock.byte(), mode)
 }
 
 /// A lock that is freed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'a>(&'a File, Range);
+pub(crate) struct HeldLock<'a>(&'a File, FileLock);
 
-impl Drop for Held<'_> {
+impl Drop for HeldLock<'_> {
     fn drop(&mut self) {
         // Freeing cannot fail on a file that is open, and closing the file frees it in any case.
         let _: io::Result<bool> = set(self.0, self.1, Mode::Free);
@@ -52,20 +52,20 @@ impl Drop for Held<'_> {
 }
 
 /// Holds a lock alone, once nobody else does. `None` where that takes too long: a process that was stopped while it held it.
-pub(crate) fn hold(file: &File, range: Range, patience: Duration) -> io::Result<Option<Held<'_>>> {
-    let got = patiently(patience, || set(file, range, Mode::Exclusive))?;
-    Ok(got.then(|| Held(file, range)))
+pub(crate) fn hold(file: &File, lock: FileLock, wait: Duration) -> io::Result<Option<HeldLock<'_>>> {
+    let got = retry_for(wait, || set(file, lock, Mode::Exclusive))?;
+    Ok(got.then(|| HeldLock(file, lock)))
 }
 
 /// Tries until it works or time is up, each time a little later.
-pub(crate) fn patiently(patience: Duration, mut attempt: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+pub(crate) fn retry_for(wait: Duration, mut attempt: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(100);
     loop {
         if attempt()? {
             return Ok(true);
         }
-        if started.elapsed() >= patience {
+        if started.elapsed() >= wait {
             return Ok(false);
         }
         sleep(pause);

@@ -27,17 +27,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use frazil::{SequenceStart, StateAtomics};
 use memmap2::{MmapOptions, MmapRaw};
 
-use crate::disk::LIVE_AT;
+use crate::disk::MAPPED_AT;
 use crate::os;
-use crate::trusted_clock::Trust;
+use crate::trusted_clock::TrustedClock;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
 const CLOCKS_AT: usize = 1024;
-const TRUST: [Place; 5] = [Place::ClockOffset, Place::ClockStep, Place::StepFirstSeen, Place::StepLastSeen, Place::StepSightings];
+const TRUSTED_CLOCK_SLOTS: [Slot; 5] =
+    [Slot::ClockOffset, Slot::ClockStep, Slot::StepFirstSeen, Slot::StepLastSeen, Slot::StepSightings];
 
 /// The places of single numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Slot {
     Magic = 0,
     BootHigh = 8,
     BootLow = 16,
@@ -58,17 +59,17 @@ pub(crate) enum Place {
 
 /// The mapped part.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct MappedState {
     map: MmapRaw,
     clocks: usize,
     /// Whether it is locked in memory.
     locked: bool,
 }
 
-impl Live {
+impl MappedState {
     /// How long a file with so many clock ids is.
     pub(crate) const fn file_len(clocks: usize) -> u64 {
-        LIVE_AT + Self::len(clocks) as u64
+        MAPPED_AT + Self::len(clocks) as u64
     }
 
     /// Whole pages, of at least the size of any machine.
@@ -78,23 +79,23 @@ impl Live {
 
     /// Maps a file that has this length.
     pub(crate) fn map(file: &File, clocks: usize) -> io::Result<Self> {
-        let map = MmapOptions::new().offset(LIVE_AT).len(Self::len(clocks)).map_raw(file)?;
-        let locked = os::keep_in_memory(map.as_mut_ptr(), CLOCKS_AT + 8 * clocks);
+        let map = MmapOptions::new().offset(MAPPED_AT).len(Self::len(clocks)).map_raw(file)?;
+        let locked = os::lock_in_memory(map.as_mut_ptr(), CLOCKS_AT + 8 * clocks);
         Ok(Self { map, clocks, locked })
     }
 
     /// Ends what this process has of it: memory of its own takes its place, in one step, with a window in which nothing can be
     /// issued. A call that has read the old memory loses its swap, or finds another window after it. `false` where the system
     /// cannot do that.
-    pub(crate) fn cut_off(&self) -> bool {
+    pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
             // SAFETY: the copy is as long as the mapping, aligned to a page, and nobody else has it yet.
             #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
             let numbers = unsafe { std::slice::from_raw_parts(copy.cast::<AtomicU64>(), (CLOCKS_AT + 8 * self.clocks) / 8) };
-            for (number, from) in numbers.iter().zip(self.row(0, numbers.len())) {
+            for (number, from) in numbers.iter().zip(self.atomics_at(0, numbers.len())) {
                 number.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            numbers[Place::Until as usize / 8].store(0, Ordering::Relaxed);
+            numbers[Slot::Until as usize / 8].store(0, Ordering::Relaxed);
         })
     }
 
@@ -104,44 +105,47 @@ impl Live {
     }
 
     /// What is known of the clock.
-    pub(crate) fn trust(&self) -> Trust {
-        let [offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings] = TRUST.map(|place| self.get(place));
-        Trust { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }
+    pub(crate) fn trusted_clock(&self) -> TrustedClock {
+        let [offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings] = TRUSTED_CLOCK_SLOTS.map(|slot| self.get(slot));
+        TrustedClock { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }
     }
 
     /// Notes it. Only under the lock that raises hold.
-    pub(crate) fn set_trust(&self, Trust { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }: Trust) {
+    pub(crate) fn set_trusted_clock(
+        &self,
+        TrustedClock { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }: TrustedClock,
+    ) {
         // The count last: a process that ends in between leaves sightings that are too few, or too recent.
-        for (place, value) in TRUST.into_iter().zip([offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings]) {
-            self.set(place, value);
+        for (slot, value) in TRUSTED_CLOCK_SLOTS.into_iter().zip([offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings]) {
+            self.set(slot, value);
         }
     }
 
-    pub(crate) fn at(&self, place: Place) -> &AtomicU64 {
-        &self.row(place as usize, 1)[0]
+    pub(crate) fn at(&self, slot: Slot) -> &AtomicU64 {
+        &self.atomics_at(slot as usize, 1)[0]
     }
 
-    pub(crate) fn get(&self, place: Place) -> u64 {
-        self.at(place).load(Ordering::Acquire)
+    pub(crate) fn get(&self, slot: Slot) -> u64 {
+        self.at(slot).load(Ordering::Acquire)
     }
 
-    pub(crate) fn set(&self, place: Place, value: u64) {
-        self.at(place).store(value, Ordering::Release);
+    pub(crate) fn set(&self, slot: Slot, value: u64) {
+        self.at(slot).store(value, Ordering::Release);
     }
 
     pub(crate) fn atomics(&self, start: SequenceStart) -> StateAtomics<'_> {
-        let key = self.row(Place::Key as usize, 2);
+        let key = self.atomics_at(Slot::Key as usize, 2);
         StateAtomics {
-            word: self.at(Place::Word),
-            origin: self.at(Place::Origin),
-            until_ms: self.at(Place::Until),
+            word: self.at(Slot::Word),
+            origin: self.at(Slot::Origin),
+            until_ms: self.at(Slot::Until),
             key: key.first_chunk().unwrap_or(&NO_KEY),
             start,
-            clocks: self.row(CLOCKS_AT, self.clocks),
+            clocks: self.atomics_at(CLOCKS_AT, self.clocks),
         }
     }
 
-    fn row(&self, at: usize, count: usize) -> &[AtomicU64] {
+    fn atomics_at(&self, at: usize, count: usize) -> &[AtomicU64] {
         assert!(at.is_multiple_of(8) && at + 8 * count <= self.map.len(), "within the mapping");
         // SAFETY: the mapping is at least that long (checked above), aligned to a page, lives as long as `self`, and is memory
         // that this process and others touch by atomics of this size alone. A file that is truncated by somebody else ends the

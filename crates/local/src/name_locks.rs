@@ -35,14 +35,14 @@ const FILE_BITS: u32 = 24;
 
 /// The marks of one user of a file.
 #[derive(Debug)]
-pub(crate) struct Presence {
-    directories: Vec<Marked>,
+pub(crate) struct NameLocks {
+    directories: Vec<LockedDirectory>,
     /// Whether a directory could not be marked: others may use another file without being seen.
-    blind: bool,
+    incomplete: bool,
 }
 
 #[derive(Debug)]
-struct Marked {
+struct LockedDirectory {
     directory: File,
     /// The first byte of the name, and the byte of the file.
     name: u64,
@@ -54,62 +54,62 @@ fn bits_of(bytes: &[u8], bits: u32) -> u64 {
     SipHasher24::new().hash(bytes) >> (u64::BITS - bits)
 }
 
-impl Presence {
+impl NameLocks {
     /// Marks every directory above a file that can be marked.
     ///
     /// # Errors
     /// With the directory that cannot be opened for another reason than permissions.
-    pub(crate) fn mark(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
-        let mut marks = Self { directories: Vec::new(), blind: !os::MARKS_DIRECTORIES };
+    pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
+        let mut locks = Self { directories: Vec::new(), incomplete: !os::CAN_LOCK_DIRECTORIES };
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
-        marks.mark_above(path, own)?;
+        locks.lock_above(path, own)?;
         let parent = path.parent().unwrap_or(path);
         let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
         if leads_to != parent {
-            marks.mark_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
+            locks.lock_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
         }
-        Ok(marks)
+        Ok(locks)
     }
 
-    fn mark_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
+    fn lock_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
         for directory in path.ancestors().skip(1) {
             let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
             let name = bits_of(name.as_encoded_bytes(), NAME_BITS) << FILE_BITS;
             let opened = match os::open_directory(directory) {
                 Ok(opened) => opened,
                 Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
-                    self.blind = true;
+                    self.incomplete = true;
                     continue;
                 }
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
-            let marked = Marked { directory: opened, name, file: name + own };
+            let locked = LockedDirectory { directory: opened, name, file: name + own };
             // A file system that knows no such locks on directories shows nobody.
-            self.blind |= os::mark(&marked.directory, marked.file).is_err();
-            self.directories.push(marked);
+            self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
+            self.directories.push(locked);
         }
         Ok(())
     }
 
     /// Whether another file of this name is in use, as far as the directories tell.
     pub(crate) fn other_file_in_use(&self) -> bool {
-        self.directories.iter().any(|Marked { directory, name, file }| {
+        self.directories.iter().any(|LockedDirectory { directory, name, file }| {
             let after = file + 1;
             let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
-            others.into_iter().any(|(from, count)| os::is_marked(directory, from, count).unwrap_or(true))
+            others.into_iter().any(|(from, count)| os::is_directory_locked(directory, from, count).unwrap_or(true))
         })
     }
 
     /// Whether another file of this name can be in use without being seen.
-    pub(crate) const fn is_blind(&self) -> bool {
-        self.blind
+    pub(crate) const fn is_incomplete(&self) -> bool {
+        self.incomplete
     }
 
     /// Gives the marks back, before the file is closed.
     pub(crate) fn clear(&self) {
-        for Marked { directory, file, .. } in &self.directories {
+        for LockedDirectory { directory, file, .. } in &self.directories {
             // Freeing cannot fail on a directory that is open, and closing it frees it in any case.
             let _: io::Result<bool> = os::lock(directory, *file, Mode::Free);
         }
@@ -117,7 +117,7 @@ impl Presence {
 
     /// Makes the names on the way to the file last, on its own file system: that of a mounted one was there before.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
-        self.directories.iter().try_for_each(|Marked { directory, .. }| os::flush_on(directory, identity.device))
+        self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }
 }
 
@@ -135,21 +135,21 @@ mod tests {
     fn another_file_of_a_name_is_seen_and_the_same_file_and_other_names_are_not() {
         let top = std::env::temp_dir().join(format!("frazil-presence-{}", std::process::id()));
         std::fs::create_dir_all(top.join("a/b")).unwrap();
-        let mark = |name: &str, inode| Presence::mark(&top.join(name), identity(inode)).unwrap();
-        let first = mark("a/b/ids", 1);
+        let lock = |name: &str, inode| NameLocks::acquire(&top.join(name), identity(inode)).unwrap();
+        let first = lock("a/b/ids", 1);
         assert!(!first.other_file_in_use());
-        let same = mark("a/b/ids", 1);
-        let others = [mark("a/b/other", 2), mark("a/ids", 3)];
+        let same = lock("a/b/ids", 1);
+        let others = [lock("a/b/other", 2), lock("a/ids", 3)];
         assert!(!same.other_file_in_use() && !first.other_file_in_use());
         drop(others);
-        let second = mark("a/b/ids", 2);
+        let second = lock("a/b/ids", 2);
         assert!(second.other_file_in_use() && first.other_file_in_use() && same.other_file_in_use());
         drop(second);
         assert!(!first.other_file_in_use());
         // The nearest directories are made anew: those above them show it.
         std::fs::rename(top.join("a"), top.join("old")).unwrap();
         std::fs::create_dir_all(top.join("a/b")).unwrap();
-        let anew = mark("a/b/ids", 4);
+        let anew = lock("a/b/ids", 4);
         assert!(anew.other_file_in_use());
         first.clear();
         assert!(anew.other_file_in_use());

@@ -9,17 +9,17 @@ use frazil::{Code, DEFAULT_SCOPE, Error, Machine, Rule, SequenceStart, Subject};
 
 use crate::attachment::Attachment;
 use crate::clock::wall_ms;
-use crate::environment::{given, orchestrator};
+use crate::environment::{orchestrator, path_in};
 use crate::fault::Fault;
-use crate::file_spec::Target;
-use crate::open_files::shared;
+use crate::file_spec::FileSpec;
+use crate::open_files::attach_or_share;
 use crate::os;
 
 /// How long a start may wait for the first ID.
 const START_WAIT_MS: u64 = 3500;
 
 /// What both ways of opening come to.
-pub(crate) struct Order {
+pub(crate) struct OpenRequest {
     pub(crate) machine: Machine,
     pub(crate) node_missing: bool,
     pub(crate) sequence_start: SequenceStart,
@@ -29,7 +29,7 @@ pub(crate) struct Order {
     pub(crate) start_wait_ms: Option<u64>,
 }
 
-impl Order {
+impl OpenRequest {
     pub(crate) fn attach(self) -> Result<(Arc<Attachment>, u64), Fault> {
         if self.node_missing
             && let Some((variable, orchestrator)) = orchestrator()
@@ -43,19 +43,19 @@ impl Order {
         }
         let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
         let epoch_ms = self.machine.tick_from(0);
-        let target = self.target()?;
+        let spec = self.spec()?;
         // No state can begin there, and none may learn from such a clock what time it is.
         if wall_ms() < epoch_ms {
             return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
-        let (attachment, wait_ms) = shared(&target, start_wait_ms)?;
+        let (attachment, wait_ms) = attach_or_share(&spec, start_wait_ms)?;
         if wait_ms > start_wait_ms {
             return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
         }
         Ok((attachment, wait_ms))
     }
 
-    fn target(self) -> Result<Target, Fault> {
+    fn spec(self) -> Result<FileSpec, Fault> {
         let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
         let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
         if !is_scope(&scope) {
@@ -72,7 +72,7 @@ impl Order {
             })?,
         };
         let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
-        Ok(Target::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
+        Ok(FileSpec::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
     }
 }
 
@@ -80,6 +80,6 @@ impl Order {
 /// where there is neither.
 fn default_dir() -> Option<PathBuf> {
     // systemd joins several with colons.
-    let service = given("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
+    let service = path_in("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
     service.or_else(os::state_home).map(|dir| dir.join("frazil"))
 }

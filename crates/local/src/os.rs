@@ -18,7 +18,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-pub(crate) use file_system::Verdict;
+pub(crate) use file_system::Support;
 pub(crate) use identity::Identity;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;

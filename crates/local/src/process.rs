@@ -5,11 +5,11 @@
 //! call.
 
 #[cfg(target_os = "linux")]
-pub(crate) use wiped::current;
+pub(crate) use wiped::unique_id;
 
 /// The process id. No other system has pid namespaces.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn current() -> u64 {
+pub(crate) fn unique_id() -> u64 {
     u64::from(std::process::id())
 }
 
@@ -41,7 +41,7 @@ mod wiped {
     }
 
     /// A number that no forked child of this process has, nor this process if it is one.
-    pub(crate) fn current() -> u64 {
+    pub(crate) fn unique_id() -> u64 {
         let Some(number) = number() else { return u64::from(std::process::id()) };
         let drawn = number.load(Ordering::Relaxed);
         if drawn != 0 {

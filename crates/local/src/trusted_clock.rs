@@ -13,17 +13,17 @@
 //! An *offset* is the wall clock less the clock since the boot, in milliseconds.
 
 /// A step forward by more than this is not followed at once, and offsets that differ by more are of different steps.
-const STEP_MS: u64 = 60_000;
+const MAX_STEP_MS: u64 = 60_000;
 /// Sightings that are closer together count as one: a burst of calls says no more than one call does.
-const APART_MS: u64 = 60_000;
+const MIN_SIGHTING_GAP_MS: u64 = 60_000;
 /// How long a step must have been seen.
-const LASTING_MS: u64 = 600_000;
+const MIN_STEP_AGE_MS: u64 = 600_000;
 /// How often it must have been seen.
 const MIN_SIGHTINGS: u64 = 3;
 
 /// What is known of the clock. In the page it is a number each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trust {
+pub(crate) struct TrustedClock {
     /// The offset that is believed.
     pub(crate) offset_ms: u64,
     /// The offset of a step that is not followed yet; counts where there are sightings of it.
@@ -35,7 +35,7 @@ pub(crate) struct Trust {
     pub(crate) last_seen_ms: u64,
 }
 
-impl Trust {
+impl TrustedClock {
     /// Where nothing is known of this boot, the wall clock is believed.
     pub(crate) fn new(wall_ms: u64, since_boot_ms: u64) -> Self {
         Self { offset_ms: wall_ms.wrapping_sub(since_boot_ms), ..Self::default() }
@@ -43,18 +43,18 @@ impl Trust {
 
     /// What is known after a reading of both clocks.
     pub(crate) fn after_reading(self, wall_ms: u64, since_boot_ms: u64) -> Self {
-        if wall_ms <= self.time_ms(since_boot_ms).saturating_add(STEP_MS) {
+        if wall_ms <= self.time_ms(since_boot_ms).saturating_add(MAX_STEP_MS) {
             return Self::new(wall_ms, since_boot_ms);
         }
         let step_ms = wall_ms.wrapping_sub(since_boot_ms);
-        if self.sightings == 0 || (step_ms.wrapping_sub(self.step_ms).cast_signed()).unsigned_abs() > STEP_MS {
+        if self.sightings == 0 || (step_ms.wrapping_sub(self.step_ms).cast_signed()).unsigned_abs() > MAX_STEP_MS {
             return Self { step_ms, sightings: 1, first_seen_ms: since_boot_ms, last_seen_ms: since_boot_ms, ..self };
         }
-        if since_boot_ms.saturating_sub(self.last_seen_ms) < APART_MS {
+        if since_boot_ms.saturating_sub(self.last_seen_ms) < MIN_SIGHTING_GAP_MS {
             return self;
         }
         let sightings = self.sightings + 1;
-        if sightings >= MIN_SIGHTINGS && since_boot_ms.saturating_sub(self.first_seen_ms) >= LASTING_MS {
+        if sightings >= MIN_SIGHTINGS && since_boot_ms.saturating_sub(self.first_seen_ms) >= MIN_STEP_AGE_MS {
             return Self::new(wall_ms, since_boot_ms);
         }
         Self { sightings, last_seen_ms: since_boot_ms, ..self }
@@ -66,9 +66,9 @@ impl Trust {
     }
 
     /// The time to go on with when the clock shows `now_ms`.
-    pub(crate) fn go_by(self, now_ms: u64, since_boot_ms: u64) -> u64 {
+    pub(crate) fn trusted_ms(self, now_ms: u64, since_boot_ms: u64) -> u64 {
         let time_ms = self.time_ms(since_boot_ms);
-        if now_ms <= time_ms.saturating_add(STEP_MS) { now_ms } else { time_ms }
+        if now_ms <= time_ms.saturating_add(MAX_STEP_MS) { now_ms } else { time_ms }
     }
 }
 
@@ -83,10 +83,10 @@ mod tests {
     /// What the clock is trusted to show after readings at minutes since the boot, each so far ahead.
     fn trusted_ahead_ms(readings: &[(u64, u64)]) -> u64 {
         let last = readings.last().map_or(0, |(minute, _)| *minute);
-        let trust = readings.iter().fold(Trust::new(WALL, 0), |trust, (minute, ahead_ms)| {
-            trust.after_reading(WALL + minute * MINUTE + ahead_ms, minute * MINUTE)
+        let clock = readings.iter().fold(TrustedClock::new(WALL, 0), |clock, (minute, ahead_ms)| {
+            clock.after_reading(WALL + minute * MINUTE + ahead_ms, minute * MINUTE)
         });
-        trust.time_ms(last * MINUTE) - (WALL + last * MINUTE)
+        clock.time_ms(last * MINUTE) - (WALL + last * MINUTE)
     }
 
     #[test]
@@ -111,8 +111,11 @@ mod tests {
     fn small_steps_and_steps_back_are_followed_at_once() {
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE)]), MINUTE);
         assert_eq!(trusted_ahead_ms(&[(1, MINUTE + 1)]), 0);
-        let back = Trust::new(WALL, 0).after_reading(WALL - YEAR, MINUTE);
+        let back = TrustedClock::new(WALL, 0).after_reading(WALL - YEAR, MINUTE);
         assert_eq!(back.time_ms(MINUTE), WALL - YEAR);
-        assert_eq!((back.go_by(WALL, MINUTE), back.go_by(WALL - YEAR + MINUTE, MINUTE)), (WALL - YEAR, WALL - YEAR + MINUTE));
+        assert_eq!(
+            (back.trusted_ms(WALL, MINUTE), back.trusted_ms(WALL - YEAR + MINUTE, MINUTE)),
+            (WALL - YEAR, WALL - YEAR + MINUTE)
+        );
     }
 }

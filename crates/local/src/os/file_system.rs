@@ -3,17 +3,17 @@
 /// Whether a kind of file system keeps what a state file needs: memory that all who map it share, locks that meet, inodes
 /// that stay, and flushes that last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Sound,
+pub(crate) enum Support {
+    Supported,
     /// It does where one host uses it and its server flushes; the caller can vouch for that.
-    Vouched,
+    IfVouched,
     /// It does not.
-    Never(&'static str),
+    Unsupported(&'static str),
 }
 
 #[cfg(unix)]
-pub(crate) const GONE: &str = "is gone after a restart";
+pub(crate) const LOST_AT_RESTART: &str = "is gone after a restart";
 #[cfg(target_os = "linux")]
-pub(crate) const LAYER: &str = "is a layer of one container: each container would have a file of its own";
-pub(crate) const HOSTS: &str = "is shared by hosts, and they share no memory";
-pub(crate) const INODES: &str = "numbers its files anew each time it is mounted";
+pub(crate) const CONTAINER_LAYER: &str = "is a layer of one container: each container would have a file of its own";
+pub(crate) const SHARED_BY_HOSTS: &str = "is shared by hosts, and they share no memory";
+pub(crate) const UNSTABLE_INODES: &str = "numbers its files anew each time it is mounted";

@@ -17,12 +17,12 @@ use nix::time::ClockId;
 
 use super::boot_id::bits_of;
 use super::clock::clock_ms;
-use super::file_system::{GONE, HOSTS, INODES, LAYER, Verdict};
+use super::file_system::{CONTAINER_LAYER, LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
-use crate::environment::{given, home};
+use crate::environment::{absolute_path_in, path_in};
 
 /// The boot of the kernel, as 128 bits that no other boot has.
-pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
+pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let path = "/proc/sys/kernel/random/boot_id";
     let text = read_to_string(path).map_err(|cause| io::Error::other(format!("the kernel's boot id, {path}: {cause}")))?;
     bits_of(&text).map(Some)
@@ -30,12 +30,12 @@ pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
 
 /// Milliseconds since the boot, those of suspension included. Nobody sets this clock.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-namespace_ms()?))
+    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-time_namespace_offset_ms()?))
 }
 
 /// How far that clock is set ahead for this process, by a time namespace (as a container can have): what is shared with
 /// processes outside is counted without it. 0 where the kernel has none.
-fn namespace_ms() -> io::Result<i64> {
+fn time_namespace_offset_ms() -> io::Result<i64> {
     /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
     const FIRST: &str = "time:[4026531834]";
     static OFFSET_MS: OnceLock<i64> = OnceLock::new();
@@ -116,7 +116,7 @@ pub(super) fn generation(file: &File) -> Option<u32> {
 /// Which mount of its file system a file is on: a number that stays while the file system is mounted anywhere, and that no
 /// later mount of this boot has. It is the inode of the directory in `/sys` that the kernel makes for a mounted file system.
 /// `None` where there is none.
-pub(crate) fn superblock(file: &File) -> Option<u64> {
+pub(crate) fn superblock_id(file: &File) -> Option<u64> {
     let directory = match magic(&fstatfs(file).ok()?) {
         EXT4 => format!("ext4/{}", device_name(file)?),
         XFS => format!("xfs/{}", device_name(file)?),
@@ -152,7 +152,7 @@ fn btrfs_id(file: &File) -> Option<String> {
 
 /// Which disk a file is on, within a boot. btrfs can have another device number each time it is mounted, and has an id for
 /// each subvolume, so that a snapshot is another disk.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     let stat = fstatfs(file)?;
     if magic(&stat) != BTRFS {
         return Ok(file.metadata()?.st_dev());
@@ -173,39 +173,39 @@ const BTRFS: u64 = 0x9123_683e;
 const F2FS: u64 = 0xf2f5_2010;
 
 /// Kinds of file systems by the number that Linux gives them (linux/magic.h and the file systems' own headers).
-const KINDS: &[(u64, &str, Verdict)] = &[
-    (EXT4, "ext4", Verdict::Sound),
-    (XFS, "xfs", Verdict::Sound),
-    (BTRFS, "btrfs", Verdict::Sound),
-    (F2FS, "f2fs", Verdict::Sound),
-    (0x2fc1_2fc1, "zfs", Verdict::Sound),
-    (0xca45_1a4e, "bcachefs", Verdict::Sound),
-    (0x3153_464a, "jfs", Verdict::Sound),
-    (0x6573_5546, "fuse", Verdict::Vouched),
-    (0x0102_1994, "tmpfs", Verdict::Never(GONE)),
-    (0x8584_58f6, "ramfs", Verdict::Never(GONE)),
-    (0x794c_7630, "overlay", Verdict::Never(LAYER)),
-    (0x6175_6673, "aufs", Verdict::Never(LAYER)),
-    (0x6969, "nfs", Verdict::Never(HOSTS)),
-    (0xff53_4d42, "cifs", Verdict::Never(HOSTS)),
-    (0xfe53_4d42, "smb2", Verdict::Never(HOSTS)),
-    (0x517b, "smb", Verdict::Never(HOSTS)),
-    (0x0102_1997, "9p", Verdict::Never(HOSTS)),
-    (0x00c3_6400, "ceph", Verdict::Never(HOSTS)),
-    (0x0116_1970, "gfs2", Verdict::Never(HOSTS)),
-    (0x7461_636f, "ocfs2", Verdict::Never(HOSTS)),
-    (0x0bd0_0bd0, "lustre", Verdict::Never(HOSTS)),
-    (0x5346_414f, "afs", Verdict::Never(HOSTS)),
-    (0x786f_4256, "vboxsf", Verdict::Never(HOSTS)),
-    (0x4d44, "vfat", Verdict::Never(INODES)),
-    (0x2011_bab0, "exfat", Verdict::Never(INODES)),
+const KINDS: &[(u64, &str, Support)] = &[
+    (EXT4, "ext4", Support::Supported),
+    (XFS, "xfs", Support::Supported),
+    (BTRFS, "btrfs", Support::Supported),
+    (F2FS, "f2fs", Support::Supported),
+    (0x2fc1_2fc1, "zfs", Support::Supported),
+    (0xca45_1a4e, "bcachefs", Support::Supported),
+    (0x3153_464a, "jfs", Support::Supported),
+    (0x6573_5546, "fuse", Support::IfVouched),
+    (0x0102_1994, "tmpfs", Support::Unsupported(LOST_AT_RESTART)),
+    (0x8584_58f6, "ramfs", Support::Unsupported(LOST_AT_RESTART)),
+    (0x794c_7630, "overlay", Support::Unsupported(CONTAINER_LAYER)),
+    (0x6175_6673, "aufs", Support::Unsupported(CONTAINER_LAYER)),
+    (0x6969, "nfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0xff53_4d42, "cifs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0xfe53_4d42, "smb2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x517b, "smb", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0102_1997, "9p", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x00c3_6400, "ceph", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0116_1970, "gfs2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x7461_636f, "ocfs2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0bd0_0bd0, "lustre", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x5346_414f, "afs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x786f_4256, "vboxsf", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x4d44, "vfat", Support::Unsupported(UNSTABLE_INODES)),
+    (0x2011_bab0, "exfat", Support::Unsupported(UNSTABLE_INODES)),
 ];
 
 /// The name and the verdict of the file system that holds a file or directory.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let magic = magic(&fstatfs(file)?);
     let known = KINDS.iter().find(|(number, ..)| *number == magic);
-    Ok(known.map_or_else(|| (format!("{magic:#x}"), Verdict::Vouched), |(_, name, verdict)| ((*name).to_owned(), *verdict)))
+    Ok(known.map_or_else(|| (format!("{magic:#x}"), Support::IfVouched), |(_, name, support)| ((*name).to_owned(), *support)))
 }
 
 fn magic(stat: &Statfs) -> u64 {
@@ -218,7 +218,7 @@ fn magic(stat: &Statfs) -> u64 {
 /// The XDG state directory, or its default in the home directory.
 pub(crate) fn state_home() -> Option<PathBuf> {
     // The XDG specification has relative paths ignored.
-    given("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(home("HOME")?.join(".local/state")))
+    path_in("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(absolute_path_in("HOME")?.join(".local/state")))
 }
 
 /// How often to read the kernel's list of locks until two readings say the same.

@@ -13,12 +13,12 @@ use nix::time::ClockId;
 
 use super::boot_id::bits_of;
 use super::clock::clock_ms;
-use super::file_system::{GONE, HOSTS, INODES, Verdict};
+use super::file_system::{LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
-use crate::environment::home;
+use crate::environment::absolute_path_in;
 
 /// The boot of the kernel, as 128 bits that no other boot has.
-pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
+pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let mut text = [0_u8; 64];
     let mut length = text.len();
     // SAFETY: the name ends with a zero, `length` says how long `text` is, and nothing is set.
@@ -60,7 +60,7 @@ pub(super) const fn generation(_file: &File) -> Option<u32> {
 }
 
 /// Not shown.
-pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce
 }
 
 /// Which disk a file is on, within a boot.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     Ok(std::os::unix::fs::MetadataExt::dev(&file.metadata()?))
 }
 
@@ -81,28 +81,28 @@ pub(crate) fn allocate(_file: &File, _length: u64) -> io::Result<()> {
 }
 
 /// Kinds of file systems by their names.
-const KINDS: &[(&str, Verdict)] = &[
-    ("apfs", Verdict::Sound),
-    ("hfs", Verdict::Sound),
-    ("tmpfs", Verdict::Never(GONE)),
-    ("nfs", Verdict::Never(HOSTS)),
-    ("smbfs", Verdict::Never(HOSTS)),
-    ("afpfs", Verdict::Never(HOSTS)),
-    ("webdav", Verdict::Never(HOSTS)),
-    ("msdos", Verdict::Never(INODES)),
-    ("exfat", Verdict::Never(INODES)),
+const KINDS: &[(&str, Support)] = &[
+    ("apfs", Support::Supported),
+    ("hfs", Support::Supported),
+    ("tmpfs", Support::Unsupported(LOST_AT_RESTART)),
+    ("nfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("smbfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("afpfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("webdav", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("msdos", Support::Unsupported(UNSTABLE_INODES)),
+    ("exfat", Support::Unsupported(UNSTABLE_INODES)),
 ];
 
 /// The name and the verdict of the file system that holds a file or directory.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let stat = fstatfs(file)?;
     let name = stat.filesystem_type_name();
     let known = KINDS.iter().find(|(known, _)| *known == name);
-    Ok((name.to_owned(), known.map_or(Verdict::Vouched, |(_, verdict)| *verdict)))
+    Ok((name.to_owned(), known.map_or(Support::IfVouched, |(_, support)| *support)))
 }
 
 pub(crate) fn state_home() -> Option<PathBuf> {
-    Some(home("HOME")?.join("Library/Application Support"))
+    Some(absolute_path_in("HOME")?.join("Library/Application Support"))
 }
 
 /// The kernel lists no locks.

@@ -19,17 +19,17 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
-use super::file_system::{HOSTS, INODES, Verdict};
+use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
 use super::lock_mode::Mode;
-use crate::environment::home;
+use crate::environment::absolute_path_in;
 
 /// Whether directories can be marked.
-pub(crate) const MARKS_DIRECTORIES: bool = false;
+pub(crate) const CAN_LOCK_DIRECTORIES: bool = false;
 
 /// Not known.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn boot() -> io::Result<Option<[u64; 2]>> {
+pub(crate) const fn boot_id() -> io::Result<Option<[u64; 2]>> {
     Ok(None)
 }
 
@@ -67,24 +67,24 @@ pub(crate) const fn flush_directory(_path: &Path) -> io::Result<()> {
 
 /// As above.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn flush_on(_directory: &File, _device: u64) -> io::Result<()> {
+pub(crate) const fn flush_if_on(_directory: &File, _device: u64) -> io::Result<()> {
     Ok(())
 }
 
 /// Nothing: a directory has no locks.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn mark(_directory: &File, _byte: u64) -> io::Result<()> {
+pub(crate) const fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
     Ok(())
 }
 
 /// Not shown.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn is_marked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
+pub(crate) const fn is_directory_locked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
     Ok(true)
 }
 
 /// Not shown.
-pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
 }
 
@@ -94,18 +94,18 @@ pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce
 }
 
 /// Which disk a file is on, within a boot.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     identity(file).map(|identity| identity.device)
 }
 
 /// Not asked for: Windows is compiled, and not run.
-pub(crate) const fn keep_in_memory(_start: *mut u8, _length: usize) -> bool {
+pub(crate) const fn lock_in_memory(_start: *mut u8, _length: usize) -> bool {
     true
 }
 
 /// Nothing: a file has the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn share(_file: &File, _directory: &Path) -> io::Result<()> {
+pub(crate) const fn copy_permissions(_file: &File, _directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
 
 /// A file that is open keeps its name.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn has_a_name(_file: &File) -> io::Result<bool> {
+pub(crate) const fn has_links(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
@@ -202,7 +202,7 @@ fn is(error: &io::Error, code: u32) -> bool {
 }
 
 /// The name and the verdict of the file system that holds a file.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let mut name = [0_u16; 64];
     let null = std::ptr::null_mut();
     // SAFETY: the handle is open, the length is that of `name`, and what is null is not written.
@@ -219,17 +219,17 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
     // SAFETY: the handle is open, and the record has the size that is given.
     let is_remote =
         unsafe { GetFileInformationByHandleEx(handle(file), FileRemoteProtocolInfo, (&raw mut remote).cast(), size) } != 0;
-    let verdict = match name.as_str() {
-        _ if is_remote => Verdict::Never(HOSTS),
-        "ntfs" | "refs" => Verdict::Sound,
-        "fat" | "fat32" | "exfat" => Verdict::Never(INODES),
-        _ => Verdict::Vouched,
+    let support = match name.as_str() {
+        _ if is_remote => Support::Unsupported(SHARED_BY_HOSTS),
+        "ntfs" | "refs" => Support::Supported,
+        "fat" | "fat32" | "exfat" => Support::Unsupported(UNSTABLE_INODES),
+        _ => Support::IfVouched,
     };
-    Ok((name, verdict))
+    Ok((name, support))
 }
 
 pub(crate) fn state_home() -> Option<PathBuf> {
-    home("LOCALAPPDATA")
+    absolute_path_in("LOCALAPPDATA")
 }
 
 /// The system lists no locks.
