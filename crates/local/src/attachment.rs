@@ -1,4 +1,4 @@
-//! One open state file of this process, with the thread that raises its ceiling.
+//! The keeper of a state: a state file that this process is attached to, and the thread that raises its ceiling.
 
 use std::io;
 use std::sync::Arc;
@@ -18,50 +18,50 @@ use crate::mapped::Slot;
 use crate::opening::{self, IncompleteSince};
 use crate::os;
 
-/// How long to wait for the raiser's thread to notice that the file is left: for 20 ms at most.
+/// How long closing waits until the ceiling's thread has released the file: 20 ms at most.
 const CLOSE_POLLS: u32 = 200;
 const CLOSE_POLL_INTERVAL: Duration = Duration::from_micros(100);
 
-/// A state file in use by this process.
+/// The keeper of a state. All generators of this process on one file share it.
 #[derive(Debug)]
 pub(crate) struct Attachment {
-    attached: Arc<AttachedFile>,
+    file: Arc<AttachedFile>,
     ceiling_thread: CeilingThread,
 }
 
 impl Attachment {
     /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
     pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(Self, u64), Fault> {
-        let (attached, wait_ms) = opening::open(spec, wait_ms, incomplete)?;
-        let attached = Arc::new(attached);
-        Ok((Self { ceiling_thread: CeilingThread::start(&attached), attached }, wait_ms))
+        let (file, wait_ms) = opening::open(spec, wait_ms, incomplete)?;
+        let file = Arc::new(file);
+        Ok((Self { ceiling_thread: CeilingThread::start(&file), file }, wait_ms))
     }
 
-    /// Whether this is still the file of a path, and usable.
-    pub(crate) fn current(&self) -> bool {
-        self.attached.same_process() && self.fault().is_none() && self.attached.is_at_path().unwrap_or(false)
+    /// Whether this process can go on with it: it has no fault, and the path still leads to the file.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.file.same_process() && self.fault().is_none() && self.file.is_at_path().unwrap_or(false)
     }
 
-    pub(crate) fn start(&self) -> SequenceStart {
-        self.attached.start
+    pub(crate) fn sequence_start(&self) -> SequenceStart {
+        self.file.sequence_start
     }
 
     /// How long it is until the first ID, for one more generator.
     pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
-        self.attached.wait_ms()
+        self.file.wait_ms()
     }
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        if self.attached.same_process() {
+        if self.file.same_process() {
             self.ceiling_thread.stop();
         }
-        // Nobody is left to tell, and nothing is lost but a wait.
-        let _: io::Result<()> = self.attached.leave();
-        // The raiser's thread may have the file open for a moment longer. The next process that opens it should find it free.
+        // There is no caller to report an error to. If leaving fails, the next start waits longer.
+        let _: io::Result<()> = self.file.leave();
+        // The ceiling's thread may hold the file for a moment longer. The next process that opens it should find it unused.
         for _ in 0..CLOSE_POLLS {
-            if Arc::strong_count(&self.attached) == 1 {
+            if Arc::strong_count(&self.file) == 1 {
                 break;
             }
             thread::sleep(CLOSE_POLL_INTERVAL);
@@ -71,44 +71,44 @@ impl Drop for Attachment {
 
 impl Keeper for Attachment {
     fn atomics(&self) -> StateAtomics<'_> {
-        self.attached.atomics()
+        self.file.atomics()
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
-        let attached = &self.attached;
-        // While the clock is not believed, every call comes here; most need no lock.
-        if attached.mapped.get(Slot::StepSightings) != 0
+        let AttachedFile { mapped, .. } = &*self.file;
+        // While the clock is not trusted, every call comes here. Most of them need no lock.
+        if mapped.get(Slot::StepSightings) != 0
             && self.fault().is_none()
-            && let Ok(trusted_ms) = attached.trusted_ms(now_ms)
+            && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
             && trusted_ms < now_ms
-            && trusted_ms.saturating_add(1) < attached.mapped.get(Slot::Until)
+            && trusted_ms.saturating_add(1) < mapped.get(Slot::Until)
         {
             self.ceiling_thread.wake();
             return Ok(trusted_ms);
         }
-        let trusted_ms = attached.raise(until_ms, now_ms)?;
+        let trusted_ms = self.file.raise(until_ms, now_ms)?;
         self.ceiling_thread.wake();
         Ok(trusted_ms)
     }
 
     fn fault(&self) -> Option<Error> {
-        self.attached.fault().map(|fault| fault.error())
+        self.file.fault().map(|fault| fault.error())
     }
 
     fn explain(&self) -> Option<String> {
-        self.attached.fault().map(|fault| fault.text().to_owned())
+        self.file.fault().map(|fault| fault.text().to_owned())
     }
 
     fn file(&self) -> Option<StateFile> {
-        let AttachedFile { path, file_system, mapped, identity, raises, .. } = &*self.attached;
+        let AttachedFile { path, file_system, mapped, identity, raises, name_locks, .. } = &*self.file;
         let wall_ms = wall_ms();
         let mut file = StateFile::new(path.display().to_string(), file_system.clone());
         file.ceiling_ms = mapped.get(Slot::Until);
         file.attached = os::holders(*identity, FileLock::Attached.byte());
         file.raises = raises.load(Ordering::Relaxed);
-        file.distrusted_ms = self.attached.trusted_ms(wall_ms).map_or(0, |trusted_ms| wall_ms - trusted_ms);
+        file.distrusted_ms = self.file.ceiling().trusted_ms(wall_ms).map_or(0, |trusted_ms| wall_ms - trusted_ms);
         file.locked = mapped.is_locked();
-        file.blind = self.attached.name_locks.is_incomplete();
+        file.blind = name_locks.is_incomplete();
         Some(file)
     }
 }

@@ -109,7 +109,7 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
         attached.check_path();
         let mut idle = false;
         if active {
-            let (left_ms, current) = attached.progress();
+            let (left_ms, current) = (attached.window_left_ms(), attached.word());
             if current != word {
                 (word, moved) = (current, Instant::now());
             }

@@ -23,6 +23,7 @@
 
 mod attached_file;
 mod attachment;
+mod ceiling;
 mod ceiling_thread;
 mod clock;
 mod disk;
@@ -40,6 +41,8 @@ mod open_request;
 mod opening;
 mod os;
 mod process;
+mod start_rule;
+mod state_start;
 mod trusted_clock;
 
 pub use fault::Fault;

@@ -32,6 +32,8 @@ use crate::os;
 use crate::trusted_clock::TrustedClock;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
+/// The word of a state that is closed.
+pub(crate) const CLOSED_WORD: u64 = u64::MAX;
 const CLOCKS_AT: usize = 1024;
 const TRUSTED_CLOCK_SLOTS: [Slot; 5] =
     [Slot::ClockOffset, Slot::ClockStep, Slot::StepFirstSeen, Slot::StepLastSeen, Slot::StepSightings];

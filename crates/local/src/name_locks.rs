@@ -108,7 +108,7 @@ impl NameLocks {
     }
 
     /// Gives the marks back, before the file is closed.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn release(&self) {
         for LockedDirectory { directory, file, .. } in &self.directories {
             // Freeing cannot fail on a directory that is open, and closing it frees it in any case.
             let _: io::Result<bool> = os::lock(directory, *file, Mode::Free);
@@ -151,9 +151,9 @@ mod tests {
         std::fs::create_dir_all(top.join("a/b")).unwrap();
         let anew = lock("a/b/ids", 4);
         assert!(anew.other_file_in_use());
-        first.clear();
+        first.release();
         assert!(anew.other_file_in_use());
-        same.clear();
+        same.release();
         assert!(!anew.other_file_in_use());
         std::fs::remove_dir_all(top).unwrap();
     }

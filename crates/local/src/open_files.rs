@@ -35,7 +35,9 @@ pub(crate) fn attach_or_share(spec: &FileSpec, start_wait_ms: u64) -> Result<(Ar
     };
     let mut known = lock(&known);
     let open = known.attachment.upgrade();
-    if let Some(attachment) = open.filter(|attachment| attachment.current() && attachment.start() == spec.sequence_start) {
+    if let Some(attachment) =
+        open.filter(|attachment| attachment.is_usable() && attachment.sequence_start() == spec.sequence_start)
+    {
         let wait_ms = attachment.wait_ms()?;
         return Ok((attachment, wait_ms));
     }
