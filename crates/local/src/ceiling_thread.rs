@@ -1,8 +1,8 @@
-//! The thread that raises the ceiling ahead of use, so that calls which mint need not wait for the disk.
+//! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for the disk.
 //!
-//! It looks twice a second, and raises from when a call has had to raise the ceiling itself until nothing was minted for three
-//! seconds. It also looks whether the path still leads to the file, as long as the file is open: a process that is attached keeps
-//! every other file of the name from being opened.
+//! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the ceiling when
+//! the window is nearly over. When nothing was minted for three seconds, it becomes idle. For as long as the file is open, it also
+//! checks whether the path still leads to the file, because an attached process keeps every other file of the name from being opened.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -10,22 +10,25 @@ use std::time::{Duration, Instant};
 
 use crate::attached_file::AttachedFile;
 
-/// How often it looks, …
+/// How often it checks while it is active.
 const ACTIVE_INTERVAL: Duration = Duration::from_millis(500);
-/// … and where nothing is minted.
+/// How often it checks while it is idle.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
-/// It raises when the window reaches less far than this: with two more looks before it would be over.
+/// It raises the ceiling if the window reaches less far ahead of the clock than this. That leaves two more checks before the window
+/// is over.
 const RAISE_BELOW_MS: u64 = 1900;
-/// How long nothing must have been minted for it to rest.
+/// It becomes idle when nothing was minted for this long.
 const IDLE_AFTER: Duration = Duration::from_secs(3);
 
+/// The handle of the thread.
 #[derive(Debug)]
 pub(crate) struct CeilingThread {
-    /// The thread must not keep the file open, so it has it only while it looks.
+    /// Weak, because the thread must not keep the file open: it holds the file only during a check.
     attached: Weak<AttachedFile>,
     control: Arc<Control>,
 }
 
+/// What the handle and the thread share.
 #[derive(Debug, Default)]
 struct Control {
     state: Mutex<ThreadState>,
@@ -34,7 +37,7 @@ struct Control {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ThreadState {
-    /// There is no thread yet.
+    /// No thread was started yet.
     #[default]
     NotStarted,
     Idle,
@@ -55,7 +58,7 @@ impl CeilingThread {
         ceiling_thread
     }
 
-    /// Has it raise, because IDs are minted.
+    /// Makes the thread active, because IDs are minted.
     pub(crate) fn wake(&self) {
         self.set(ThreadState::Active);
     }
@@ -66,7 +69,7 @@ impl CeilingThread {
             ThreadState::NotStarted => {
                 let (attached, control) = (Weak::clone(&self.attached), Arc::clone(&self.control));
                 let thread = thread::Builder::new().name("frazil-ceiling".to_owned()).stack_size(256 * 1024);
-                // Where no thread can be had, calls go on raising the ceiling themselves, and the next one tries again.
+                // If no thread can be started, calls go on raising the ceiling themselves, and the next one tries again.
                 if thread.spawn(move || run(&attached, &control)).is_ok() {
                     *state = next;
                 }
@@ -79,7 +82,7 @@ impl CeilingThread {
         }
     }
 
-    /// Ends it, in its own time: what it may still do, [`AttachedFile`] refuses.
+    /// Ends the thread without waiting for it. If it still tries to raise the ceiling, [`AttachedFile`] refuses.
     pub(crate) fn stop(&self) {
         *self.control.state() = ThreadState::Stopped;
         self.control.changed.notify_one();

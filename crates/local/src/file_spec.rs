@@ -1,4 +1,4 @@
-//! Which state file: where it lies, whose it is, and how it is made where there is none.
+//! Which state file the options lead to: its path, its file system, what its header must hold, and how it is made if there is none.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,14 +12,14 @@ use crate::fault::Fault;
 use crate::mapped::MappedState;
 use crate::os::{self, Identity, Support};
 
-/// A state file, by name.
+/// A state file that the options lead to.
 #[derive(Debug)]
 pub(crate) struct FileSpec {
     path: PathBuf,
     scope: String,
     pub(crate) machine: Machine,
     pub(crate) sequence_start: SequenceStart,
-    /// The file system that the caller vouches for.
+    /// The name of the file system that the caller vouches for.
     vouched_file_system: Option<String>,
 }
 
@@ -43,13 +43,13 @@ impl FileSpec {
         move |cause| Fault::failed(&self.path, doing, &cause)
     }
 
-    /// Opens the file, and makes it where there is none. Returns it with the name of its file system.
+    /// Opens the file, and makes it if there is none. Returns it with the name of its file system.
     pub(crate) fn open(&self) -> Result<(File, String), Fault> {
-        // Before the file is: a layer of a container has a file copied that is only opened.
+        // Checked before the file is opened: on a layer of a container, opening a file for writing copies it.
         if let Ok(directory) = os::open_directory(self.path.parent().unwrap_or(Path::new("/"))) {
             self.check_file_system(&directory)?;
         }
-        // A file that is deleted again and again in between is not one to rely on.
+        // Gives up on a file that is deleted each time it is made.
         for _ in 0..8 {
             match os::open(&self.path, false) {
                 Ok(file) => {
@@ -60,7 +60,7 @@ impl FileSpec {
                     return Ok((file, file_system));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.make()?,
-                // A directory, or a link, which is not followed.
+                // A directory, or a link: links are not followed.
                 Err(_) if self.path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
                     return Err(Fault::corrupt(&self.path, "is no plain file"));
                 }
@@ -70,6 +70,7 @@ impl FileSpec {
         Err(Fault::corrupt(&self.path, "is deleted as soon as it is made"))
     }
 
+    /// Returns the name of the file system, unless it cannot hold a state file.
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
         let (name, support) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
@@ -88,10 +89,10 @@ impl FileSpec {
         Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text))
     }
 
-    /// Whether a file is the one that this target means, and no copy of it.
+    /// Checks that a file is the one that this specification means, and not a copy of it.
     pub(crate) fn check(&self, header: &Header, identity: Identity, file_system: &str) -> Result<(), Fault> {
         let Header { fingerprint, node, scope, inode, created_ns, generation, .. } = header;
-        // What only one of the two sides knows says nothing.
+        // `None` where only one of the two sides is known.
         let same_time =
             [*created_ns, identity.created_ns].iter().all(|ns| *ns != 0).then_some(*created_ns == identity.created_ns);
         let same_use = generation.zip(identity.generation).map(|(written, found)| written == found);
@@ -118,32 +119,32 @@ impl FileSpec {
         Err(Fault::corrupt(&self.path, what))
     }
 
-    /// Makes the file, or leaves it to another process that was faster. Whether an older file of its name is in use is seen
-    /// when this one is attached to.
+    /// Makes the file, unless another process was faster. Whether an older file of its name is in use is checked when this one is
+    /// opened.
     fn make(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         os::make_directories(dir).map_err(self.failed("made"))?;
-        // From the tick that has begun on: there was nothing before.
+        // A new file has issued nothing, so its window may begin with the tick that has just begun.
         let ceiling_ms = self.machine.tick_from((wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
         self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
-        // What is made must be there after a crash too, in every directory on the way.
+        // Each directory that got a new entry is flushed, so that the file is there after a crash.
         for made in dir.ancestors().take(missing + 1) {
             os::flush_directory(made).map_err(self.failed("made"))?;
         }
         Ok(())
     }
 
-    /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
+    /// Writes a new file under a temporary name and links it to its own name, so that the file appears as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // By chance, because process ids come again after a crash and in every container that has the directory; and by the
-        // process, because children that were forked alike draw alike.
+        // A random number, because process ids recur after a crash and in each container that shares the directory; and the
+        // process id, because forked children can draw the same random number.
         let temporary = dir.join(format!(".{name}.{:x}-{:016x}", std::process::id(), Key::random().halves()[0]));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
-            // Somebody was faster.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             result => result,
         });
@@ -154,12 +155,13 @@ impl FileSpec {
         result.and(removed)
     }
 
+    /// Writes and flushes a whole new file.
     fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let file = os::open(temporary, true)?;
         os::copy_permissions(&file, dir)?;
         let length = MappedState::file_len(self.machine.clock_ids());
         os::allocate(&file, length)?;
-        // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
+        // Written in full: the first write to a block that is only allocated can still need space for metadata.
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;
         let Identity { inode, created_ns, generation, .. } = os::identity(&file)?;
         let Self { machine, scope, .. } = self;

@@ -1,4 +1,4 @@
-//! Opening: from options to a generator on a state file.
+//! The public face: options, the generator on a state file, and what `Snowflake.local()` calls.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::attachment::Attachment;
 use crate::fault::Fault;
 use crate::open_request::OpenRequest;
 
-/// What a generator of this machine is made with. Everything has a default.
+/// The options of a generator that never repeats an ID on this machine. Each option has a default.
 ///
 /// ```
 /// let options = frazil_local::LocalOptions::default();
@@ -21,22 +21,22 @@ use crate::open_request::OpenRequest;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LocalOptions<'a> {
-    /// The directory of the state file, which is made where it is missing. Default: `frazil` in `$STATE_DIRECTORY` (systemd),
+    /// The directory of the state file. It is made if it is missing. Default: `frazil` in `$STATE_DIRECTORY` (systemd),
     /// in `$XDG_STATE_HOME`, or in `~/.local/state`.
     pub dir: Option<PathBuf>,
-    /// The node id. Default: 0, which is right where IDs of this machine never meet those of another.
+    /// The node id. Default: 0, which is right if IDs of this machine are never compared with those of another.
     pub node: Option<Node<'a>>,
     /// The name of the ID space, a letter and at most 31 letters, digits, `-` or `_`. IDs of different scopes may be equal.
     /// Default: `default`.
     pub scope: Option<String>,
     /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 1000.
     pub max_lead_ms: Option<u64>,
-    /// Where the sequence starts in a new tick. All generators that have the file open must ask for the same.
+    /// Where the sequence starts in a new tick. All generators that have the file open need the same value.
     pub sequence_start: SequenceStart,
     /// How long opening may wait for the first ID, in milliseconds. Default: 3500.
     pub start_wait_ms: Option<u64>,
-    /// A file system that is not known to be sound, by the name that the refusal gives it: your word that only this machine
-    /// uses it, that it can be mapped, and that what was flushed there lasts.
+    /// The name of a file system that frazil does not know to be safe, as the refusal gives it. By passing it the caller confirms
+    /// that only this machine uses the file system, that it can be mapped, and that flushed data lasts.
     pub file_system: Option<String>,
 }
 
@@ -44,14 +44,14 @@ pub struct LocalOptions<'a> {
 ///
 /// This type is:
 ///
-/// * **A [`Generator`]**: it has all its methods, and is as lock-free.
-/// * **Shared** with every other one of its directory, scope, layout and node id, in all processes of the machine.
+/// * **A [`Generator`]**: it has the same methods and is as lock-free.
+/// * **Shared** with all others of the same directory, scope, layout and node id, in all processes of the machine.
 /// * **Durable**: crashes, power loss and a clock that is set back repeat nothing.
 ///
-/// It shares no state with a generator of a [`Registry`](frazil::Registry). So with one layout and node id, and no scope of its
-/// own, the one of the two that a process opens second is `STATE_CONFLICT`.
+/// It shares no state with a generator of a [`Registry`](frazil::Registry). So if a process opens both kinds with one layout and
+/// node id and the default scope, the second one is refused with `STATE_CONFLICT`.
 ///
-/// Do not keep one across `fork`: a child that mints is answered `CLOSED` when the window is over. Open it in the child.
+/// Do not use it across `fork`: a child gets `CLOSED` when the window is over. Open a new one in the child.
 ///
 /// ```
 /// use frazil::{Layout, SystemClock};
@@ -71,14 +71,15 @@ pub struct Local {
 }
 
 impl Local {
-    /// Opens the state file, which is made where there is none, and waits until the first ID can be minted.
+    /// Opens the state file, makes it if there is none, and waits until the first ID can be minted.
     ///
     /// # Errors
-    /// * `NODE_REQUIRED` without a node id where the environment shows an orchestrator; `INVALID_NODE`; `INVALID_OPTION`.
-    /// * `CLOCK_BACKWARD` with the milliseconds to wait where that is more than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
+    /// * `NODE_REQUIRED` if no node id is given and the environment shows an orchestrator; `INVALID_NODE`; `INVALID_OPTION`.
+    /// * `CLOCK_BACKWARD`, with the milliseconds to wait, if the wait is longer than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
     /// * `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`: the [`Fault`] says which file
-    ///   and what to do. `STATE_CONFLICT` where the file is in use with another `sequence_start`, and where a registry of this
-    ///   process has a state of the layout and node id.
+    ///   and what to do.
+    /// * `STATE_CONFLICT` if the file is in use with another `sequence_start`, if another file of its name is in use, or if a
+    ///   registry of this process has a state of the layout and node id.
     ///
     /// ```
     /// use frazil::{Code, Layout};
@@ -103,7 +104,7 @@ impl Local {
         Ok(Self { generator, attachment })
     }
 
-    /// The state file: where it is, how far it is reserved, who is attached.
+    /// The state file: its path, its reserved time, the number of attached processes.
     ///
     /// ```
     /// # use frazil::Layout;
@@ -131,7 +132,7 @@ impl Deref for Local {
     }
 }
 
-/// Does what `Snowflake.local()` asks the core for. The caller has claimed the layout and node id ([`Claim`]).
+/// Opens a state file for `Snowflake.local()`. The caller holds the [`Claim`] on the layout and node id.
 ///
 /// # Errors
 /// As [`Local::open`].

@@ -1,24 +1,24 @@
-//! The live part of the state file: mapped, and shared by all processes of the host.
+//! The mapped state: the part of the state file that all processes of the machine map and share.
 //!
 //! | offset | what |
 //! |---|---|
-//! | 0 | magic |
-//! | 8, 16 | the boot of the kernel that wrote the rest: with another one it counts for nothing |
-//! | 24 | the disk that the file was on then |
-//! | 32 | 1 once a flush has failed: nothing more is issued |
+//! | 0 | magic number |
+//! | 8, 16 | the id of the boot in which the rest was written: in another boot the rest does not count |
+//! | 24 | the disk that the file was on in that boot |
+//! | 32 | 1 after a write or flush has failed: nothing more is issued |
 //! | 40 | the number of the newest record on disk |
-//! | 48 | the mount of the file system ([`crate::os::superblock`]), 0 where it is not known |
-//! | 56 … 95 | what is known of the clock ([`crate::trusted_clock`]) |
-//! | 128, 136 | the window; above its start, where the sequence starts ([`frazil::StateAtomics::origin`]) |
+//! | 48 | the mount of the file system ([`crate::os::superblock_id`]), 0 if it is not known |
+//! | 56 … 95 | the trusted clock ([`crate::trusted_clock`]) |
+//! | 128, 136 | the window; the upper bits of its start say where the sequence starts ([`frazil::StateAtomics::origin`]) |
 //! | 144, 152 | the key |
-//! | 256 | the word, alone on its pair of cache lines |
-//! | 1024 … | the clock ids |
+//! | 256 | the word, on a pair of cache lines of its own |
+//! | 1024 … | for each clock id the first tick it may be used for |
 //!
-//! Numbers are in the order of the machine's bytes: the memory of one kernel. Of all this nothing is trusted after the kernel
-//! is gone, because nothing says how old the copy on disk is.
+//! Numbers have the machine's byte order, because they are shared within one kernel only. In another boot nothing of this is used,
+//! because nothing says how old the copy on disk is.
 //!
-//! The pages that hold it are locked in memory where the system allows it: a page that could not be written back may be
-//! forgotten, and read again as it was on the disk.
+//! The pages are locked in memory where the system allows it. Otherwise the kernel may drop a page that it could not write back, and
+//! read the older copy from the disk.
 
 use std::fs::File;
 use std::io;
@@ -38,7 +38,7 @@ const CLOCKS_AT: usize = 1024;
 const TRUSTED_CLOCK_SLOTS: [Slot; 5] =
     [Slot::ClockOffset, Slot::ClockStep, Slot::StepFirstSeen, Slot::StepLastSeen, Slot::StepSightings];
 
-/// The places of single numbers.
+/// The offsets of single numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
     Magic = 0,
@@ -59,39 +59,39 @@ pub(crate) enum Slot {
     Word = 256,
 }
 
-/// The mapped part.
+/// The mapped state of an open file.
 #[derive(Debug)]
 pub(crate) struct MappedState {
     map: MmapRaw,
     clocks: usize,
-    /// Whether it is locked in memory.
+    /// Whether its pages are locked in memory.
     locked: bool,
 }
 
 impl MappedState {
-    /// How long a file with so many clock ids is.
+    /// The length of a file with that many clock ids.
     pub(crate) const fn file_len(clocks: usize) -> u64 {
         MAPPED_AT + Self::len(clocks) as u64
     }
 
-    /// Whole pages, of at least the size of any machine.
+    /// A multiple of 64 KiB, the largest page size in use.
     const fn len(clocks: usize) -> usize {
         (CLOCKS_AT + 8 * clocks).next_multiple_of(65536)
     }
 
-    /// Maps a file that has this length.
+    /// Maps a file that has the length [`MappedState::file_len`].
     pub(crate) fn map(file: &File, clocks: usize) -> io::Result<Self> {
         let map = MmapOptions::new().offset(MAPPED_AT).len(Self::len(clocks)).map_raw(file)?;
         let locked = os::lock_in_memory(map.as_mut_ptr(), CLOCKS_AT + 8 * clocks);
         Ok(Self { map, clocks, locked })
     }
 
-    /// Ends what this process has of it: memory of its own takes its place, in one step, with a window in which nothing can be
-    /// issued. A call that has read the old memory loses its swap, or finds another window after it. `false` where the system
-    /// cannot do that.
+    /// Replaces the mapping of this process, in one step, by private memory whose window is empty, so that this process can issue
+    /// nothing more. A call that has read the old memory loses its compare-and-swap, or finds another window after it. `false` if the
+    /// system cannot do that.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
-            // SAFETY: the copy is as long as the mapping, aligned to a page, and nobody else has it yet.
+            // SAFETY: the copy is as long as the mapping, aligned to a page, and no other code has a pointer to it yet.
             #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
             let numbers = unsafe { std::slice::from_raw_parts(copy.cast::<AtomicU64>(), (CLOCKS_AT + 8 * self.clocks) / 8) };
             for (number, from) in numbers.iter().zip(self.atomics_at(0, numbers.len())) {
@@ -101,24 +101,26 @@ impl MappedState {
         })
     }
 
-    /// Whether the system keeps it in memory for as long as it is mapped.
+    /// Whether its pages stay in memory for as long as it is mapped.
     pub(crate) const fn is_locked(&self) -> bool {
         self.locked
     }
 
-    /// What is known of the clock.
+    /// The trusted clock.
     pub(crate) fn trusted_clock(&self) -> TrustedClock {
-        let [offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings] = TRUSTED_CLOCK_SLOTS.map(|slot| self.get(slot));
-        TrustedClock { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }
+        let [offset_ms, step_offset_ms, first_seen_ms, last_seen_ms, sightings] = TRUSTED_CLOCK_SLOTS.map(|slot| self.get(slot));
+        TrustedClock { offset_ms, step_offset_ms, sightings, first_seen_ms, last_seen_ms }
     }
 
-    /// Notes it. Only under the lock that raises hold.
+    /// Stores the trusted clock. Needs the lock [`crate::locks::FileLock::Raise`].
     pub(crate) fn set_trusted_clock(
         &self,
-        TrustedClock { offset_ms, step_ms, sightings, first_seen_ms, last_seen_ms }: TrustedClock,
+        TrustedClock { offset_ms, step_offset_ms, sightings, first_seen_ms, last_seen_ms }: TrustedClock,
     ) {
-        // The count last: a process that ends in between leaves sightings that are too few, or too recent.
-        for (slot, value) in TRUSTED_CLOCK_SLOTS.into_iter().zip([offset_ms, step_ms, first_seen_ms, last_seen_ms, sightings]) {
+        // The count last: a process that ends in between leaves too few sightings, or too recent ones, which only delays trust.
+        for (slot, value) in
+            TRUSTED_CLOCK_SLOTS.into_iter().zip([offset_ms, step_offset_ms, first_seen_ms, last_seen_ms, sightings])
+        {
             self.set(slot, value);
         }
     }
@@ -149,9 +151,9 @@ impl MappedState {
 
     fn atomics_at(&self, at: usize, count: usize) -> &[AtomicU64] {
         assert!(at.is_multiple_of(8) && at + 8 * count <= self.map.len(), "within the mapping");
-        // SAFETY: the mapping is at least that long (checked above), aligned to a page, lives as long as `self`, and is memory
-        // that this process and others touch by atomics of this size alone. A file that is truncated by somebody else ends the
-        // process with SIGBUS; it does not make this reference point to other memory.
+        // SAFETY: the mapping is at least that long (checked above), aligned to a page, and lives as long as `self`. This process
+        // and others access it only by atomics of this size. If another program truncates the file, an access ends the process with
+        // SIGBUS; the reference never points to other memory.
         #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
         unsafe {
             std::slice::from_raw_parts(self.map.as_mut_ptr().add(at).cast::<AtomicU64>(), count)
@@ -159,5 +161,5 @@ impl MappedState {
     }
 }
 
-/// What the key of a row that is too short would be; there is none.
+/// Stands for the key where its two numbers are missing, which cannot happen.
 static NO_KEY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];

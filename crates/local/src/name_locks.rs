@@ -1,21 +1,22 @@
-//! Who uses a state file of a name: shared locks on the directories above it.
+//! The locks of a state file's name: shared locks on the directories above the file.
 //!
-//! A file can be moved, deleted, put back, or covered by a mount while a process uses it. Then another file has its name, and the
-//! locks of one file say nothing of the other. So each process that uses a file also marks every directory above it: with a
-//! shared lock on one byte. The byte depends on two things:
+//! While a process uses a file, the file can be moved, deleted, put back or covered by a mount. Then another file has its name, and
+//! the locks of one file say nothing about the other. So each process that uses a file also takes a shared lock on one byte of every
+//! directory above it. The byte depends on two things:
 //!
-//! * **the name**: the path of the file from that directory on. Files of other names in the directory do not meet it;
-//! * **the file**: its identity. So "somebody uses this name" and "somebody uses another file of this name" are told apart.
+//! * **the name**: the path of the file from that directory on. Other names have other bytes;
+//! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
-//! The nearest directory may itself have been moved or made anew; then those above it show the mark. A path that leads through
-//! links is marked as it was given and as it leads: a link can be switched to another directory.
+//! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
+//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched to
+//! another directory.
 //!
-//! A file is opened only while no other file of its name is in use, and a process that finds its path leading elsewhere stops
-//! minting, and then gives its marks back. So two files of one name are never minted from at once.
+//! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
+//! then releases its locks. So two files of one name are never minted from at the same time.
 //!
-//! The locks belong to the open file (`F_OFD_SETLK`). Any user who can read a directory can set one, and the worst that
-//! comes of it is a refusal while it is held. They are untouched by `flock`, and nobody can hold one exclusively, because a
-//! directory cannot be opened for writing. A child inherits them, so a forked child counts as a user for as long as it lives.
+//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one; while it is held, the
+//! worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory cannot be opened
+//! for writing. A forked child inherits them, so it counts as a user for as long as it lives.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,39 +27,39 @@ use siphasher::sip::SipHasher24;
 
 use crate::os::{self, Identity, Mode};
 
-/// How many bits tell names apart: where two names meet, a file is refused for nothing. With a thousand names below one directory
-/// that is once in half a million.
+/// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a thousand
+/// names below one directory the probability is one in half a million.
 const NAME_BITS: u32 = 38;
-/// How many bits tell the files of one name apart: where two meet, one is not seen, once in 2^24. Together they leave the bytes
-/// that a lock can have, below 2^63.
+/// How many bits of a hash stand for the file. If the hashes of two files of one name are equal, which has a probability of 2^-24, one
+/// does not see the other. The two hashes have 62 bits together: a lock's byte must be below 2^63.
 const FILE_BITS: u32 = 24;
 
-/// The marks of one user of a file.
+/// The name locks of one user of a file.
 #[derive(Debug)]
 pub(crate) struct NameLocks {
     directories: Vec<LockedDirectory>,
-    /// Whether a directory could not be marked: others may use another file without being seen.
+    /// Whether a directory could not be locked, so that another file of the name can be in use without being seen.
     incomplete: bool,
 }
 
 #[derive(Debug)]
 struct LockedDirectory {
     directory: File,
-    /// The first byte of the name, and the byte of the file.
+    /// The first byte of the name, and the byte of this file.
     name: u64,
     file: u64,
 }
 
-/// So many bits of a hash.
+/// The upper bits of a hash.
 fn bits_of(bytes: &[u8], bits: u32) -> u64 {
     SipHasher24::new().hash(bytes) >> (u64::BITS - bits)
 }
 
 impl NameLocks {
-    /// Marks every directory above a file that can be marked.
+    /// Locks every directory above a file, as far as permissions and the file systems allow it.
     ///
     /// # Errors
-    /// With the directory that cannot be opened for another reason than permissions.
+    /// The directory that cannot be opened for another reason than permissions.
     pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
         let mut locks = Self { directories: Vec::new(), incomplete: !os::CAN_LOCK_DIRECTORIES };
         let Identity { device, inode, created_ns, generation } = identity;
@@ -86,7 +87,7 @@ impl NameLocks {
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
             let locked = LockedDirectory { directory: opened, name, file: name + own };
-            // A file system that knows no such locks on directories shows nobody.
+            // A file system without such locks on directories shows no users.
             self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
             self.directories.push(locked);
         }
@@ -107,15 +108,16 @@ impl NameLocks {
         self.incomplete
     }
 
-    /// Gives the marks back, before the file is closed.
+    /// Releases the locks before the file is closed.
     pub(crate) fn release(&self) {
         for LockedDirectory { directory, file, .. } in &self.directories {
-            // Freeing cannot fail on a directory that is open, and closing it frees it in any case.
+            // Releasing cannot fail on an open directory, and closing it releases the lock in any case.
             let _: io::Result<bool> = os::lock(directory, *file, Mode::Free);
         }
     }
 
-    /// Makes the names on the way to the file last, on its own file system: that of a mounted one was there before.
+    /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The entries
+    /// of other file systems existed before it was mounted.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
         self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn another_file_of_a_name_is_seen_and_the_same_file_and_other_names_are_not() {
-        let top = std::env::temp_dir().join(format!("frazil-presence-{}", std::process::id()));
+        let top = std::env::temp_dir().join(format!("frazil-name-locks-{}", std::process::id()));
         std::fs::create_dir_all(top.join("a/b")).unwrap();
         let lock = |name: &str, inode| NameLocks::acquire(&top.join(name), identity(inode)).unwrap();
         let first = lock("a/b/ids", 1);
@@ -146,15 +148,15 @@ mod tests {
         assert!(second.other_file_in_use() && first.other_file_in_use() && same.other_file_in_use());
         drop(second);
         assert!(!first.other_file_in_use());
-        // The nearest directories are made anew: those above them show it.
+        // The nearest directories are replaced: those above them show the locks.
         std::fs::rename(top.join("a"), top.join("old")).unwrap();
         std::fs::create_dir_all(top.join("a/b")).unwrap();
-        let anew = lock("a/b/ids", 4);
-        assert!(anew.other_file_in_use());
+        let replaced = lock("a/b/ids", 4);
+        assert!(replaced.other_file_in_use());
         first.release();
-        assert!(anew.other_file_in_use());
+        assert!(replaced.other_file_in_use());
         same.release();
-        assert!(!anew.other_file_in_use());
+        assert!(!replaced.other_file_in_use());
         std::fs::remove_dir_all(top).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! The state files that this process has open.
+//! The state files that this process has open. A second generator of a file shares the attachment of the first.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,9 +10,8 @@ use crate::file_spec::FileSpec;
 use crate::mutex::lock;
 use crate::opening::IncompleteSince;
 
-/// The files that this process has open, or had while another file of their name was in use. A second generator of a file
-/// shares its attachment. The table is locked for a look only; each file has a lock of its own, which is held while it is
-/// opened.
+/// The files that this process has open, and those of which it remembers an opening with incomplete name locks. The table is locked
+/// only for a lookup. Each entry has a lock of its own, which is held while the file is opened.
 static OPEN_FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<FileEntry>>>> = Mutex::new(BTreeMap::new());
 
 /// What this process knows of a file.
@@ -22,11 +21,11 @@ struct FileEntry {
     incomplete: IncompleteSince,
 }
 
-/// The attachment of a file: the one that this process has, or a new one.
+/// Returns the attachment of a file, the existing one or a new one, and how long it is until the first ID.
 pub(crate) fn attach_or_share(spec: &FileSpec, start_wait_ms: u64) -> Result<(Arc<Attachment>, u64), Fault> {
     let known = {
         let mut files = lock(&OPEN_FILES);
-        // What nobody uses or opens, and nothing is remembered of.
+        // Drops the entries that are not in use, are not being opened and remember nothing.
         files.retain(|_, known| {
             Arc::strong_count(known) > 1
                 || known.try_lock().is_ok_and(|known| known.attachment.strong_count() > 0 || known.incomplete.is_some())

@@ -1,4 +1,4 @@
-//! What both ways of opening come to.
+//! A request to open a state file: checks the options, and finds the file that they lead to. Both ways of opening use it.
 
 use std::env;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use crate::file_spec::FileSpec;
 use crate::open_files::attach_or_share;
 use crate::os;
 
-/// How long a start may wait for the first ID.
+/// The default of how long an opening may wait for the first ID.
 const START_WAIT_MS: u64 = 3500;
 
-/// What both ways of opening come to.
+/// What was asked for. Both the options of [`crate::Local::open`] and the request of `Snowflake.local()` lead to it.
 pub(crate) struct OpenRequest {
     pub(crate) machine: Machine,
     pub(crate) node_missing: bool,
@@ -30,6 +30,7 @@ pub(crate) struct OpenRequest {
 }
 
 impl OpenRequest {
+    /// Checks the request and attaches to the file. Returns also how long it is until the first ID.
     pub(crate) fn attach(self) -> Result<(Arc<Attachment>, u64), Fault> {
         if self.node_missing
             && let Some((variable, orchestrator)) = orchestrator()
@@ -44,7 +45,7 @@ impl OpenRequest {
         let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
         let epoch_ms = self.machine.tick_from(0);
         let spec = self.spec()?;
-        // No state can begin there, and none may learn from such a clock what time it is.
+        // No state can begin there, and such a clock must not count as a sighting in the file.
         if wall_ms() < epoch_ms {
             return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
@@ -55,6 +56,7 @@ impl OpenRequest {
         Ok((attachment, wait_ms))
     }
 
+    /// The file that the options lead to.
     fn spec(self) -> Result<FileSpec, Fault> {
         let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
         let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
@@ -76,10 +78,10 @@ impl OpenRequest {
     }
 }
 
-/// Where state files go: what systemd gave the service (`StateDirectory=`), or the platform's place for such files. `None`
-/// where there is neither.
+/// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the platform
+/// puts such files. `None` if there is neither.
 fn default_dir() -> Option<PathBuf> {
-    // systemd joins several with colons.
+    // systemd joins several directories with colons.
     let service = path_in("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
     service.or_else(os::state_home).map(|dir| dir.join("frazil"))
 }

@@ -1,6 +1,7 @@
-//! What the operating system is asked, side by side for each: its boot, its clocks, its locks, its file systems, its conventions.
+//! The operating system: its boot id, clocks, locks, file systems and directories.
 //!
-//! All have the same functions. Run and tested is Linux; the others are compiled, by the suite `lint-rust`.
+//! `linux`, `macos` and `windows` have the same functions; `unix` holds what Linux and macOS have in common. Linux is run and tested.
+//! The others are only compiled, by the suite `lint-rust`. The other files hold the types and parts that the systems share.
 
 #[cfg(unix)]
 mod boot_id;

@@ -56,11 +56,11 @@ pub(crate) enum Start {
     RefuseAfterFailedFlush,
     /// Not at all: other processes use the file with another start of the sequence.
     RefuseConflict,
-    /// All mapped numbers are written anew, and the window begins at the ceiling.
+    /// All mapped numbers are written again, and the window begins at the ceiling.
     Initialize,
-    /// A closed state begins anew at the ceiling.
+    /// A closed state starts again at the ceiling.
     AtCeiling,
-    /// The state is closed, and begins anew after the last tick that it used.
+    /// The state is closed, and starts again after the last tick that it used.
     AfterLastTick,
     /// The state goes on as it is.
     Continue,
@@ -70,7 +70,7 @@ impl Start {
     pub(crate) const fn decide(facts: Facts) -> Self {
         let Facts { mapping, flush_failed, word, other_file_was_used } = facts;
         match (mapping, word) {
-            // A stale mapping says nothing, and so does its failure: since then the disk was read anew.
+            // The failure in a stale mapping does not count: since then the file system was mounted again.
             (Mapping::InUse | Mapping::Unproven | Mapping::Proven, _) if flush_failed => Self::RefuseAfterFailedFlush,
             (Mapping::Stale | Mapping::Unproven, _) => Self::Initialize,
             (Mapping::InUse | Mapping::Proven, Word::Closed) => Self::AtCeiling,

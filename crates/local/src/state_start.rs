@@ -5,7 +5,7 @@
 //! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is no
 //! proof: a file system that was shut down and mounted again in one boot has lost what was not flushed.
 //!
-//! If the state begins anew, it begins at the ceiling, which is above all that was issued. That is at most three seconds ahead, and
+//! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds ahead, and
 //! after a clean close the end of the last tick used.
 
 use std::io;
@@ -117,8 +117,8 @@ impl StateStart<'_> {
         Fault::new(Code::StateConflict, Subject::SequenceStart, text)
     }
 
-    /// The window of a state that begins anew where this file's IDs end. If users of another file of the name can have issued
-    /// further IDs, it begins after those.
+    /// The window of a state that starts again, from `from_ms` on, where the IDs of this file end. If users of another file of the
+    /// name can have issued later IDs, it begins after those.
     fn window_from(&self, from_ms: u64) -> Window {
         let reserved_until_ms = if self.reserved_ms > 0 { wall_ms().saturating_add(self.reserved_ms) } else { 0 };
         Window { from_ms: from_ms.max(reserved_until_ms), until_ms: self.record.ceiling_ms }

@@ -4,7 +4,7 @@ use std::io;
 
 use nix::time::{ClockId, clock_gettime};
 
-/// Milliseconds on a clock that nobody sets.
+/// Milliseconds on a clock that cannot be set.
 pub(super) fn clock_ms(clock: ClockId) -> io::Result<u64> {
     let time = clock_gettime(clock)?;
     match (u64::try_from(time.tv_sec()), u64::try_from(time.tv_nsec())) {

@@ -1,13 +1,13 @@
 //! Which file systems can hold a state file.
 
-/// Whether a kind of file system keeps what a state file needs: memory that all who map it share, locks that meet, inodes
-/// that stay, and flushes that last.
+/// Whether a kind of file system has what a state file needs: mappings of a file share memory, locks conflict across processes, inode
+/// numbers stay the same, and flushed data lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     Supported,
-    /// It does where one host uses it and its server flushes; the caller can vouch for that.
+    /// It has if only one host uses it and its server flushes. The caller can vouch for that.
     IfVouched,
-    /// It does not.
+    /// It has not; the text says why.
     Unsupported(&'static str),
 }
 

@@ -1,18 +1,18 @@
-//! Which file a file is.
+//! The identity of a file, by which a copy or a successor is told from the file.
 
-/// Which file it is. Inodes are used again, so one of the last two tells a file from its successor.
+/// The identity of a file. Inode numbers are reused, so one of the last two fields tells a file from a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// When it was made, in nanoseconds; 0 where the file system does not say.
+    /// When the file was made, in nanoseconds; 0 if the file system does not say.
     pub(crate) created_ns: u64,
-    /// Which use of the inode it is; `None` where the file system does not say. A path does not tell.
+    /// The generation of the inode number; `None` if the file system does not say, and in what is read by a path.
     pub(crate) generation: Option<u32>,
 }
 
 impl Identity {
-    /// Whether a path leads to this file, as far as a path can tell.
+    /// Whether the file that a path leads to is this one, as far as a path shows it.
     pub(crate) fn is_at(self, path: Option<Self>) -> bool {
         path == Some(Self { generation: None, ..self })
     }

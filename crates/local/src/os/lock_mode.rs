@@ -1,6 +1,6 @@
-//! How a lock is held.
+//! The modes of a lock.
 
-/// How to hold a lock.
+/// How to hold a lock, or to release it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Shared,

@@ -16,12 +16,12 @@ use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
 use super::macos::{generation, lock_open_file, test_open_file};
 
-/// Whether directories can be marked.
+/// Whether a byte of a directory can be locked.
 pub(crate) const CAN_LOCK_DIRECTORIES: bool = true;
 
-/// Opens a file, but nothing that a link leads to.
+/// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
-    // A pipe would have its opener wait, but for the writing.
+    // Opened for reading and writing, a pipe does not block.
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
@@ -30,22 +30,22 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Makes a directory for its user alone, and those above it.
+/// Makes a directory that only its user may access, and the missing ones above it.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes what was made in a directory last.
+/// Flushes a directory, so that its entries are there after a crash.
 pub(crate) fn flush_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Makes what was made in a directory last, where it is on a device.
+/// Flushes a directory if it is on that device.
 pub(crate) fn flush_if_on(directory: &File, device: u64) -> io::Result<()> {
     if directory.metadata()?.dev() == device { directory.sync_all() } else { Ok(()) }
 }
 
-/// Lets those use a file who may make files in its directory.
+/// Gives a file the permissions of its directory, so that all users who may make files there can use it.
 pub(crate) fn copy_permissions(file: &File, directory: &Path) -> io::Result<()> {
     let mode = std::fs::metadata(directory)?.permissions().mode() & 0o666;
     file.set_permissions(Permissions::from_mode(mode))
@@ -64,12 +64,12 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     Ok(Identity { generation: generation(file), ..identity_of(&metadata) })
 }
 
-/// Whether any name leads to an open file.
+/// Whether an open file still has a directory entry.
 pub(crate) fn has_links(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// Of the file that a path leads to; `None` where there is none.
+/// The identity of the file at a path, without its generation; `None` if there is no file.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(identity_of(&metadata))),
@@ -84,7 +84,7 @@ fn identity_of(metadata: &Metadata) -> Identity {
     Identity { device: metadata.dev(), inode: metadata.ino(), created_ns, generation: None }
 }
 
-/// What to lock, or to ask of.
+/// A request to take a lock, or to look for a conflicting one.
 fn flock_request(kind: Mode, from: u64, count: u64) -> libc::flock {
     let kind = match kind {
         Mode::Shared => libc::F_RDLCK,
@@ -101,7 +101,7 @@ fn flock_request(kind: Mode, from: u64, count: u64) -> libc::flock {
     }
 }
 
-/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`. Changing is one step.
+/// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts. A change is one step.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
     match lock_open_file(file, &flock_request(mode, byte, 1)) {
         Ok(()) => Ok(true),
@@ -110,14 +110,14 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
     }
 }
 
-/// Sets a shared lock on a byte of a directory.
+/// Takes a shared lock on a byte of a directory.
 pub(crate) fn lock_directory(directory: &File, byte: u64) -> io::Result<()> {
     Ok(lock_open_file(directory, &flock_request(Mode::Shared, byte, 1))?)
 }
 
-/// Whether another open file has a lock on any of so many bytes of a directory.
+/// Whether another open file holds a lock on any of `count` bytes of a directory.
 pub(crate) fn is_directory_locked(directory: &File, from: u64, count: u64) -> io::Result<bool> {
-    // To the system a count of 0 is everything from there on.
+    // For the system a count of 0 means all bytes from there on.
     if count == 0 {
         return Ok(false);
     }
@@ -127,9 +127,9 @@ pub(crate) fn is_directory_locked(directory: &File, from: u64, count: u64) -> io
     Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
 }
 
-/// Keeps memory from being written back and forgotten. `false` where the system does not let this process (`ulimit -l`).
+/// Keeps memory from being written back and dropped. `false` if the system does not allow it (`ulimit -l`).
 pub(crate) fn lock_in_memory(start: *mut u8, length: usize) -> bool {
     let Some(start) = std::ptr::NonNull::new(start.cast()) else { return false };
-    // SAFETY: it reads and writes nothing, and fails where there is no such memory.
+    // SAFETY: the call accesses no memory, and fails if the range is not mapped.
     unsafe { nix::sys::mman::mlock(start, length) }.is_ok()
 }
