@@ -181,3 +181,60 @@ impl FileSpec {
         file.sync_all()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use frazil::{Layout, Node};
+
+    use super::*;
+
+    fn spec(vouched_file_system: Option<&str>) -> FileSpec {
+        let machine = Machine::new(&Layout::named("default").unwrap(), Node::Id(7), 1000).unwrap();
+        let vouched_file_system = vouched_file_system.map(str::to_owned);
+        FileSpec::new(Path::new("/ids"), "shop".to_owned(), machine, SequenceStart::Zero, vouched_file_system)
+    }
+
+    fn header() -> Header {
+        let fingerprint = spec(None).machine.fingerprint();
+        let scope = "shop".to_owned();
+        Header { fingerprint, node: 7, scope, inode: 5, created_ns: 9, generation: Some(3), key: [1, 2] }
+    }
+
+    const FILE: Identity = Identity { device: 1, inode: 5, created_ns: 9, generation: Some(3) };
+
+    // docs/safety.md: 16
+    #[test]
+    fn a_file_is_used_only_where_its_header_names_it() {
+        let check = |header: Header, identity| spec(None).check(&header, identity, "ext4").map_err(|fault| fault.to_string());
+        let refused = |header, identity, text: &str| {
+            let fault = check(header, identity).unwrap_err();
+            assert!(fault.contains(text), "{fault}");
+        };
+        check(header(), FILE).unwrap();
+        refused(Header { fingerprint: 1, ..header() }, FILE, "belongs to another layout");
+        refused(Header { node: 8, ..header() }, FILE, "belongs to another node id");
+        refused(Header { scope: "default".to_owned(), ..header() }, FILE, "belongs to another scope");
+        refused(header(), Identity { inode: 6, ..FILE }, "is a copy");
+        refused(header(), Identity { created_ns: 10, ..FILE }, "is a copy");
+        refused(header(), Identity { generation: Some(4), ..FILE }, "is a copy");
+        // A disk that comes back under another number is no copy: see the mapped state.
+        check(header(), Identity { device: 2, ..FILE }).unwrap();
+    }
+
+    // docs/safety.md: 16
+    #[test]
+    fn one_of_the_two_marks_of_an_inode_number_is_enough_and_none_needs_a_caller_who_vouches() {
+        let check = |vouched, identity| spec(vouched).check(&header(), identity, "fuse").map_err(|fault| fault.code());
+        let without_time = Identity { created_ns: 0, ..FILE };
+        let without_generation = Identity { generation: None, ..FILE };
+        let without_both = Identity { created_ns: 0, generation: None, ..FILE };
+        assert_eq!([check(None, without_time), check(None, without_generation)], [Ok(()); 2]);
+        assert_eq!(check(None, Identity { generation: Some(4), ..without_time }), Err(Code::StateFileCorrupt));
+        assert_eq!(check(None, Identity { created_ns: 10, ..without_generation }), Err(Code::StateFileCorrupt));
+        assert_eq!(check(None, without_both), Err(Code::UnsupportedFileSystem));
+        assert_eq!(check(Some("nfs"), without_both), Err(Code::UnsupportedFileSystem));
+        assert_eq!(check(Some("fuse"), without_both), Ok(()));
+    }
+}

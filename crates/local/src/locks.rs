@@ -73,3 +73,57 @@ pub(crate) fn retry_for(wait: Duration, mut attempt: impl FnMut() -> io::Result<
         pause = (pause * 2).min(Duration::from_millis(5));
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use super::*;
+
+    /// Two open files of one file, as two processes have them.
+    fn two_open_files(name: &str) -> [File; 2] {
+        let path = std::env::temp_dir().join(format!("frazil-locks-{name}-{}", std::process::id()));
+        let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let files = [open(), open()];
+        std::fs::remove_file(path).unwrap();
+        files
+    }
+
+    #[test]
+    fn a_lock_conflicts_with_exclusive_locks_of_other_open_files_on_the_same_byte() {
+        let [one, other] = two_open_files("conflicts");
+        let set = |file, lock, mode| set(file, lock, mode).unwrap();
+        assert!(set(&one, FileLock::Attached, Mode::Shared) && set(&other, FileLock::Attached, Mode::Shared));
+        assert!(!set(&one, FileLock::Attached, Mode::Exclusive));
+        assert!(!set(&other, FileLock::Attached, Mode::Exclusive), "the shared lock of the first is still there");
+        assert!(set(&other, FileLock::Raise, Mode::Exclusive), "another byte");
+        assert!(set(&other, FileLock::Attached, Mode::Free));
+        assert!(set(&one, FileLock::Attached, Mode::Exclusive), "its own lock is no conflict");
+        assert!(!set(&other, FileLock::Attached, Mode::Shared));
+    }
+
+    #[test]
+    fn a_held_lock_is_released_when_it_is_dropped() {
+        let [one, other] = two_open_files("held");
+        let held = hold(&one, FileLock::Raise, Duration::ZERO).unwrap();
+        assert!(held.is_some());
+        assert!(hold(&other, FileLock::Raise, Duration::from_millis(2)).unwrap().is_none());
+        drop(held);
+        assert!(hold(&other, FileLock::Raise, Duration::ZERO).unwrap().is_some());
+    }
+
+    #[test]
+    fn retrying_ends_with_success_an_error_or_the_time() {
+        let count = |wait, answer: fn(u32) -> io::Result<bool>| {
+            let mut attempts = 0;
+            let result = retry_for(wait, || {
+                attempts += 1;
+                answer(attempts)
+            });
+            (attempts, result.ok())
+        };
+        assert_eq!(count(Duration::from_secs(60), |attempt| Ok(attempt == 3)), (3, Some(true)));
+        assert_eq!(count(Duration::from_secs(60), |_| Err(io::Error::other("broken"))), (1, None));
+        assert_eq!(count(Duration::ZERO, |_| Ok(false)), (1, Some(false)), "there is one attempt at least");
+    }
+}
