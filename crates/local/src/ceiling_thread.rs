@@ -89,15 +89,30 @@ impl CeilingThread {
     }
 }
 
+/// When the word was last seen to change, by which the thread knows whether IDs are minted.
+struct Activity {
+    word: u64,
+    changed: Instant,
+}
+
+impl Activity {
+    /// Notes the word, and returns whether it has not changed for [`IDLE_AFTER`].
+    fn is_over(&mut self, word: u64, now: Instant) -> bool {
+        if word != self.word {
+            *self = Self { word, changed: now };
+        }
+        now.saturating_duration_since(self.changed) >= IDLE_AFTER
+    }
+}
+
 fn run(attached: &Weak<AttachedFile>, control: &Control) {
-    let mut word = 0;
-    let mut moved = Instant::now();
+    let mut activity = Activity { word: 0, changed: Instant::now() };
     let mut state = control.state();
     loop {
         let pause = match *state {
             ThreadState::Stopped => return,
             ThreadState::Idle | ThreadState::NotStarted => {
-                moved = Instant::now();
+                activity.changed = Instant::now();
                 IDLE_INTERVAL
             }
             ThreadState::Active => ACTIVE_INTERVAL,
@@ -112,11 +127,8 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
         attached.check_path();
         let mut idle = false;
         if active {
-            let (left_ms, current) = (attached.window_left_ms(), attached.word());
-            if current != word {
-                (word, moved) = (current, Instant::now());
-            }
-            idle = moved.elapsed() >= IDLE_AFTER;
+            let left_ms = attached.window_left_ms();
+            idle = activity.is_over(attached.word(), Instant::now());
             if !idle && left_ms < RAISE_BELOW_MS {
                 attached.raise_ahead();
             }
@@ -126,5 +138,21 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
         if idle && *state == ThreadState::Active {
             *state = ThreadState::Idle;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minting_is_over_when_the_word_has_not_changed_for_three_seconds() {
+        let start = Instant::now();
+        let after = |ms| start + Duration::from_millis(ms);
+        let mut activity = Activity { word: 0, changed: start };
+        assert!(!activity.is_over(7, after(5000)), "it has just changed");
+        assert!(!activity.is_over(7, after(7999)));
+        assert!(activity.is_over(7, after(8000)));
+        assert!(!activity.is_over(8, after(9000)));
     }
 }

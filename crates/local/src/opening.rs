@@ -169,3 +169,19 @@ fn busy(path: &Path) -> Fault {
     );
     Fault::new(Code::StateFileFailed, Subject::Dir, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opening_that_is_tried_again_does_not_wait_from_the_start_again() {
+        let file = |inode| Identity { device: 1, inode, created_ns: 0, generation: None };
+        let first = Instant::now().checked_sub(Duration::from_millis(5));
+        let mut incomplete = IncompleteSince(first.map(|first| (file(1), first)));
+        assert_eq!(incomplete.note(file(1), true), first, "the same file");
+        assert_ne!(incomplete.note(file(2), true), first, "another file of the name");
+        assert_eq!(incomplete.note(file(2), false), None);
+        assert!(!incomplete.is_some(), "nothing is remembered of an opening that sees all");
+    }
+}
