@@ -135,7 +135,8 @@ impl AttachedFile {
         if self.same_process() {
             return None;
         }
-        let text = format!("{} was attached to by the process that forked this one: attach anew", self.path.display());
+        let text =
+            format!("{} was opened by the process that forked this one: open it again in this process", self.path.display());
         Some(Fault::new(Code::Closed, Subject::Generator, text))
     }
 

@@ -78,7 +78,7 @@ impl FileSpec {
             Support::Supported => return Ok(name),
             Support::IfVouched if self.vouched_file_system.as_deref() == Some(name.as_str()) => return Ok(name),
             Support::IfVouched => format!(
-                "{dir} is on {name}, which may be shared by hosts, or forget what it was told to keep: pass a dir on a disk of this \
+                "{dir} is on {name}, which several hosts may share, or which may lose flushed data: pass a dir on a disk of this \
                  machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with \
                  fileSystem: \"{name}\""
             ),
@@ -107,7 +107,7 @@ impl FileSpec {
             "is a copy, and the file that it was copied from may have gone on"
         } else if same == [None, None] && self.vouched_file_system.as_deref() != Some(file_system) {
             let text = format!(
-                "{} is on {file_system}, which tells neither when a file was made nor which use of its inode it is, so a copy cannot be \
+                "{} is on {file_system}, which records neither when a file was made nor the generation of its inode, so a copy cannot be \
                  told from the file: pass a dir on another file system. If nobody copies or restores the file, say so with \
                  fileSystem: \"{file_system}\"",
                 self.path.display()

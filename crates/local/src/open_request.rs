@@ -37,8 +37,8 @@ impl OpenRequest {
         {
             let text = format!(
                 "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
-                 container without a node would mint the same IDs. Number them and pass node (for a layout without a node field \
-                 \"none\", your word that there is one machine)"
+                 container without a node would mint the same IDs. Number them and pass node. If there is only one machine and \
+                 the layout has no node field, pass \"none\""
             );
             return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
         }
