@@ -30,7 +30,7 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID.
+    /// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID.
     pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(Self, u64), Fault> {
         let (file, wait_ms) = opening::open(spec, wait_ms, incomplete)?;
         let file = Arc::new(file);

@@ -31,14 +31,14 @@ pub(crate) struct Ceiling<'a> {
 pub(crate) struct Raise {
     /// The time to mint with.
     pub(crate) trusted_ms: u64,
-    /// The ceiling to raise to; `None` where the window reaches far enough.
+    /// The ceiling to raise to; `None` if the window reaches far enough.
     pub(crate) ceiling_ms: Option<u64>,
 }
 
 impl Raise {
     /// The caller's clock shows `now_ms`, and it needs the window up to `until_ms`. The window reaches to `end_ms` now.
     const fn needed(until_ms: u64, now_ms: u64, trusted_ms: u64, end_ms: u64) -> Self {
-        // Where the clock is not trusted, what the caller needs is counted from the trusted time.
+        // If the clock is not trusted, what the caller needs is counted from the trusted time.
         let until_ms = if trusted_ms == now_ms { until_ms } else { trusted_ms.saturating_add(1) };
         let ahead_ms = trusted_ms.saturating_add(WINDOW_MS);
         let ceiling_ms = if until_ms > ahead_ms { until_ms } else { ahead_ms };
@@ -56,7 +56,7 @@ impl<'a> Ceiling<'a> {
         self.mapped.get(Slot::Failed) != 0
     }
 
-    /// The trusted time where the clock shows `now_ms`.
+    /// The trusted time when the clock shows `now_ms`.
     pub(crate) fn trusted_ms(self, now_ms: u64) -> io::Result<u64> {
         Ok(self.mapped.trusted_clock().trusted_ms(now_ms, os::since_boot_ms()?))
     }
@@ -88,7 +88,7 @@ impl<'a> Ceiling<'a> {
         self.noting_failure(self.file.sync_data())
     }
 
-    /// Flushes the file, and raises the ceiling with the same flush where the next call would raise it further than `ceiling_ms`.
+    /// Flushes the file, and raises the ceiling with the same flush if the next call would raise it above `ceiling_ms`.
     pub(crate) fn flush_or_raise(self, ceiling_ms: u64) -> io::Result<()> {
         self.noting_failure(
             self.trusted_ms(wall_ms())

@@ -1,8 +1,8 @@
-//! Opening a state file: making it where there is none, taking its locks, checking it, and starting its state.
+//! Opening a state file: making it if there is none, taking its locks, checking it, and starting its state.
 //!
 //! The order is fixed, because each step relies on the one before:
 //!
-//! 1. the file is opened, and made where there is none ([`FileSpec::open`]);
+//! 1. the file is opened, and made if there is none ([`FileSpec::open`]);
 //! 2. its name is locked ([`NameLocks`]), and then other files of the name are looked for. While one is in use, the opening waits.
 //!    Its users stop within a second or two of their path leading elsewhere. Then this file begins after all that a user that was
 //!    killed can have issued;
@@ -52,7 +52,7 @@ impl IncompleteSince {
         self.0.is_some()
     }
 
-    /// Notes an opening of a file, and returns since when its name locks are incomplete; `None` where they are complete.
+    /// Notes an opening of a file, and returns since when its name locks are incomplete; `None` if they are complete.
     fn note(&mut self, identity: Identity, is_incomplete: bool) -> Option<Instant> {
         let since = self.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
         let since = is_incomplete.then(|| since.unwrap_or_else(Instant::now));
@@ -66,7 +66,7 @@ fn rest_ms(since: Instant, ms: u64) -> u64 {
     ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. While another file of its
+/// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID. While another file of its
 /// name is in use, it waits `wait_ms` for the users of that file to stop.
 pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(AttachedFile, u64), Fault> {
     let path = spec.path();

@@ -18,7 +18,8 @@ pub(crate) enum Mapping {
 }
 
 impl Mapping {
-    /// What is known of a mapping that no process uses. `same_boot_and_mount` is true where mounts cannot be told apart.
+    /// What is known of a mapping that no process uses. `same_boot_and_mount` is also true if the boot is the same and mounts
+    /// cannot be told apart.
     pub(crate) const fn of_unused_file(same_boot_and_mount: bool, mount_is_known: bool, knows_newest_record: bool) -> Self {
         match (same_boot_and_mount, mount_is_known && knows_newest_record) {
             (false, _) => Self::Stale,
@@ -77,7 +78,7 @@ impl Start {
             (Mapping::InUse, Word::OtherSequenceStart) => Self::RefuseConflict,
             // Positions of a tick are other IDs if the sequence starts elsewhere, so the tick must be another one too.
             (Mapping::Proven, Word::OtherSequenceStart) => Self::AfterLastTick,
-            // Not where other processes are attached: the state is theirs too.
+            // If other processes are attached, the state is theirs too and goes on.
             (Mapping::Proven, Word::SameSequenceStart) if other_file_was_used => Self::AfterLastTick,
             (Mapping::InUse | Mapping::Proven, Word::SameSequenceStart) => Self::Continue,
         }

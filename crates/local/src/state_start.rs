@@ -30,7 +30,7 @@ pub(crate) struct StateStart<'a> {
     pub(crate) header: Header,
     /// Whether no other process is attached.
     pub(crate) alone: bool,
-    /// How far ahead of the clock users of another file of the same name can have issued; 0 where there were none.
+    /// How far ahead of the clock users of another file of the same name can have issued; 0 if there were none.
     pub(crate) reserved_ms: u64,
 }
 
@@ -61,7 +61,7 @@ impl StateStart<'_> {
         });
         let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Continue);
         if needs_proof {
-            // The kernel reports a failure that no process was told of to a new descriptor. Where the state goes on, this flush also
+            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this flush also
             // raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not two.
             let ceiling = file.ceiling();
             let flushed = if start == Start::Continue { ceiling.flush_or_raise(record.ceiling_ms) } else { ceiling.flush() };

@@ -1,13 +1,13 @@
 //! Which file systems can hold a state file.
 
-/// Whether a kind of file system has what a state file needs: mappings of a file share memory, locks conflict across processes, inode
-/// numbers stay the same, and flushed data lasts.
+/// Whether a kind of file system can hold a state file. It can if mappings of a file share memory, locks conflict across processes,
+/// inode numbers stay the same, and flushed data lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     Supported,
-    /// It has if only one host uses it and its server flushes. The caller can vouch for that.
+    /// It can if only one host uses it and its server flushes. The caller can vouch for that.
     IfVouched,
-    /// It has not; the text says why.
+    /// It cannot; the text says why.
     Unsupported(&'static str),
 }
 
