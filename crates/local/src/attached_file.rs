@@ -39,8 +39,8 @@ const LEAVE_LOCK_WAIT: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct AttachedFile {
     pub(crate) path: PathBuf,
-    // The fields are dropped in this order. The mapping refers to the open file too, so the kernel frees the file's locks when the
-    // mapping is dropped, after those of the name.
+    // The fields are dropped in this order. The mapping refers to the open file too, so the kernel frees the file's locks when
+    // the mapping is dropped, after those of the name.
     pub(crate) file: File,
     pub(crate) identity: Identity,
     pub(crate) file_system: String,
@@ -148,8 +148,8 @@ impl AttachedFile {
         error
     }
 
-    /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path when
-    /// it is deleted.
+    /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
+    /// when it is deleted.
     pub(crate) fn is_at_path(&self) -> io::Result<bool> {
         Ok(self.identity.is_at(os::identity_at(&self.path)?) && os::has_links(&self.file)?)
     }
@@ -216,8 +216,8 @@ impl AttachedFile {
         error
     }
 
-    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from an abandoned file
-    /// is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
+    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from an abandoned
+    /// file is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
     pub(crate) fn check_path(&self) {
         let is_over = lock(&self.name_free_at_ms).map(|free_at_ms| wall_ms() >= free_at_ms);
         match is_over {
@@ -232,8 +232,8 @@ impl AttachedFile {
         }
     }
 
-    /// Leaves the file. The last process to leave lowers the ceiling, so that a start in another boot has less to wait for. If that
-    /// fails, that wait is all that is lost.
+    /// Leaves the file. The last process to leave lowers the ceiling, so that a start in another boot has less to wait for. If
+    /// that fails, that wait is all that is lost.
     pub(crate) fn leave(&self) -> io::Result<()> {
         self.left.store(true, Ordering::Release);
         // In a forked child the mutex itself may be held by a thread that does not exist there, so the child returns here.

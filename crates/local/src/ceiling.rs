@@ -1,7 +1,7 @@
 //! The ceiling of a state file: the record on disk, and the end of the window in the mapped state.
 //!
-//! * **The ceiling is on disk before the window reaches it.** The record is written and flushed, and only then does the end of the
-//!   window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
+//! * **The ceiling is on disk before the window reaches it.** The record is written and flushed, and only then does the end of
+//!   the window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
 //! * **A failed write or flush is noted in the mapped state** ([`Slot::Failed`]), and all processes find it there. The kernel may
 //!   have dropped the pages and report the next flush as a success.
 //! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.

@@ -1,8 +1,9 @@
 //! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for the disk.
 //!
-//! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the ceiling when
-//! the window is nearly over. When nothing was minted for three seconds, it becomes idle. For as long as the file is open, it also
-//! checks whether the path still leads to the file, because an attached process keeps every other file of the name from being opened.
+//! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the
+//! ceiling when the window is nearly over. When nothing was minted for three seconds, it becomes idle. For as long as the file is
+//! open, it also checks whether the path still leads to the file, because an attached process keeps every other file of the name
+//! from being opened.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -14,8 +15,8 @@ use crate::attached_file::AttachedFile;
 const ACTIVE_INTERVAL: Duration = Duration::from_millis(500);
 /// How often it checks while it is idle.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
-/// It raises the ceiling if the window reaches less far ahead of the clock than this. That leaves two more checks before the window
-/// is over.
+/// It raises the ceiling if the window reaches less far ahead of the clock than this. That leaves two more checks before the
+/// window is over.
 const RAISE_BELOW_MS: u64 = 1900;
 /// It becomes idle when nothing was minted for this long.
 const IDLE_AFTER: Duration = Duration::from_secs(3);

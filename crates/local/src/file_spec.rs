@@ -1,4 +1,5 @@
-//! Which state file the options lead to: its path, its file system, what its header must hold, and how it is made if there is none.
+//! Which state file the options lead to: its path, its file system, what its header must hold, and how it is made if there is
+//! none.
 
 use std::fs::{self, File};
 use std::io;

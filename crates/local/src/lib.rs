@@ -1,37 +1,40 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # How it keeps the promise
-//! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from, is
-//! in memory that all processes of the machine map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
+//! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from,
+//! is in memory that all processes of the machine map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
 //! ceiling is raised three seconds ahead of the clock, on disk first.
 //!
-//! * **Processes and threads** share the word. After a crash, `kill -9` included, the word is still in the kernel's memory. The next
-//!   start uses it if it has proof that the memory is the one that was left: the same boot, the same mount of the file system, the
-//!   newest record, and a flush that succeeds.
-//! * **Power loss**, another boot, and a file system that is mounted again lose the word. All that was issued is below the ceiling,
-//!   so minting continues at the ceiling.
+//! * **Processes and threads** share the word. After a crash, `kill -9` included, the word is still in the kernel's memory. The
+//!   next start uses it if it has proof that the memory is the one that was left: the same boot, the same mount of the file
+//!   system, the newest record, and a flush that succeeds.
+//! * **Power loss**, another boot, and a file system that is mounted again lose the word. All that was issued is below the
+//!   ceiling, so minting continues at the ceiling.
 //! * **A clock that was set back** meanwhile shows a time before the ceiling. Then minting waits or is refused, and nothing is
 //!   repeated.
-//! * **A clock that steps forward** by more than a minute is not followed until the step was seen three times over ten minutes. So
-//!   one wrong reading does not reserve a year.
-//! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced or
-//!   of another layout; and a file of which a flush has failed, until its file system is mounted again.
+//! * **A clock that steps forward** by more than a minute is not followed until the step was seen three times over ten minutes.
+//!   So one wrong reading does not reserve a year.
+//! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced
+//!   or of another layout; and a file of which a flush has failed, until its file system is mounted again.
 //!
 //! Linux is run and tested. The code for macOS and Windows is only compiled.
 //!
 //! # Not covered
 //! * Several machines: IDs of two machines can be equal unless the node ids differ.
-//! * A machine that is cloned, and a disk that is set back to an earlier state: the copy has the same node id and the same ceiling.
+//! * A machine that is cloned, and a disk that is set back to an earlier state: the copy has the same node id and the same
+//!   ceiling.
 //!
 //! # Where the code is
-//! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files that
-//!   this process has open), `fault` ([`Fault`]), `environment` (environment variables).
-//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state starts, as
-//!   a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be issued).
-//! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread` (raises the
-//!   ceiling before a call needs it).
-//! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window), `trusted_clock`
-//!   (pure), `locks` (of a file), `name_locks` (of a file's name), `clock`, `mutex`, `process`, `os` (a file for each system).
+//! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
+//!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state
+//!   starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
+//!   issued).
+//! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
+//!   (raises the ceiling before a call needs it).
+//! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),
+//!   `trusted_clock` (pure), `locks` (of a file), `name_locks` (of a file's name), `clock`, `mutex`, `process`, `os` (a file for
+//!   each system).
 
 mod attached_file;
 mod attachment;

@@ -1,8 +1,8 @@
 //! The locks of a state file: which processes are attached, and which one may change it.
 //!
-//! They are byte-range locks that belong to the open file description and not to the process. So closing another descriptor of the
-//! file does not release them (as it does POSIX locks), they need no process ids, and the system releases them however a process
-//! ends. Each locks one byte beyond the end of the file.
+//! They are byte-range locks that belong to the open file description and not to the process. So closing another descriptor of
+//! the file does not release them (as it does POSIX locks), they need no process ids, and the system releases them however a
+//! process ends. Each locks one byte beyond the end of the file.
 //!
 //! They say nothing about another file of the same name. For that there is [`crate::name_locks`].
 
@@ -51,8 +51,8 @@ impl Drop for HeldLock<'_> {
     }
 }
 
-/// Takes an exclusive lock once no other open file holds it. `None` if that takes longer than `wait`: the process that holds it may
-/// be stopped.
+/// Takes an exclusive lock once no other open file holds it. `None` if that takes longer than `wait`: the process that holds it
+/// may be stopped.
 pub(crate) fn hold(file: &File, lock: FileLock, wait: Duration) -> io::Result<Option<HeldLock<'_>>> {
     let got = retry_for(wait, || set(file, lock, Mode::Exclusive))?;
     Ok(got.then(|| HeldLock(file, lock)))

@@ -14,11 +14,11 @@
 //! | 256 | the word, on a pair of cache lines of its own |
 //! | 1024 … | for each clock id the first tick it may be used for |
 //!
-//! Numbers have the machine's byte order, because they are shared within one kernel only. In another boot nothing of this is used,
-//! because nothing says how old the copy on disk is.
+//! Numbers have the machine's byte order, because they are shared within one kernel only. In another boot nothing of this is
+//! used, because nothing says how old the copy on disk is.
 //!
-//! The pages are locked in memory where the system allows it. Otherwise the kernel may drop a page that it could not write back, and
-//! read the older copy from the disk.
+//! The pages are locked in memory where the system allows it. Otherwise the kernel may drop a page that it could not write back,
+//! and read the older copy from the disk.
 
 use std::fs::File;
 use std::io;
@@ -87,8 +87,8 @@ impl MappedState {
     }
 
     /// Replaces the mapping of this process, in one step, by private memory whose window is empty, so that this process can issue
-    /// nothing more. A call that has read the old memory loses its compare-and-swap, or finds another window after it. `false` if the
-    /// system cannot do that.
+    /// nothing more. A call that has read the old memory loses its compare-and-swap, or finds another window after it. `false` if
+    /// the system cannot do that.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
             // SAFETY: the copy is as long as the mapping, aligned to a page, and no other code has a pointer to it yet.
@@ -152,8 +152,8 @@ impl MappedState {
     fn atomics_at(&self, at: usize, count: usize) -> &[AtomicU64] {
         assert!(at.is_multiple_of(8) && at + 8 * count <= self.map.len(), "within the mapping");
         // SAFETY: the mapping is at least that long (checked above), aligned to a page, and lives as long as `self`. This process
-        // and others access it only by atomics of this size. If another program truncates the file, an access ends the process with
-        // SIGBUS; the reference never points to other memory.
+        // and others access it only by atomics of this size. If another program truncates the file, an access ends the process
+        // with SIGBUS; the reference never points to other memory.
         #[expect(clippy::cast_ptr_alignment, reason = "a page, and a multiple of 8 from it")]
         unsafe {
             std::slice::from_raw_parts(self.map.as_mut_ptr().add(at).cast::<AtomicU64>(), count)

@@ -1,22 +1,22 @@
 //! The locks of a state file's name: shared locks on the directories above the file.
 //!
-//! While a process uses a file, the file can be moved, deleted, put back or covered by a mount. Then another file has its name, and
-//! the locks of one file say nothing about the other. So each process that uses a file also takes a shared lock on one byte of every
-//! directory above it. The byte depends on two things:
+//! While a process uses a file, the file can be moved, deleted, put back or covered by a mount. Then another file has its name,
+//! and the locks of one file say nothing about the other. So each process that uses a file also takes a shared lock on one byte
+//! of every directory above it. The byte depends on two things:
 //!
 //! * **the name**: the path of the file from that directory on. Other names have other bytes;
 //! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
 //! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
-//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched to
-//! another directory.
+//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched
+//! to another directory.
 //!
 //! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
 //! then releases its locks. So two files of one name are never minted from at the same time.
 //!
-//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one; while it is held, the
-//! worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory cannot be opened
-//! for writing. A forked child inherits them, so it counts as a user for as long as it lives.
+//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one; while it is
+//! held, the worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory
+//! cannot be opened for writing. A forked child inherits them, so it counts as a user for as long as it lives.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -27,11 +27,11 @@ use siphasher::sip::SipHasher24;
 
 use crate::os::{self, Identity, Mode};
 
-/// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a thousand
-/// names below one directory the probability is one in half a million.
+/// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
+/// thousand names below one directory the probability is one in half a million.
 const NAME_BITS: u32 = 38;
-/// How many bits of a hash stand for the file. If the hashes of two files of one name are equal, which has a probability of 2^-24, one
-/// does not see the other. The two hashes have 62 bits together: a lock's byte must be below 2^63.
+/// How many bits of a hash stand for the file. If the hashes of two files of one name are equal, which has a probability of
+/// 2^-24, one does not see the other. The two hashes have 62 bits together: a lock's byte must be below 2^63.
 const FILE_BITS: u32 = 24;
 
 /// The name locks of one user of a file.
@@ -116,8 +116,8 @@ impl NameLocks {
         }
     }
 
-    /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The entries
-    /// of other file systems existed before it was mounted.
+    /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The
+    /// entries of other file systems existed before it was mounted.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
         self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }

@@ -10,8 +10,8 @@ use crate::file_spec::FileSpec;
 use crate::mutex::lock;
 use crate::opening::IncompleteSince;
 
-/// The files that this process has open, and those of which it remembers an opening with incomplete name locks. The table is locked
-/// only for a lookup. Each entry has a lock of its own, which is held while the file is opened.
+/// The files that this process has open, and those of which it remembers an opening with incomplete name locks. The table is
+/// locked only for a lookup. Each entry has a lock of its own, which is held while the file is opened.
 static OPEN_FILES: Mutex<BTreeMap<PathBuf, Arc<Mutex<FileEntry>>>> = Mutex::new(BTreeMap::new());
 
 /// What this process knows of a file.

@@ -78,8 +78,8 @@ impl OpenRequest {
     }
 }
 
-/// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the platform
-/// puts such files. `None` if there is neither.
+/// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the
+/// platform puts such files. `None` if there is neither.
 fn default_dir() -> Option<PathBuf> {
     // systemd joins several directories with colons.
     let service = path_in("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());

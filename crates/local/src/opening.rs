@@ -3,9 +3,9 @@
 //! The order is fixed, because each step relies on the one before:
 //!
 //! 1. the file is opened, and made if there is none ([`FileSpec::open`]);
-//! 2. its name is locked ([`NameLocks`]), and then other files of the name are looked for. While one is in use, the opening waits.
-//!    Its users stop within a second or two of their path leading elsewhere. Then this file begins after all that a user that was
-//!    killed can have issued;
+//! 2. its name is locked ([`NameLocks`]), and then other files of the name are looked for. While one is in use, the opening
+//!    waits. Its users stop within a second or two of their path leading elsewhere. Then this file begins after all that a user
+//!    that was killed can have issued;
 //! 3. the locks for attaching and for raising are taken, and the path is looked up again;
 //! 4. length, header and record are checked;
 //! 5. the state starts ([`crate::state_start`]);
@@ -42,8 +42,8 @@ const fn issued_ahead_ms(machine: &Machine) -> u64 {
     MAX_LEAD_MS + machine.tick_ms()
 }
 
-/// The file that this process opened with incomplete name locks, so that other files of its name could not be seen, and when it did
-/// so first. An opening that is tried again does not wait from the start again.
+/// The file that this process opened with incomplete name locks, so that other files of its name could not be seen, and when it
+/// did so first. An opening that is tried again does not wait from the start again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IncompleteSince(Option<(Identity, Instant)>);
 
@@ -76,8 +76,8 @@ pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSin
     while attempts < ATTEMPTS {
         let (file, file_system) = spec.open()?;
         let identity = os::identity(&file).map_err(|cause| Fault::failed(path, "read", &cause))?;
-        // The name is locked first, and then other files are looked for. So of two processes that open different files of one name,
-        // at least one sees the other.
+        // The name is locked first, and then other files are looked for. So of two processes that open different files of one
+        // name, at least one sees the other.
         let name_locks = match NameLocks::acquire(path, identity) {
             Ok(name_locks) => name_locks,
             // The file was moved away since it was opened.
@@ -118,8 +118,8 @@ fn other_file_in_use(path: &Path) -> Fault {
     Fault::new(Code::StateConflict, Subject::Dir, text)
 }
 
-/// Attaches to an open file, whose state begins at least `reserved_ms` ahead of the clock. `None` if its path leads to another file
-/// by now.
+/// Attaches to an open file, whose state begins at least `reserved_ms` ahead of the clock. `None` if its path leads to another
+/// file by now.
 fn attach(
     spec: &FileSpec,
     file: File,

@@ -1,7 +1,8 @@
 //! A number for this process, by which a forked child finds out that it is not its parent.
 //!
-//! The process id is not enough: in a pid namespace of its own, a child can have the process id of its parent. On Linux the number is
-//! in a page that the kernel fills with zeros in a child (`MADV_WIPEONFORK`), however it was forked. Reading it takes no system call.
+//! The process id is not enough: in a pid namespace of its own, a child can have the process id of its parent. On Linux the
+//! number is in a page that the kernel fills with zeros in a child (`MADV_WIPEONFORK`), however it was forked. Reading it takes
+//! no system call.
 
 #[cfg(target_os = "linux")]
 pub(crate) use wiped::unique_id;
@@ -24,8 +25,8 @@ mod wiped {
 
     const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4096).unwrap();
 
-    /// The place of the number, which is 0 until it is drawn at random. `None` if the kernel (before 4.14) does not wipe pages: then the
-    /// process id is used.
+    /// The place of the number, which is 0 until it is drawn at random. `None` if the kernel (before 4.14) does not wipe pages:
+    /// then the process id is used.
     fn number() -> Option<&'static AtomicU64> {
         static NUMBER: OnceLock<Option<&'static AtomicU64>> = OnceLock::new();
         *NUMBER.get_or_init(|| {

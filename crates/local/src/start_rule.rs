@@ -1,8 +1,8 @@
 //! How a state starts when its file is opened, decided from what is known of it. No I/O.
 //!
 //! The mapped state may be used as it is only if it is certain to be current. While other processes are attached it is, because
-//! they share the memory. Otherwise it needs proof ([`Mapping::Proven`]). Without proof the state is initialized at the ceiling on
-//! disk, and nothing was issued at or above the ceiling.
+//! they share the memory. Otherwise it needs proof ([`Mapping::Proven`]). Without proof the state is initialized at the ceiling
+//! on disk, and nothing was issued at or above the ceiling.
 
 /// What is known of the mapped state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

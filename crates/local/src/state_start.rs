@@ -2,11 +2,11 @@
 //! writes and flushes that this takes.
 //!
 //! A mapping that no process uses is proven to be current by four things: the boot, the mount of the file system
-//! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is no
-//! proof: a file system that was shut down and mounted again in one boot has lost what was not flushed.
+//! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is
+//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed.
 //!
-//! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds ahead, and
-//! after a clean close the end of the last tick used.
+//! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds
+//! ahead, and after a clean close the end of the last tick used.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -61,8 +61,9 @@ impl StateStart<'_> {
         });
         let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Continue);
         if needs_proof {
-            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this flush also
-            // raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not two.
+            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this
+            // flush also raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not
+            // two.
             let ceiling = file.ceiling();
             let flushed = if start == Start::Continue { ceiling.flush_or_raise(record.ceiling_ms) } else { ceiling.flush() };
             flushed.map_err(|cause| file.flush_failed(&cause))?;
@@ -117,8 +118,8 @@ impl StateStart<'_> {
         Fault::new(Code::StateConflict, Subject::SequenceStart, text)
     }
 
-    /// The window of a state that starts again, from `from_ms` on, where the IDs of this file end. If users of another file of the
-    /// name can have issued later IDs, it begins after those.
+    /// The window of a state that starts again, from `from_ms` on, where the IDs of this file end. If users of another file of
+    /// the name can have issued later IDs, it begins after those.
     fn window_from(&self, from_ms: u64) -> Window {
         let reserved_until_ms = if self.reserved_ms > 0 { wall_ms().saturating_add(self.reserved_ms) } else { 0 };
         Window { from_ms: from_ms.max(reserved_until_ms), until_ms: self.record.ceiling_ms }

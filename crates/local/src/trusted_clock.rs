@@ -1,14 +1,15 @@
 //! The time to mint with when the wall clock steps far ahead of the clock that counts from the boot.
 //!
-//! If time is reserved up to a wrong reading, that time is lost until it comes. So a step forward by more than a minute is not followed
-//! until it has lasted:
+//! If time is reserved up to a wrong reading, that time is lost until it comes. So a step forward by more than a minute is not
+//! followed until it has lasted:
 //!
 //! * it was **seen** at least three times, a minute or more apart, with offsets within a minute of each other;
 //! * the first and the last of these sightings are at least **ten minutes** apart;
 //! * no reading in between fitted the old time.
 //!
-//! Each opening of a file and each raise of its ceiling counts as a sighting, in any process of the machine, because the sightings are
-//! in the mapped state. So processes that live for a second each follow a step together as one that runs for an hour does.
+//! Each opening of a file and each raise of its ceiling counts as a sighting, in any process of the machine, because the
+//! sightings are in the mapped state. So processes that live for a second each follow a step together as one that runs for an
+//! hour does.
 //!
 //! An *offset* is the wall clock minus the clock since the boot, in milliseconds.
 

@@ -1,4 +1,5 @@
-//! A generator of a registry and one of a state file share no state, so for one layout and node id a process can have only one kind.
+//! A generator of a registry and one of a state file share no state, so for one layout and node id a process can have only one
+//! kind.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use std::collections::HashSet;

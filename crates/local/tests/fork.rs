@@ -1,5 +1,5 @@
-//! A forked child has its parent's generator, in memory that the two share. It may mint within the window that its parent has reserved,
-//! repeats nothing, and gets `CLOSED` when the window is over. It counts as attached for as long as it lives.
+//! A forked child has its parent's generator, in memory that the two share. It may mint within the window that its parent has
+//! reserved, repeats nothing, and gets `CLOSED` when the window is over. It counts as attached for as long as it lives.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -95,8 +95,8 @@ struct Child {
 impl Child {
     fn fork(work: impl FnOnce(&mut Parent)) -> Self {
         let ((waits, go), (told, tells)) = (pipe(), pipe());
-        // SAFETY: the child has one thread, which mints, writes to a pipe and ends. glibc's `fork` leaves the child a usable heap,
-        // also if threads of the parent were using theirs.
+        // SAFETY: the child has one thread, which mints, writes to a pipe and ends. glibc's `fork` leaves the child a usable
+        // heap, also if threads of the parent were using theirs.
         match unsafe { libc::fork() } {
             0 => {
                 // If these stay open, the child does not notice the end of its parent.

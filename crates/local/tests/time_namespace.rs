@@ -1,5 +1,5 @@
-//! A process that made a time namespace for its children (`unshare` without `exec`) is not in that namespace, but the kernel shows its
-//! offsets. This is a test file of its own, because a process reads the offset of its namespace only once.
+//! A process that made a time namespace for its children (`unshare` without `exec`) is not in that namespace, but the kernel
+//! shows its offsets. This is a test file of its own, because a process reads the offset of its namespace only once.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 

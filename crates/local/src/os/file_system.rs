@@ -1,7 +1,7 @@
 //! Which file systems can hold a state file.
 
-/// Whether a kind of file system can hold a state file. It can if mappings of a file share memory, locks conflict across processes,
-/// inode numbers stay the same, and flushed data lasts.
+/// Whether a kind of file system can hold a state file. It can if mappings of a file share memory, locks conflict across
+/// processes, inode numbers stay the same, and flushed data lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
     Supported,

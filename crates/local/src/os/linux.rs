@@ -33,8 +33,8 @@ pub(crate) fn since_boot_ms() -> io::Result<u64> {
     Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-time_namespace_offset_ms()?))
 }
 
-/// How far that clock is ahead in the time namespace of this process (a container can have one). It is subtracted from what is shared
-/// with processes outside. 0 if the kernel has no time namespaces.
+/// How far that clock is ahead in the time namespace of this process (a container can have one). It is subtracted from what is
+/// shared with processes outside. 0 if the kernel has no time namespaces.
 fn time_namespace_offset_ms() -> io::Result<i64> {
     /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
     const FIRST: &str = "time:[4026531834]";
@@ -61,8 +61,8 @@ fn time_namespace_offset_ms() -> io::Result<i64> {
     Ok(*OFFSET_MS.get_or_init(|| offset_ms))
 }
 
-/// Takes or releases a lock of the open file description. It needs no process ids, and is released with the last descriptor of the
-/// open file, not with another descriptor of the file.
+/// Takes or releases a lock of the open file description. It needs no process ids, and is released with the last descriptor of
+/// the open file, not with another descriptor of the file.
 pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_OFD_SETLK(record)).map(|_| ())
 }
@@ -76,8 +76,8 @@ pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*m
     let copy = unsafe { mmap_anonymous(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
     let Ok(copy) = copy else { return false };
     fill(copy.as_ptr().cast());
-    // SAFETY: the old mapping has this length and belongs to the caller, who keeps it mapped. The kernel moves the copy there under
-    // the lock that page faults take, so each access finds one or the other.
+    // SAFETY: the old mapping has this length and belongs to the caller, who keeps it mapped. The kernel moves the copy there
+    // under the lock that page faults take, so each access finds one or the other.
     let moved = unsafe { mremap(copy, length, length, MRemapFlags::MREMAP_MAYMOVE | MRemapFlags::MREMAP_FIXED, Some(start)) };
     if moved.is_err() {
         // SAFETY: the copy is where it was made, and no other code has a pointer to it.
@@ -113,9 +113,9 @@ pub(super) fn generation(file: &File) -> Option<u32> {
     Some(u32::try_from(generation & 0xffff_ffff).unwrap_or(0) ^ u32::try_from((generation >> 32) & 0xffff_ffff).unwrap_or(0))
 }
 
-/// The id of the mounted file system (its superblock) that a file is on. It stays the same while the file system is mounted anywhere,
-/// and no later mount in this boot has it. It is the inode number of the directory that the kernel makes in `/sys/fs` for a mounted file
-/// system. `None` if there is no such directory.
+/// The id of the mounted file system (its superblock) that a file is on. It stays the same while the file system is mounted
+/// anywhere, and no later mount in this boot has it. It is the inode number of the directory that the kernel makes in `/sys/fs`
+/// for a mounted file system. `None` if there is no such directory.
 pub(crate) fn superblock_id(file: &File) -> Option<u64> {
     let directory = match magic(&fstatfs(file).ok()?) {
         EXT4 => format!("ext4/{}", device_name(file)?),
@@ -150,8 +150,8 @@ fn btrfs_id(file: &File) -> Option<String> {
     Some(text)
 }
 
-/// The id of the disk that a file is on, within a boot. On btrfs it is the id of the subvolume, because the device number of a btrfs can
-/// change with each mount. So a snapshot counts as another disk.
+/// The id of the disk that a file is on, within a boot. On btrfs it is the id of the subvolume, because the device number of a
+/// btrfs can change with each mount. So a snapshot counts as another disk.
 pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     let stat = fstatfs(file)?;
     if magic(&stat) != BTRFS {
@@ -233,8 +233,8 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some("OFDLCK") && words.any(|word| word == file) && words.next() == Some(byte.as_str())
     };
-    // The kernel returns the list page by page, by line number. If locks are taken or released between two pages, a line can appear
-    // twice or not at all.
+    // The kernel returns the list page by page, by line number. If locks are taken or released between two pages, a line can
+    // appear twice or not at all.
     let mut before = None;
     for _ in 0..READINGS {
         let count = read_to_string("/proc/locks").ok()?.lines().filter(lists).count() as u64;

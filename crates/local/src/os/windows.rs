@@ -1,7 +1,7 @@
 //! Windows.
 //!
-//! * There is no boot id, so the mapped state is used only while another process is attached. After the last process has crashed, the
-//!   next one begins at the ceiling.
+//! * There is no boot id, so the mapped state is used only while another process is attached. After the last process has crashed,
+//!   the next one begins at the ceiling.
 //! * A directory cannot be locked, so a new file always waits.
 //! * After a crash the system releases locks with a delay.
 
@@ -169,8 +169,8 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     }
 }
 
-/// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts; then no lock is held. A change is
-/// two steps, so it is done only while no other process attaches or leaves.
+/// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts; then no lock is held. A
+/// change is two steps, so it is done only while no other process attaches or leaves.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
     let mut offset = OVERLAPPED::default();
     #[expect(clippy::cast_possible_truncation, reason = "its two halves")]
