@@ -189,7 +189,7 @@ impl AttachedFile {
 
     /// How far the window reaches beyond the clock.
     pub(crate) fn window_left_ms(&self) -> u64 {
-        self.mapped.get(Slot::Until).saturating_sub(wall_ms())
+        self.mapped.get(Slot::WindowEnd).saturating_sub(wall_ms())
     }
 
     /// A number that changes when IDs are minted.
@@ -249,7 +249,7 @@ impl AttachedFile {
             return Ok(());
         }
         let Some(_raising) = locks::hold(&self.file, FileLock::Raise, LEAVE_LOCK_WAIT)? else { return Ok(()) };
-        let (atomics, until_ms) = (self.atomics(), self.mapped.get(Slot::Until));
+        let (atomics, until_ms) = (self.atomics(), self.mapped.get(Slot::WindowEnd));
         let from_ms = atomics.from_ms();
         let Some(used_ms) = atomics.close(&self.machine) else { return Ok(()) };
         let ceiling_ms = used_ms.max(from_ms).min(until_ms);

@@ -81,7 +81,7 @@ impl Keeper for Attachment {
             && self.fault().is_none()
             && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
             && trusted_ms < now_ms
-            && trusted_ms.saturating_add(1) < mapped.get(Slot::Until)
+            && trusted_ms.saturating_add(1) < mapped.get(Slot::WindowEnd)
         {
             self.ceiling_thread.wake();
             return Ok(trusted_ms);
@@ -103,7 +103,7 @@ impl Keeper for Attachment {
         let AttachedFile { path, file_system, mapped, identity, raises, name_locks, .. } = &*self.file;
         let wall_ms = wall_ms();
         let mut file = StateFile::new(path.display().to_string(), file_system.clone());
-        file.ceiling_ms = mapped.get(Slot::Until);
+        file.ceiling_ms = mapped.get(Slot::WindowEnd);
         file.attached = os::holders(*identity, FileLock::Attached.byte());
         file.raises = raises.load(Ordering::Relaxed);
         file.distrusted_ms = self.file.ceiling().trusted_ms(wall_ms).map_or(0, |trusted_ms| wall_ms - trusted_ms);

@@ -2,7 +2,7 @@
 //!
 //! * **The ceiling is on disk before the window reaches it.** The record is written and flushed, and only then does the end of
 //!   the window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
-//! * **A failed write or flush is noted in the mapped state** ([`Slot::Failed`]), and all processes find it there. The kernel may
+//! * **A failed write or flush is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel may
 //!   have dropped the pages and report the next flush as a success.
 //! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.
 //!
@@ -53,7 +53,7 @@ impl<'a> Ceiling<'a> {
 
     /// Whether a write or flush has failed in this mount.
     pub(crate) fn has_failed(self) -> bool {
-        self.mapped.get(Slot::Failed) != 0
+        self.mapped.get(Slot::FlushFailed) != 0
     }
 
     /// The trusted time when the clock shows `now_ms`.
@@ -75,7 +75,7 @@ impl<'a> Ceiling<'a> {
     pub(crate) fn needed(self, until_ms: u64, now_ms: u64) -> io::Result<Raise> {
         self.observe_clocks()?;
         let trusted_ms = self.trusted_ms(now_ms)?;
-        Ok(Raise::needed(until_ms, now_ms, trusted_ms, self.mapped.get(Slot::Until)))
+        Ok(Raise::needed(until_ms, now_ms, trusted_ms, self.mapped.get(Slot::WindowEnd)))
     }
 
     /// Moves the ceiling, on disk first. Lowering it needs a state that is closed.
@@ -99,17 +99,17 @@ impl<'a> Ceiling<'a> {
 
     /// Makes a ceiling durable, and then moves the end of the window there.
     fn write(self, ceiling_ms: u64) -> io::Result<()> {
-        let number = self.mapped.get(Slot::Number) + 1;
+        let number = self.mapped.get(Slot::RecordNumber) + 1;
         Record { number, ceiling_ms }.write(self.file)?;
         // `fdatasync`: the length does not change, and the blocks are allocated.
         self.file.sync_data()?;
-        self.mapped.set(Slot::Number, number);
-        self.mapped.set(Slot::Until, ceiling_ms);
+        self.mapped.set(Slot::RecordNumber, number);
+        self.mapped.set(Slot::WindowEnd, ceiling_ms);
         Ok(())
     }
 
     fn noting_failure(self, result: io::Result<()>) -> io::Result<()> {
-        result.inspect_err(|_| self.mapped.set(Slot::Failed, 1))
+        result.inspect_err(|_| self.mapped.set(Slot::FlushFailed, 1))
     }
 }
 
@@ -148,13 +148,13 @@ mod tests {
                 Record { number, ceiling_ms: 0 }.write(&file).unwrap();
             }
             let mapped = MappedState::map(&file, 0).unwrap();
-            mapped.set(Slot::Number, 1);
+            mapped.set(Slot::RecordNumber, 1);
             Self { path, file, mapped }
         }
 
         /// The record on disk, and the number, the end of the window and the failure in the mapped state.
         fn state(&self) -> (Record, [u64; 3]) {
-            let numbers = [Slot::Number, Slot::Until, Slot::Failed].map(|slot| self.mapped.get(slot));
+            let numbers = [Slot::RecordNumber, Slot::WindowEnd, Slot::FlushFailed].map(|slot| self.mapped.get(slot));
             (Record::read(&self.file).unwrap().unwrap(), numbers)
         }
     }
@@ -196,6 +196,6 @@ mod tests {
         assert_eq!(sample.state().0.number, 1);
         ceiling.flush_or_raise(0).unwrap();
         assert_eq!(sample.state().0.number, 2);
-        assert!(sample.mapped.get(Slot::Until) >= WINDOW_MS);
+        assert!(sample.mapped.get(Slot::WindowEnd) >= WINDOW_MS);
     }
 }

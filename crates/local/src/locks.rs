@@ -47,7 +47,7 @@ pub(crate) struct HeldLock<'a>(&'a File, FileLock);
 impl Drop for HeldLock<'_> {
     fn drop(&mut self) {
         // Releasing cannot fail on an open file, and closing the file releases the lock in any case.
-        let _: io::Result<bool> = set(self.0, self.1, Mode::Free);
+        let _: io::Result<bool> = set(self.0, self.1, Mode::Unlocked);
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
         assert!(!set(&one, FileLock::Attached, Mode::Exclusive));
         assert!(!set(&other, FileLock::Attached, Mode::Exclusive), "the shared lock of the first is still there");
         assert!(set(&other, FileLock::Raise, Mode::Exclusive), "another byte");
-        assert!(set(&other, FileLock::Attached, Mode::Free));
+        assert!(set(&other, FileLock::Attached, Mode::Unlocked));
         assert!(set(&one, FileLock::Attached, Mode::Exclusive), "its own lock is no conflict");
         assert!(!set(&other, FileLock::Attached, Mode::Shared));
     }

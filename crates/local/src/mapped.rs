@@ -36,7 +36,7 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"live   2");
 pub(crate) const CLOSED_WORD: u64 = u64::MAX;
 const CLOCKS_AT: usize = 1024;
 const TRUSTED_CLOCK_SLOTS: [Slot; 5] =
-    [Slot::ClockOffset, Slot::ClockStep, Slot::StepFirstSeen, Slot::StepLastSeen, Slot::StepSightings];
+    [Slot::TrustedOffset, Slot::StepOffset, Slot::StepFirstSeen, Slot::StepLastSeen, Slot::StepSightings];
 
 /// The offsets of single numbers.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +44,17 @@ pub(crate) enum Slot {
     Magic = 0,
     BootHigh = 8,
     BootLow = 16,
-    Disk = 24,
-    Failed = 32,
-    Number = 40,
-    Superblock = 48,
-    ClockOffset = 56,
-    ClockStep = 64,
+    DiskId = 24,
+    FlushFailed = 32,
+    RecordNumber = 40,
+    SuperblockId = 48,
+    TrustedOffset = 56,
+    StepOffset = 64,
     StepSightings = 72,
     StepFirstSeen = 80,
     StepLastSeen = 88,
     Origin = 128,
-    Until = 136,
+    WindowEnd = 136,
     Key = 144,
     Word = 256,
 }
@@ -97,7 +97,7 @@ impl MappedState {
             for (number, from) in numbers.iter().zip(self.atomics_at(0, numbers.len())) {
                 number.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            numbers[Slot::Until as usize / 8].store(0, Ordering::Relaxed);
+            numbers[Slot::WindowEnd as usize / 8].store(0, Ordering::Relaxed);
         })
     }
 
@@ -142,7 +142,7 @@ impl MappedState {
         StateAtomics {
             word: self.at(Slot::Word),
             origin: self.at(Slot::Origin),
-            until_ms: self.at(Slot::Until),
+            until_ms: self.at(Slot::WindowEnd),
             key: key.first_chunk().unwrap_or(&NO_KEY),
             start,
             clocks: self.atomics_at(CLOCKS_AT, self.clocks),

@@ -112,7 +112,7 @@ impl NameLocks {
     pub(crate) fn release(&self) {
         for LockedDirectory { directory, file, .. } in &self.directories {
             // Releasing cannot fail on an open directory, and closing it releases the lock in any case.
-            let _: io::Result<bool> = os::lock(directory, *file, Mode::Free);
+            let _: io::Result<bool> = os::lock(directory, *file, Mode::Unlocked);
         }
     }
 

@@ -150,7 +150,7 @@ fn attach(
     let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
     let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
     let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-    locks::set(&file, FileLock::Attached, Mode::Free).map_err(failed("locked"))?;
+    locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
     let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped);
     let wait_ms = StateStart { file: &file, record, header, alone, reserved_ms }.run()?;
     // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the

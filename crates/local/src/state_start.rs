@@ -93,14 +93,14 @@ impl StateStart<'_> {
         let read = |cause| Fault::failed(path, "read", &cause);
         let superblock_id = os::superblock_id(file);
         let same_boot = self.is_of_this_boot().map_err(read)?;
-        if same_boot && mapped.get(Slot::Disk) != os::disk_id(file).map_err(read)? {
+        if same_boot && mapped.get(Slot::DiskId) != os::disk_id(file).map_err(read)? {
             let what = "was on another disk earlier in this boot. If it is a copy (a snapshot, a cloned disk), the file that it was \
                         copied from may go on, so it cannot be used; if its disk was detached and came back under another number, \
                         restart the machine";
             return Err(Fault::corrupt(path, what));
         }
-        let same_mount = superblock_id.is_none_or(|id| mapped.get(Slot::Superblock) == id);
-        let knows_newest_record = mapped.get(Slot::Number) == self.record.number;
+        let same_mount = superblock_id.is_none_or(|id| mapped.get(Slot::SuperblockId) == id);
+        let knows_newest_record = mapped.get(Slot::RecordNumber) == self.record.number;
         let mapping = Mapping::of_unused_file(same_boot && same_mount, superblock_id.is_some(), knows_newest_record);
         Ok(Evidence { mapping, same_boot, superblock_id })
     }
@@ -145,10 +145,10 @@ impl StateStart<'_> {
         // If the process dies before the magic is written again, the next opening initializes the state again.
         mapped.set(Slot::Magic, 0);
         mapped.set_trusted_clock(clock);
-        mapped.set(Slot::Failed, 0);
-        mapped.set(Slot::Disk, disk_id);
-        mapped.set(Slot::Number, record.number);
-        mapped.set(Slot::Superblock, evidence.superblock_id.unwrap_or(0));
+        mapped.set(Slot::FlushFailed, 0);
+        mapped.set(Slot::DiskId, disk_id);
+        mapped.set(Slot::RecordNumber, record.number);
+        mapped.set(Slot::SuperblockId, evidence.superblock_id.unwrap_or(0));
         let atomics = self.file.atomics();
         for (half, key) in atomics.key.iter().zip(header.key) {
             half.store(key, Ordering::Relaxed);

@@ -5,5 +5,5 @@
 pub(crate) enum Mode {
     Shared,
     Exclusive,
-    Free,
+    Unlocked,
 }

@@ -89,7 +89,7 @@ fn flock_request(kind: Mode, from: u64, count: u64) -> libc::flock {
     let kind = match kind {
         Mode::Shared => libc::F_RDLCK,
         Mode::Exclusive => libc::F_WRLCK,
-        Mode::Free => libc::F_UNLCK,
+        Mode::Unlocked => libc::F_UNLCK,
     };
     #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "below 5; the type is another on each system")]
     libc::flock {

@@ -186,7 +186,7 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
         }
     }
     let flags = match mode {
-        Mode::Free => return Ok(true),
+        Mode::Unlocked => return Ok(true),
         Mode::Shared => LOCKFILE_FAIL_IMMEDIATELY,
         Mode::Exclusive => LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK,
     };
