@@ -76,7 +76,7 @@ export const ceilingOf = (path) => records(path)[0].ceilingMs;
 /** The halves of the key under which sequences start. */
 export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
 
-/** Where numbers of the mapped part lie (the table in crates/local/src/live.rs). */
+/** Where numbers of the mapped part lie (the table in crates/local/src/mapped.rs). */
 export const PLACES = { disk: LIVE + 24, number: LIVE + 40, superblock: LIVE + 48 };
 
 /** Writes a number of 64 bits. */

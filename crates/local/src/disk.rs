@@ -1,19 +1,19 @@
-//! The state file as it lies on disk.
+//! The header and the records of the state file, as they are on disk.
 //!
 //! | offset | what | written |
 //! |---|---|---|
-//! | 0 | header: whose file this is | once |
-//! | 4096 | record with an even number | in turn with the other, each time the ceiling moves |
+//! | 0 | header: which file this is | once |
+//! | 4096 | record with an even number | alternately with the other, each time the ceiling moves |
 //! | 8192 | record with an odd number | |
-//! | 16384 … | the same three again | with the first ones |
-//! | 65536 | the live part, which is mapped ([`crate::live`]) | whenever an ID is minted; on disk it may be of any age |
+//! | 16384 … | second copies of the three | with the first ones |
+//! | 65536 | the mapped state ([`crate::mapped`]) | whenever an ID is minted; the copy on disk may be of any age |
 //!
-//! * **Blocks** of 512 bytes, which disks write as a whole, each alone in its page: magic, numbers of 64 bits (little-endian),
-//!   and a checksum (SipHash-2-4 without a key) at the end.
-//! * **The ceiling** is that of the valid record with the highest number. A record is written where the one before it is not,
-//!   so a torn write leaves the last ceiling that was in force; and a ceiling comes into force when it is on disk.
-//! * **A record that is damaged in both places** may be the newest, so it is refused.
-//! * **Allocated and written in full** when it is made: a disk that is full later does not matter.
+//! * **A block** has 512 bytes, which disks write as a whole, and a page of its own: a magic number, numbers of 64 bits
+//!   (little-endian), and at the end a checksum (SipHash-2-4 with the key 0).
+//! * **The ceiling** is that of the valid record with the highest number. A new record never overwrites the newest one, so a torn
+//!   write leaves the last ceiling that was in force. A ceiling is in force once it is on disk.
+//! * **A record that is damaged in both copies** may have been the newest, so the file is refused.
+//! * **The file is allocated and written in full** when it is made, so a disk that is full later does not matter.
 
 use std::fs::File;
 use std::io;
@@ -25,51 +25,52 @@ use crate::os;
 const BLOCK: usize = 512;
 const HEADER_AT: u64 = 0;
 const RECORD_AT: [u64; 2] = [4096, 8192];
-/// Where the second copy of a block lies, from the first.
+/// The distance from the first copy of a block to the second.
 const COPY: u64 = 16384;
-/// Where the live part begins: a multiple of every page size in use.
-pub(crate) const LIVE_AT: u64 = 65536;
+/// Where the mapped state begins: a multiple of every page size in use.
+pub(crate) const MAPPED_AT: u64 = 65536;
 const HEADER_MAGIC: u64 = u64::from_le_bytes(*b"frazil 2");
 const RECORD_MAGIC: u64 = u64::from_le_bytes(*b"ceiling1");
-/// Stands for a generation that is not known: it has 32 bits.
+/// Stands for a generation that is not known. Generations have 32 bits.
 const UNKNOWN: u64 = u64::MAX;
 /// The longest scope, in bytes.
 pub(crate) const MAX_SCOPE: usize = 32;
 
-/// Whose file it is.
+/// Which file it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) fingerprint: u64,
     pub(crate) node: u64,
     pub(crate) scope: String,
-    /// The file's own inode: a copy has another.
+    /// The inode of the file itself: a copy has another.
     pub(crate) inode: u64,
-    /// When the inode was made, in nanoseconds, as the file system says; 0 where it does not. Inodes are used again.
+    /// When the inode was made, in nanoseconds, to tell apart files that had the same inode number; 0 if the file system does not
+    /// say.
     pub(crate) created_ns: u64,
-    /// Which use of the inode it is, where the file system says.
+    /// The generation of the inode number; `None` if the file system does not say.
     pub(crate) generation: Option<u32>,
-    /// The key under which sequences start.
+    /// The key that decides where sequences start.
     pub(crate) key: [u64; 2],
 }
 
-/// What has been reserved.
+/// What is reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Record {
     pub(crate) number: u64,
-    /// Nothing from this Unix millisecond on has been issued.
+    /// Nothing at or after this Unix millisecond was issued.
     pub(crate) ceiling_ms: u64,
 }
 
-/// A block that is being written or read, number by number.
+/// The bytes of a block.
 struct Block([u8; BLOCK]);
 
 impl Block {
     const WORDS: usize = BLOCK / 8;
 
-    fn of(numbers: &[u64]) -> Self {
+    fn encode(numbers: &[u64]) -> Self {
         let mut block = Self([0; BLOCK]);
-        for (place, number) in block.0.chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
+        for (bytes, number) in block.0.chunks_exact_mut(8).zip(numbers) {
+            bytes.copy_from_slice(&number.to_le_bytes());
         }
         let checksum = block.checksum();
         block.0[BLOCK - 8..].copy_from_slice(&checksum.to_le_bytes());
@@ -85,15 +86,15 @@ impl Block {
         os::write_at(file, &self.0, at + COPY)
     }
 
-    /// The numbers of both copies, of each if its checksum and magic are right.
+    /// The numbers of both copies; `None` for a copy whose checksum or magic is wrong.
     fn read(file: &File, at: u64, magic: u64) -> io::Result<[Option<[u64; Self::WORDS]>; 2]> {
         let mut copies = [None; 2];
         for (copy, at) in copies.iter_mut().zip([at, at + COPY]) {
             let mut block = Self([0; BLOCK]);
             os::read_at(file, &mut block.0, at)?;
             let mut numbers = [0; Self::WORDS];
-            for (number, place) in numbers.iter_mut().zip(block.0.chunks_exact(8)) {
-                *number = u64::from_le_bytes(place.try_into().unwrap_or_default());
+            for (number, bytes) in numbers.iter_mut().zip(block.0.chunks_exact(8)) {
+                *number = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
             }
             *copy = (numbers[Self::WORDS - 1] == block.checksum() && numbers[0] == magic).then_some(numbers);
         }
@@ -111,10 +112,10 @@ impl Header {
         let mut text = [0; MAX_SCOPE];
         text[..scope.len()].copy_from_slice(scope.as_bytes());
         numbers.extend(text.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default())));
-        Block::of(&numbers).write(file, HEADER_AT)
+        Block::encode(&numbers).write(file, HEADER_AT)
     }
 
-    /// `None` where neither copy can be read, or the two are not the same.
+    /// `None` if neither copy is valid, or if both are and differ.
     pub(crate) fn read(file: &File) -> io::Result<Option<Self>> {
         let [first, second] = Block::read(file, HEADER_AT, HEADER_MAGIC)?.map(|numbers| {
             let [_, fingerprint, node, inode, created_ns, generation, high, low, length, text @ ..] = numbers?;
@@ -132,13 +133,13 @@ impl Header {
 }
 
 impl Record {
-    /// Writes it where the record before it is not. It counts once the file is flushed.
+    /// Writes the record, not over the one before it. It is in force once the file is flushed.
     pub(crate) fn write(self, file: &File) -> io::Result<()> {
         let at = RECORD_AT[usize::from(self.number % 2 == 1)];
-        Block::of(&[RECORD_MAGIC, self.number, self.ceiling_ms]).write(file, at)
+        Block::encode(&[RECORD_MAGIC, self.number, self.ceiling_ms]).write(file, at)
     }
 
-    /// The newest one. `None` where one of the two is damaged in both copies.
+    /// The newest record. `None` if one of the two is damaged in both copies.
     pub(crate) fn read(file: &File) -> io::Result<Option<Self>> {
         let mut newest = None;
         for at in RECORD_AT {

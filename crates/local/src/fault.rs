@@ -1,4 +1,4 @@
-//! What went wrong with a state file: the code, and a sentence that names the file and the cure.
+//! Why a state file cannot be used: a code, and a sentence that names the file and the remedy.
 
 use std::fmt;
 use std::io;
@@ -30,10 +30,11 @@ impl Fault {
 
     /// A state file that cannot be made, opened, read or written.
     pub(crate) fn failed(path: &Path, doing: &str, cause: &io::Error) -> Self {
-        let text = format!("{} cannot be {doing}: {cause}. {}", path.display(), cure(cause));
+        let text = format!("{} cannot be {doing}: {cause}. {}", path.display(), remedy(cause));
         Self::new(Code::StateFileFailed, Subject::Dir, text)
     }
 
+    /// A state file that is not what it should be; `what` completes the sentence that begins with its path.
     pub(crate) fn corrupt(path: &Path, what: &str) -> Self {
         let text = format!(
             "{} {what}. What it reserved is not known any more, so nothing is minted from it: put the original file back (with mv: \
@@ -43,7 +44,7 @@ impl Fault {
         Self::new(Code::StateFileCorrupt, Subject::Dir, text)
     }
 
-    /// The cause.
+    /// The code of the cause.
     ///
     /// ```
     /// use frazil::{Code, Layout, Node};
@@ -71,7 +72,7 @@ impl Fault {
         self.error
     }
 
-    /// The sentence that names what is at fault, and what to do; empty where the error says all.
+    /// The sentence that names the file or option and the remedy; empty if the error itself says all.
     ///
     /// ```
     /// use frazil::{Layout};
@@ -109,14 +110,14 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// The numbers of Unix for too many open files, in the process and in the system.
+/// The Unix error numbers for too many open files, in the process and in the system.
 #[cfg(unix)]
 const TOO_MANY_FILES: [i32; 2] = [24, 23];
 #[cfg(not(unix))]
 const TOO_MANY_FILES: [i32; 0] = [];
 
-/// What helps against an error of the operating system.
-fn cure(cause: &io::Error) -> &'static str {
+/// The remedy for an error of the operating system.
+fn remedy(cause: &io::Error) -> &'static str {
     if cause.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
     }
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_open_files_are_cured_by_a_higher_limit_and_not_by_another_disk() {
+    fn the_remedy_for_too_many_open_files_is_a_higher_limit_and_not_another_disk() {
         let fault = Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(24));
         assert!(fault.text().contains("ulimit -n") && !fault.text().contains("disk"), "{fault}");
         assert!(Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5)).text().contains("Check the disk"));

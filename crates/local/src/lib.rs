@@ -1,40 +1,64 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # How it keeps the promise
-//! A file for each directory, scope, layout and node id holds the state: the word that the crate [`frazil`] mints from, in
-//! memory that all processes of the machine map, and on disk a *ceiling*. No time at or above the ceiling is issued, and it is
-//! raised three seconds ahead, on disk first.
+//! A state file for each directory, scope, layout and node id holds the state. The *word*, which the crate [`frazil`] mints from,
+//! is in memory that all processes of the machine map. The *ceiling* is on disk. No ID has a time at or above the ceiling. The
+//! ceiling is raised three seconds ahead of the clock, on disk first.
 //!
-//! * **Processes and threads** share the word. A crash, `kill -9` included, leaves it in the kernel's memory, and a start believes
-//!   it where it has proof that the memory is the one that was left: the same boot and mount, the newest record, and a flush that
-//!   succeeds.
-//! * **Power loss**, another boot, and a file system that was mounted anew lose the word. What was issued lies below the ceiling,
-//!   so minting starts there.
-//! * **A clock that was set back** meanwhile shows a time before the ceiling: minting waits, or is refused, and never repeats.
-//! * **A clock that steps ahead** by over a minute is not followed until it was seen there three times in ten minutes, so that
-//!   one wrong reading does not reserve a year.
-//! * **Refused**: file systems that forget, or whose memory is not shared; files that are damaged, copied, replaced or of
-//!   another layout; and a file whose flush has failed, until its file system is mounted anew.
+//! * **Processes and threads** share the word. After a crash, `kill -9` included, the word is still in the kernel's memory. The
+//!   next start uses it if it has proof that the memory is the one that was left: the same boot, the same mount of the file
+//!   system, the newest record, and a flush that succeeds.
+//! * **Power loss**, another boot, and a file system that is mounted again lose the word. All that was issued is below the
+//!   ceiling, so minting continues at the ceiling.
+//! * **A clock that was set back** meanwhile shows a time before the ceiling. Then minting waits or is refused, and nothing is
+//!   repeated.
+//! * **A clock that steps forward** by more than a minute is not followed until the step was seen three times over ten minutes.
+//!   So one wrong reading does not reserve a year.
+//! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced
+//!   or of another layout; and a file of which a flush has failed, until its file system is mounted again.
 //!
-//! Run and tested on Linux. For macOS and Windows the code is there, and has only been compiled.
+//! Linux is run and tested. The code for macOS and Windows is only compiled.
 //!
-//! Not covered: several machines. IDs of two machines repeat each other unless their node ids differ. Nor a machine that is
-//! cloned, or a disk that is set back to an earlier state: the copy has the same node id and the same ceiling.
+//! # Not covered
+//! * Several machines: IDs of two machines can be equal unless the node ids differ.
+//! * A machine that is cloned, and a disk that is set back to an earlier state: the copy has the same node id and the same
+//!   ceiling.
+//!
+//! # Where the code is
+//! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
+//!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state
+//!   starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
+//!   issued).
+//! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
+//!   (raises the ceiling before a call needs it).
+//! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),
+//!   `trusted_clock` (pure), `locks` (of a file), `name_locks` (of a file's name), `clock`, `mutex`, `process`, `os` (a file for
+//!   each system).
 
+mod attached_file;
 mod attachment;
+mod ceiling;
+mod ceiling_thread;
+mod clock;
 mod disk;
+mod environment;
 mod fault;
-mod host;
-mod live;
+mod file_spec;
+mod first_id;
 mod local;
 mod locks;
+mod mapped;
+mod mutex;
+mod name_locks;
+mod open_files;
+mod open_request;
 mod opening;
 mod os;
-mod presence;
 mod process;
-mod raiser;
-mod target;
-mod trust;
+mod start_rule;
+mod state_start;
+mod trusted_clock;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

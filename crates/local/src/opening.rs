@@ -1,104 +1,106 @@
-//! Opening a state file: which file it is, whether what is mapped of it can be believed, and from when on it may be minted
-//! from.
+//! Opening a state file: making it if there is none, taking its locks, checking it, and starting its state.
 //!
-//! * **Attached already, by any process**: the mapping is the memory of the kernel that both run on, because its locks conflict
-//!   with ours. It is current.
-//! * **Attached by nobody**: the kernel may have dropped the mapping since. It is believed only with proof that it did not: the
-//!   same boot, the same mount of the file system ([`os::superblock`]), the newest record on disk is the one that the mapping
-//!   knows of, and a flush through the new descriptor succeeds. Without proof the state begins anew at the ceiling, which
-//!   is above all that was issued. That is at most three seconds ahead, and after a clean close the end of the last tick used.
-//! * **Another file of the same name in use** ([`crate::presence`]): the file is not opened before its users have given up, which
-//!   takes them a second or two after their path leads elsewhere. Then it begins after all that a user that was killed can have
-//!   issued.
+//! The order is fixed, because each step relies on the one before:
 //!
-//! An equal boot id alone is no proof: a file system that was shut down and mounted again in one boot has lost what was not
-//! flushed.
+//! 1. the file is opened, and made if there is none ([`FileSpec::open`]);
+//! 2. its name is locked ([`NameLocks`]), and then other files of the name are looked for. While one is in use, the opening
+//!    waits. Its users stop within a second or two of their path leading elsewhere. Then this file begins after all that a user
+//!    that was killed can have issued;
+//! 3. the locks for attaching and for raising are taken, and the path is looked up again;
+//! 4. length, header and record are checked;
+//! 5. the state starts ([`crate::state_start`]);
+//! 6. the lock that shows this process as attached is taken.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use frazil::{Code, MAX_LEAD_MS, Machine, Subject, Window};
+use frazil::{Code, MAX_LEAD_MS, Machine, Subject};
 
-use crate::attachment::{Shared, WINDOW_MS};
+use crate::attached_file::AttachedFile;
+use crate::ceiling::WINDOW_MS;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::host;
-use crate::live::{Live, MAGIC, Place};
-use crate::locks::{self, Mode, Range};
+use crate::file_spec::FileSpec;
+use crate::locks::{self, FileLock, Mode};
+use crate::mapped::MappedState;
+use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
-use crate::presence::Presence;
-use crate::target::Target;
-use crate::trust::Trust;
+use crate::state_start::StateStart;
 
-/// A ceiling, or a current tick, further ahead of the clock than this says that the clock is wrong.
-const AHEAD_MS: u64 = 60_000;
 /// How long to wait for another process that attaches, leaves or raises the ceiling.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// How often a file may be replaced while it is opened.
 const ATTEMPTS: u32 = 8;
-
-/// How often to look whether the users of another file have given up.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often to check whether the users of another file of the name have stopped.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How far ahead of the clock a user of another file can have issued.
 const fn issued_ahead_ms(machine: &Machine) -> u64 {
     MAX_LEAD_MS + machine.tick_ms()
 }
 
-/// Which file was opened where other files of its name cannot be seen, and when first. The process remembers it, so that an
-/// opening that is tried again does not wait anew.
+/// The file that this process opened with incomplete name locks, so that other files of its name could not be seen, and when it
+/// did so first. An opening that is tried again does not wait from the start again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OpenedBlind(Option<(Identity, Instant)>);
+pub(crate) struct IncompleteSince(Option<(Identity, Instant)>);
 
-impl OpenedBlind {
-    /// Whether there is anything to remember.
+impl IncompleteSince {
     pub(crate) const fn is_some(self) -> bool {
         self.0.is_some()
     }
+
+    /// Notes an opening of a file, and returns since when its name locks are incomplete; `None` if they are complete.
+    fn note(&mut self, identity: Identity, is_incomplete: bool) -> Option<Instant> {
+        let since = self.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
+        let since = is_incomplete.then(|| since.unwrap_or_else(Instant::now));
+        *self = Self(since.map(|since| (identity, since)));
+        since
+    }
 }
 
-/// Opens a state file, and makes it where there is none. Returns also how long it is until the first ID. Where another file of its
-/// name is in use, it waits so long for its users to give up.
-pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Result<(Shared, u64), Fault> {
-    let path = target.path();
+/// What is left of a time that began at `since`.
+fn rest_ms(since: Instant, ms: u64) -> u64 {
+    ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID. While another file of its
+/// name is in use, it waits `wait_ms` for the users of that file to stop.
+pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(AttachedFile, u64), Fault> {
+    let path = spec.path();
     let started = Instant::now();
-    let mut last_seen = None;
+    let mut other_last_seen = None;
     let mut attempts = 0;
     while attempts < ATTEMPTS {
-        let (file, file_system) = target.open()?;
+        let (file, file_system) = spec.open()?;
         let identity = os::identity(&file).map_err(|cause| Fault::failed(path, "read", &cause))?;
-        // First marked, and then looked: of two that open different files of one name, at least one sees the other.
-        let presence = match Presence::mark(path, identity) {
-            Ok(presence) => presence,
-            // Moved away since the file was opened.
+        // The name is locked first, and then other files are looked for. So of two processes that open different files of one
+        // name, at least one sees the other.
+        let name_locks = match NameLocks::acquire(path, identity) {
+            Ok(name_locks) => name_locks,
+            // The file was moved away since it was opened.
             Err((_, cause)) if cause.kind() == io::ErrorKind::NotFound => {
                 attempts += 1;
                 continue;
             }
             Err((directory, cause)) => return Err(Fault::failed(&directory, "opened", &cause)),
         };
-        if presence.other_file_in_use() {
-            drop(presence);
-            last_seen = Some(Instant::now());
+        if name_locks.other_file_in_use() {
+            drop(name_locks);
+            other_last_seen = Some(Instant::now());
             if started.elapsed() >= Duration::from_millis(wait_ms) {
-                return Err(other_file(path));
+                return Err(other_file_in_use(path));
             }
-            // Of two that see each other one is first, because no two processes pause alike.
-            sleep(LOOK + Duration::from_millis(u64::from(std::process::id()) % 16));
+            // The pause differs between processes, so that of two that see each other one comes first.
+            sleep(POLL_INTERVAL + Duration::from_millis(u64::from(std::process::id()) % 16));
             continue;
         }
-        let reserved_ms =
-            |since: Instant, ms: u64| ms.saturating_sub(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX));
-        let after_other_ms = last_seen.map_or(0, |seen| reserved_ms(seen, issued_ahead_ms(&target.machine)));
-        let since = blind.0.filter(|(opened, _)| *opened == identity).map(|(_, since)| since);
-        let since = presence.is_blind().then(|| since.unwrap_or_else(Instant::now));
-        *blind = OpenedBlind(since.map(|since| (identity, since)));
-        let unseen_ms = since.map_or(0, |since| reserved_ms(since, WINDOW_MS.max(issued_ahead_ms(&target.machine))));
-        match attach(target, file, identity, file_system, presence, after_other_ms.max(unseen_ms))? {
+        let after_other_ms = other_last_seen.map_or(0, |seen| rest_ms(seen, issued_ahead_ms(&spec.machine)));
+        let incomplete_since = incomplete.note(identity, name_locks.is_incomplete());
+        let unseen_ms = incomplete_since.map_or(0, |since| rest_ms(since, WINDOW_MS.max(issued_ahead_ms(&spec.machine))));
+        match attach(spec, file, identity, file_system, name_locks, after_other_ms.max(unseen_ms))? {
             Some(opened) => return Ok(opened),
             None => attempts += 1,
         }
@@ -106,7 +108,7 @@ pub(crate) fn open(target: &Target, wait_ms: u64, blind: &mut OpenedBlind) -> Re
     Err(Fault::corrupt(path, "is replaced as soon as it is opened"))
 }
 
-fn other_file(path: &Path) -> Fault {
+fn other_file_in_use(path: &Path) -> Fault {
     let text = format!(
         "another state file of the name {} is in use: by a process that has not noticed yet that its own was moved, deleted or covered \
          by a mount, which takes it a second; that is stopped; or for which the path still leads to the other file (a container, \
@@ -116,46 +118,47 @@ fn other_file(path: &Path) -> Fault {
     Fault::new(Code::StateConflict, Subject::Dir, text)
 }
 
-/// Attaches to a file that is open, and begins so far ahead of the clock at least. `None` where its path leads to another one by
-/// now.
+/// Attaches to an open file, whose state begins at least `reserved_ms` ahead of the clock. `None` if its path leads to another
+/// file by now.
 fn attach(
-    target: &Target,
+    spec: &FileSpec,
     file: File,
     identity: Identity,
     file_system: String,
-    presence: Presence,
+    name_locks: NameLocks,
     reserved_ms: u64,
-) -> Result<Option<(Shared, u64)>, Fault> {
-    let path = target.path();
+) -> Result<Option<(AttachedFile, u64)>, Fault> {
+    let path = spec.path();
     let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
-    // The same open file, so the same locks.
-    let gate = file.try_clone().map_err(failed("opened"))?;
-    let hold = |range| locks::hold(&gate, range, PATIENCE).map_err(failed("locked"))?.ok_or_else(|| busy(path));
-    let _attaching = hold(Range::Attach)?;
-    // What is read from here on changes under this lock alone.
-    let _raising = hold(Range::Raise)?;
+    // A second descriptor of the same open file, so it has the same locks.
+    let locked_file = file.try_clone().map_err(failed("opened"))?;
+    let hold = |lock| locks::hold(&locked_file, lock, LOCK_WAIT).map_err(failed("locked"))?.ok_or_else(|| busy(path));
+    let _attaching = hold(FileLock::Attach)?;
+    // What is read from here on changes only under this lock.
+    let _raising = hold(FileLock::Raise)?;
     if !identity.is_at(os::identity_at(path).map_err(failed("found"))?) {
         return Ok(None);
     }
-    let machine = target.machine;
-    if file.metadata().map_err(failed("read"))?.len() != Live::file_len(machine.clock_ids()) {
+    let clock_ids = spec.machine.clock_ids();
+    if file.metadata().map_err(failed("read"))?.len() != MappedState::file_len(clock_ids) {
         return Err(Fault::corrupt(path, "has another length than it was made with"));
     }
     let header = Header::read(&file).map_err(failed("read"))?;
     let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
-    target.check(&header, identity, &file_system)?;
+    spec.check(&header, identity, &file_system)?;
     let record = Record::read(&file).map_err(failed("read"))?;
     let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
-    let live = Live::map(&file, machine.clock_ids()).map_err(failed("mapped"))?;
-    let alone = locks::set(&file, Range::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-    locks::set(&file, Range::Attached, Mode::Free).map_err(failed("locked"))?;
-    let shared = Shared::new(target, file, identity, file_system, presence, live);
-    let wait_ms = Opening { shared: &shared, record, header, alone, reserved_ms }.begin()?;
-    // Only now: a child that is forked meanwhile keeps the lock, and a process that finds it held believes what is mapped.
-    if !locks::set(&shared.file, Range::Attached, Mode::Shared).map_err(failed("locked"))? {
+    let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
+    let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
+    locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
+    let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped);
+    let wait_ms = StateStart { file: &file, record, header, alone, reserved_ms }.run()?;
+    // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
+    // mapped state without proof.
+    if !locks::set(&file.file, FileLock::Attached, Mode::Shared).map_err(failed("locked"))? {
         return Err(busy(path));
     }
-    Ok(Some((shared, wait_ms)))
+    Ok(Some((file, wait_ms)))
 }
 
 fn busy(path: &Path) -> Fault {
@@ -167,141 +170,18 @@ fn busy(path: &Path) -> Fault {
     Fault::new(Code::StateFileFailed, Subject::Dir, text)
 }
 
-/// A file that is about to be minted from. Nobody else attaches, leaves or raises meanwhile.
-struct Opening<'a> {
-    shared: &'a Shared,
-    record: Record,
-    header: Header,
-    /// Whether nobody else is attached.
-    alone: bool,
-    /// How far ahead of the clock users of another file of the same name can have issued; 0 where there were none.
-    reserved_ms: u64,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Opening<'_> {
-    /// Makes the mapping what it has to be, and returns how long it is until the first ID.
-    fn begin(self) -> Result<u64, Fault> {
-        let Self { shared, record, alone, reserved_ms, .. } = self;
-        let (live, machine) = (&shared.live, &shared.machine);
-        if (!alone || self.is_current()?) && live.get(Place::Failed) != 0 {
-            return Err(shared.failed_before());
-        }
-        // After this file alone: from its ceiling on. After another of its name: from what can have been issued from that one.
-        let after = |from_ms: u64| {
-            let reserved_until_ms = if reserved_ms > 0 { host::wall_ms().saturating_add(reserved_ms) } else { 0 };
-            Window { from_ms: from_ms.max(reserved_until_ms), until_ms: record.ceiling_ms }
-        };
-        let cells = shared.atomics();
-        if alone && !self.is_proven()? {
-            self.anew(after(record.ceiling_ms))?;
-        } else if cells.word.load(Ordering::Acquire) == u64::MAX {
-            cells.begin_anew(after(record.ceiling_ms));
-        } else if !cells.same_start() && !alone {
-            let text =
-                format!("{} is in use with another sequenceStart: all its generators must have the same", shared.path.display());
-            return Err(Fault::new(Code::StateConflict, Subject::SequenceStart, text));
-        } else if !cells.same_start() || (alone && reserved_ms > 0) {
-            // Positions of a tick mean other IDs where the sequence starts elsewhere, so the tick must be another one too.
-            let used_ms = cells.close(machine).unwrap_or(record.ceiling_ms);
-            cells.begin_anew(after(used_ms.max(cells.from_ms())));
-        }
-        let wait_ms = shared.wait_ms()?;
-        // A sighting of the clock, so that processes that live for a moment each learn it together.
-        shared.learn().map_err(|cause| Fault::failed(&shared.path, "used, because there is no clock", &cause))?;
-        Ok(wait_ms)
+    #[test]
+    fn an_opening_that_is_tried_again_does_not_wait_from_the_start_again() {
+        let file = |inode| Identity { device: 1, inode, created_ns: 0, generation: None };
+        let first = Instant::now().checked_sub(Duration::from_millis(5));
+        let mut incomplete = IncompleteSince(first.map(|first| (file(1), first)));
+        assert_eq!(incomplete.note(file(1), true), first, "the same file");
+        assert_ne!(incomplete.note(file(2), true), first, "another file of the name");
+        assert_eq!(incomplete.note(file(2), false), None);
+        assert!(!incomplete.is_some(), "nothing is remembered of an opening that sees all");
     }
-
-    /// Whether the mapping was written in this boot.
-    fn is_of_this_boot(&self) -> io::Result<bool> {
-        let live = &self.shared.live;
-        let of_boot = [Place::BootHigh, Place::BootLow].map(|place| live.get(place));
-        Ok(live.get(Place::Magic) == MAGIC && os::boot()? == Some(of_boot))
-    }
-
-    /// Whether the mapping may be current, as far as boot and mount tell. Where mounts are not told apart it may.
-    fn is_current(&self) -> Result<bool, Fault> {
-        let Shared { path, file, live, .. } = self.shared;
-        let read = |cause| Fault::failed(path, "read", &cause);
-        if !self.is_of_this_boot().map_err(read)? {
-            return Ok(false);
-        }
-        if live.get(Place::Disk) != os::disk(file).map_err(read)? {
-            let what = "was on another disk earlier in this boot. If it is a copy (a snapshot, a cloned disk), the file that it was \
-                        copied from may go on, so it cannot be used; if its disk was detached and came back under another number, \
-                        restart the machine";
-            return Err(Fault::corrupt(path, what));
-        }
-        Ok(os::superblock(file).is_none_or(|superblock| live.get(Place::Superblock) == superblock))
-    }
-
-    /// Whether the mapping is proven to be current although nobody was attached.
-    fn is_proven(&self) -> Result<bool, Fault> {
-        let shared = self.shared;
-        let Shared { path, file, live, .. } = shared;
-        if !self.is_current()? || os::superblock(file).is_none() || live.get(Place::Number) != self.record.number {
-            return Ok(false);
-        }
-        // The kernel tells a new descriptor of a failure that nobody was told of yet. Where the state goes on as it was, the flush
-        // raises the ceiling too, as the first ID would have to, so that a restart after a crash takes one flush and not two.
-        let cells = shared.atomics();
-        let goes_on = cells.word.load(Ordering::Acquire) != u64::MAX && cells.same_start() && self.reserved_ms == 0;
-        let flushed = if goes_on { shared.flush_or_raise(self.record.ceiling_ms) } else { file.sync_data() };
-        flushed.map_err(|cause| {
-            live.set(Place::Failed, 1);
-            Fault::failed(path, "flushed to disk, so nothing more is minted from it", &cause)
-        })?;
-        Ok(true)
-    }
-
-    /// Begins a state that nothing is known of but its ceiling.
-    fn anew(&self, window: Window) -> Result<(), Fault> {
-        let Self { shared, record, header, .. } = self;
-        let live = &shared.live;
-        let failed = |doing| move |cause: io::Error| Fault::failed(&shared.path, doing, &cause);
-        refuse_ahead(&shared.path, &shared.machine, record.ceiling_ms, host::wall_ms())?;
-        shared.presence.flush_names(shared.identity).map_err(failed("found again after a crash"))?;
-        let read = failed("read");
-        let (boot, disk) = (os::boot().map_err(read)?, os::disk(&shared.file).map_err(read)?);
-        let [high, low] = boot.unwrap_or_default();
-        let (wall_ms, since_boot_ms) = (host::wall_ms(), os::since_boot_ms().map_err(read)?);
-        // What was learned of the clock in this boot is good however old it is.
-        let trust = if self.is_of_this_boot().map_err(read)? {
-            live.trust().after_reading(wall_ms, since_boot_ms)
-        } else {
-            Trust::new(wall_ms, since_boot_ms)
-        };
-        // A process that dies before the end leaves the old state, and the next one does it all again.
-        live.set(Place::Magic, 0);
-        live.set_trust(trust);
-        live.set(Place::Failed, 0);
-        live.set(Place::Disk, disk);
-        live.set(Place::Number, record.number);
-        live.set(Place::Superblock, os::superblock(&shared.file).unwrap_or(0));
-        let cells = shared.atomics();
-        for (half, key) in cells.key.iter().zip(header.key) {
-            half.store(key, Ordering::Relaxed);
-        }
-        cells.begin_anew(window);
-        live.set(Place::BootHigh, high);
-        live.set(Place::BootLow, low);
-        live.set(Place::Magic, MAGIC);
-        Ok(())
-    }
-}
-
-/// Refuses a first ID that lies far ahead of the clock.
-pub(crate) fn refuse_ahead(path: &Path, machine: &Machine, first_ms: u64, now_ms: u64) -> Result<(), Fault> {
-    let ahead_ms = first_ms.saturating_sub(now_ms);
-    // A tick may be longer than that.
-    if ahead_ms <= AHEAD_MS.max(2 * machine.tick_ms()) {
-        return Ok(());
-    }
-    let text = format!(
-        "{} has reserved time up to {first_ms} (Unix ms), {} s ahead of the clock, which shows {now_ms}: set the clock right; or \
-         wait until then; or pass another node. If the clock is right now and was ahead before, IDs of that future time may \
-         exist: only if you know that none do, delete the file",
-        path.display(),
-        ahead_ms / 1000
-    );
-    Err(Fault::new(Code::StateFileAhead, Subject::Dir, text))
 }

@@ -1,15 +1,15 @@
-//! Which process this is, so that a forked child does not take itself for its parent.
+//! A number for this process, by which a forked child finds out that it is not its parent.
 //!
-//! A process id does not tell: in a pid namespace of its own a child can have the number of its parent. On Linux the number
-//! lies in a page that the kernel empties in a child (`MADV_WIPEONFORK`), however it was forked; reading it takes no system
-//! call.
+//! The process id is not enough: in a pid namespace of its own, a child can have the process id of its parent. On Linux the
+//! number is in a page that the kernel fills with zeros in a child (`MADV_WIPEONFORK`), however it was forked. Reading it takes
+//! no system call.
 
 #[cfg(target_os = "linux")]
-pub(crate) use wiped::current;
+pub(crate) use wiped::unique_id;
 
 /// The process id. No other system has pid namespaces.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn current() -> u64 {
+pub(crate) fn unique_id() -> u64 {
     u64::from(std::process::id())
 }
 
@@ -25,23 +25,23 @@ mod wiped {
 
     const PAGE: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4096).unwrap();
 
-    /// The number of this process: drawn at random when it is first asked for, and again in a child. `None` where the kernel
-    /// (before 4.14) does not empty pages: then the process id serves.
+    /// The place of the number, which is 0 until it is drawn at random. `None` if the kernel (before 4.14) does not wipe pages:
+    /// then the process id is used.
     fn number() -> Option<&'static AtomicU64> {
         static NUMBER: OnceLock<Option<&'static AtomicU64>> = OnceLock::new();
         *NUMBER.get_or_init(|| {
-            // SAFETY: a new mapping, at no given place.
+            // SAFETY: a new mapping at an address that the kernel chooses.
             let page = unsafe { mmap_anonymous(None, PAGE, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
             let page: NonNull<c_void> = page.ok()?;
             // SAFETY: the mapping above, as a whole.
             unsafe { madvise(page, PAGE.get(), MmapAdvise::MADV_WIPEONFORK) }.ok()?;
-            // SAFETY: the page is never unmapped, is aligned, and holds zeros, which an `AtomicU64` may.
+            // SAFETY: the page is never unmapped, is aligned, and holds zeros, which are a valid `AtomicU64`.
             Some(unsafe { page.cast::<AtomicU64>().as_ref() })
         })
     }
 
-    /// A number that no forked child of this process has, nor this process if it is one.
-    pub(crate) fn current() -> u64 {
+    /// A number that no forked child of this process has, and no parent of it.
+    pub(crate) fn unique_id() -> u64 {
         let Some(number) = number() else { return u64::from(std::process::id()) };
         let drawn = number.load(Ordering::Relaxed);
         if drawn != 0 {

@@ -1,4 +1,5 @@
-//! A generator of a registry and one of a state file share no state: of one layout and node id a process has one kind.
+//! A generator of a registry and one of a state file share no state, so for one layout and node id a process can have only one
+//! kind.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use std::collections::HashSet;
@@ -7,10 +8,10 @@ use std::path::PathBuf;
 use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry, Rule};
 use frazil_local::{Local, LocalOptions};
 
-/// A directory of its own, gone at the end.
-struct Place(PathBuf);
+/// A directory that is removed at the end.
+struct TestDirectory(PathBuf);
 
-impl Place {
+impl TestDirectory {
     fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("frazil-claims-{name}-{}", std::process::id())))
     }
@@ -21,7 +22,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.0));
     }
@@ -35,19 +36,19 @@ fn open_static(node: u64) -> frazil::Result<frazil::Generator> {
     Registry::new().open(&layout(), GeneratorOptions::new(Node::Id(node)))
 }
 
-// The tests of this file are one process: each node id is of one test.
+// The tests of this file run in one process, so each uses a node id of its own.
 
 #[test]
-fn whichever_kind_comes_second_is_refused() {
-    let place = Place::new("second");
+fn the_second_kind_is_refused() {
+    let directory = TestDirectory::new("second");
     open_static(1).unwrap();
-    assert_eq!(place.open(1, None).unwrap_err().code(), Code::StateConflict);
-    assert!(!place.0.exists(), "a refused opening makes no file");
+    assert_eq!(directory.open(1, None).unwrap_err().code(), Code::StateConflict);
+    assert!(!directory.0.exists(), "a refused opening makes no file");
 
-    drop(place.open(2, None).unwrap());
+    drop(directory.open(2, None).unwrap());
     let error = open_static(2).unwrap_err();
     assert_eq!((error.code(), error.rule()), (Code::StateConflict, Rule::OneKind));
-    place.open(2, None).unwrap();
+    directory.open(2, None).unwrap();
 }
 
 #[test]
@@ -58,11 +59,11 @@ fn an_opening_that_fails_leaves_the_node_id_to_a_registry() {
 }
 
 #[test]
-fn ids_of_another_scope_are_not_meant_to_meet_and_repeat() {
-    let place = Place::new("scope");
-    let shop = place.open(4, Some("shop")).unwrap();
+fn ids_of_another_scope_can_be_equal() {
+    let directory = TestDirectory::new("scope");
+    let shop = directory.open(4, Some("shop")).unwrap();
     let registered = open_static(4).unwrap();
-    // A window of the file has begun by now; its time is the system's.
+    // A time at which the window of the file has begun, by the system's clock.
     let now_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     let clock = ManualClock::new(u64::try_from(now_ms).unwrap() + 50);
     let mut ids = HashSet::new();

@@ -1,5 +1,5 @@
-//! A child that is forked has its parent's generator, in memory that the two share: it may mint from what its parent has
-//! reserved, repeats nothing, and is `CLOSED` when that is over. It counts as attached for as long as it lives.
+//! A forked child has its parent's generator, in memory that the two share. It may mint within the window that its parent has
+//! reserved, repeats nothing, and gets `CLOSED` when the window is over. It counts as attached for as long as it lives.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -17,7 +17,7 @@ use nix::libc;
 
 const COUNT: usize = 5000;
 
-/// One test at a time: what another thread has locked stays locked in a child for ever.
+/// One test at a time: a mutex that another thread holds during a fork stays locked in the child for ever.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -28,10 +28,10 @@ fn layout() -> Layout {
     Layout::named("default").unwrap()
 }
 
-/// A directory that is removed in the end.
-struct Place(PathBuf);
+/// A directory that is removed at the end.
+struct TestDirectory(PathBuf);
 
-impl Place {
+impl TestDirectory {
     fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("frazil-fork-{name}-{}", std::process::id())))
     }
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         let _: std::io::Result<()> = fs::remove_dir_all(&self.0);
     }
@@ -56,11 +56,11 @@ fn pipe() -> (File, File) {
     let mut ends = [0; 2];
     // SAFETY: there is room for the two integers that it writes.
     assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }, 0);
-    // SAFETY: the pipe is new, so its ends are nobody else's.
+    // SAFETY: the pipe is new, so no other code owns its ends.
     ends.map(|end| File::from(unsafe { OwnedFd::from_raw_fd(end) })).into()
 }
 
-/// The child's side: it waits for its parent, and says what it got.
+/// The child's side: it waits for its parent, and reports what it got.
 struct Parent {
     go: File,
     told: File,
@@ -72,12 +72,12 @@ impl Parent {
     }
 
     fn tell(&mut self, result: Result<u64>) {
-        // No ID is as small as the number of a code.
+        // Every ID is larger than the numbers of the codes.
         let number = result.unwrap_or_else(|error| error.code() as u64);
         self.told.write_all(&number.to_le_bytes()).unwrap();
     }
 
-    /// Mints on a clock that stands still, so that without a shared state IDs must repeat.
+    /// Mints with a clock that stands still, so that without a shared state IDs repeat.
     fn tell_many(&mut self, ids: &Generator, clock: &impl Clock) {
         for _ in 0..COUNT {
             self.tell(ids.next(clock));
@@ -85,7 +85,7 @@ impl Parent {
     }
 }
 
-/// A process, and what it says. It is ended with this.
+/// A child process, and what it reports. It is killed when this is dropped.
 struct Child {
     process: libc::pid_t,
     go: File,
@@ -95,14 +95,14 @@ struct Child {
 impl Child {
     fn fork(work: impl FnOnce(&mut Parent)) -> Self {
         let ((waits, go), (told, tells)) = (pipe(), pipe());
-        // SAFETY: one thread is left in the child, which mints, writes to a pipe and ends. glibc's `fork` leaves it a heap that
-        // can be used, whatever the threads of the parent were doing with theirs.
+        // SAFETY: the child has one thread, which mints, writes to a pipe and ends. glibc's `fork` leaves the child a usable
+        // heap, also if threads of the parent were using theirs.
         match unsafe { libc::fork() } {
             0 => {
-                // Where these stay open, the end of the parent does not show.
+                // If these stay open, the child does not notice the end of its parent.
                 drop((go, told));
                 work(&mut Parent { go: waits, told: tells });
-                // SAFETY: nothing that the parent has to do at its end is done here.
+                // SAFETY: it ends the child without running what the parent registered for its own end.
                 unsafe { libc::_exit(0) }
             }
             process => {
@@ -122,7 +122,7 @@ impl Child {
         Told::of(bytes)
     }
 
-    /// What it says until it ends, and all that have its end of the pipe.
+    /// What it reports until it and all other processes with its end of the pipe have ended.
     fn rest(mut self) -> Vec<Told> {
         let mut bytes = Vec::new();
         self.told.read_to_end(&mut bytes).unwrap();
@@ -132,7 +132,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // SAFETY: it is our own child, which only this waits for, so no other process can have its number.
+        // SAFETY: the process is a child of this one, and only this code waits for it, so no other process can have its number.
         unsafe {
             libc::kill(self.process, libc::SIGKILL);
             libc::waitpid(self.process, ptr::null_mut(), 0);
@@ -172,7 +172,7 @@ fn repeats(ids: &[u64]) -> usize {
     ids.len() - ids.iter().collect::<HashSet<_>>().len()
 }
 
-/// IDs of a parent and a child that mint from one generator at one millisecond.
+/// IDs of a parent and a child that mint from one generator in one millisecond.
 fn of_both(ids: &Generator, clock: &ManualClock) -> Vec<u64> {
     let mut all = vec![ids.next(clock).unwrap()];
     let mut child = Child::fork(|parent| {
@@ -188,8 +188,8 @@ fn of_both(ids: &Generator, clock: &ManualClock) -> Vec<u64> {
 #[test]
 fn parent_and_child_repeat_nothing() {
     let _alone = alone();
-    let place = Place::new("both");
-    let ids = place.open();
+    let directory = TestDirectory::new("both");
+    let ids = directory.open();
     let all = of_both(&ids, &ManualClock::new(SystemClock.now_ms().unwrap() + 500));
     assert!(all.len() > 1 + COUNT, "the child mints too, while the window lasts");
     assert_eq!(repeats(&all), 0);
@@ -205,8 +205,8 @@ fn the_checker_catches_a_state_that_is_not_shared() {
 #[test]
 fn a_child_whose_parent_has_reserved_nothing_is_closed() {
     let _alone = alone();
-    let place = Place::new("nothing");
-    let ids = place.open();
+    let directory = TestDirectory::new("nothing");
+    let ids = directory.open();
     let told = Child::fork(|parent| parent.tell(ids.next(&SystemClock))).rest();
     assert_eq!(told, [Told::Code(Code::Closed)]);
     ids.next(&SystemClock).unwrap();
@@ -216,9 +216,9 @@ fn a_child_whose_parent_has_reserved_nothing_is_closed() {
 #[test]
 fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
     let _alone = alone();
-    let place = Place::new("window");
-    let ids = place.open();
-    // Not before the start of the file, which is in the millisecond of now.
+    let directory = TestDirectory::new("window");
+    let ids = directory.open();
+    // Later than the start of the file, which is in the current millisecond.
     let now_ms = SystemClock.now_ms().unwrap() + 500;
     let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
     let mut all = vec![ids.next(&now).unwrap()];
@@ -235,7 +235,7 @@ fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
     assert_eq!(told[1..], [Told::Code(Code::Closed); 3]);
     all.extend(ids_of(&told));
     all.push(ids.next(&later).unwrap());
-    // What its parent has reserved since is in the memory that the two share.
+    // What its parent has reserved since then is in the memory that the two share.
     child.go();
     all.extend(ids_of(&child.rest()));
     assert_eq!(all.len(), 4);
@@ -245,8 +245,8 @@ fn a_child_is_closed_for_good_when_the_window_is_over_and_its_parent_is_not() {
 #[test]
 fn a_parent_that_closes_closes_its_child_too() {
     let _alone = alone();
-    let place = Place::new("close");
-    let ids = place.open();
+    let directory = TestDirectory::new("close");
+    let ids = directory.open();
     let mut all = vec![ids.next(&SystemClock).unwrap()];
     let mut child = Child::fork(|parent| {
         for _ in 0..3 {
@@ -254,7 +254,7 @@ fn a_parent_that_closes_closes_its_child_too() {
             parent.tell(ids.next(&SystemClock));
         }
         parent.wait();
-        // What the child leaves is not its own to leave.
+        // The child does not leave the file for its parent.
         drop(ids.clone());
         parent.tell_many(&ids, &SystemClock);
     });
@@ -263,8 +263,8 @@ fn a_parent_that_closes_closes_its_child_too() {
     drop(ids);
     child.go();
     assert_eq!(child.next(), Told::Code(Code::Closed));
-    // Whoever opens it next, the word in the memory that the child shares is in use again.
-    let ids = place.open();
+    // When the file is opened again, the word in the memory that the child shares is in use again.
+    let ids = directory.open();
     all.push(ids.next(&SystemClock).unwrap());
     child.go();
     all.extend(ids_of(&[child.next()]));
@@ -275,23 +275,23 @@ fn a_parent_that_closes_closes_its_child_too() {
     assert_eq!(ids.file().attached, Some(1), "a child that is gone has taken nothing with it");
 }
 
-/// A state whose positions mean other IDs from now on, while a child still mints from it as before.
+/// The positions of the state mean other IDs from then on, while a child still mints with the previous start.
 // docs/safety.md: 14
 #[test]
 fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     let _alone = alone();
     for keeps_its_files in [true, false] {
-        let place = Place::new("start");
-        let ids = place.open();
+        let directory = TestDirectory::new("start");
+        let ids = directory.open();
         let now_ms = SystemClock.now_ms().unwrap() + 500;
-        // What was closed begins after the last tick used.
+        // A state that was closed begins after the last tick used.
         let (before, clock) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 1));
         let mut all = vec![ids.next(&before).unwrap()];
         let mut child = Child::fork(|parent| {
             if !keeps_its_files {
-                // As a daemon does. Of what the parent holds by open files the child then has nothing.
+                // As a daemon does. Then the child has none of its parent's open files.
                 let keep = [&parent.go, &parent.told].map(AsRawFd::as_raw_fd);
-                // SAFETY: nothing that these belong to is used in this child.
+                // SAFETY: this child does not use the owners of these descriptors.
                 (3..256).filter(|fd| !keep.contains(fd)).for_each(|fd| unsafe {
                     libc::close(fd);
                 });
@@ -299,12 +299,12 @@ fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
             parent.tell(Ok(0));
             parent.wait();
             parent.tell_many(&ids, &clock);
-            // What it has closed it must not close again.
+            // The descriptors are closed, so they must not be closed again.
             std::mem::forget(ids.clone());
         });
         child.next();
         drop(ids);
-        let other = place.try_open(SequenceStart::Wrap).unwrap();
+        let other = directory.try_open(SequenceStart::Wrap).unwrap();
         let attached = other.file().attached;
         child.go();
         all.extend((0..COUNT).filter_map(|_| other.next(&clock).ok()));
@@ -317,9 +317,9 @@ fn a_child_repeats_nothing_when_its_parent_chooses_another_start() {
     }
 }
 
-/// Whether this can be tried: it takes the rights of root to make namespaces.
+/// Whether this process may create namespaces.
 fn is_root() -> bool {
-    // SAFETY: it only asks.
+    // SAFETY: the call changes nothing.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -329,14 +329,14 @@ fn a_child_with_the_process_id_of_its_parent_is_closed_when_the_window_is_over()
     if !is_root() {
         return;
     }
-    let place = Place::new("pid");
+    let directory = TestDirectory::new("pid");
     let now_ms = SystemClock.now_ms().unwrap() + 500;
     let (now, later) = (ManualClock::new(now_ms), ManualClock::new(now_ms + 20_000));
-    // SAFETY: the children of this thread, of which there is one, are in a namespace of their own.
+    // SAFETY: only the one child of this thread is in the new namespace.
     assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);
     let told = Child::fork(|parent| {
         assert_eq!(std::process::id(), 1);
-        let ids = place.open();
+        let ids = directory.open();
         parent.tell(ids.next(&now));
         // SAFETY: as above.
         assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWPID) }, 0);

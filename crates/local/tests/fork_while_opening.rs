@@ -1,4 +1,4 @@
-//! A process forks while another of its threads opens a file. The child has the open file, and with it the locks.
+//! A process forks while another of its threads opens a file. The child inherits the open file and its locks.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -12,8 +12,8 @@ use frazil::{Code, Layout, SystemClock};
 use frazil_local::{Fault, Local, LocalOptions};
 use nix::libc;
 
-/// Where the mapped part begins.
-const LIVE_AT: u64 = 65536;
+/// Where the mapped state begins.
+const MAPPED_AT: u64 = 65536;
 
 fn open(dir: &Path) -> Result<Local, Fault> {
     Local::open(&Layout::named("default").unwrap(), LocalOptions { dir: Some(dir.to_path_buf()), ..LocalOptions::default() })
@@ -27,9 +27,9 @@ fn a_child_that_was_forked_while_an_opening_was_refused_does_not_turn_the_refusa
     ids.next(&SystemClock).unwrap();
     let path = ids.file().path;
     drop(ids);
-    // The disk that the mapped part was written on was another: a snapshot that is mounted beside it.
+    // The mapped state says that it was written on another disk, as in a snapshot that is mounted beside it.
     let file = File::options().write(true).open(path).unwrap();
-    file.write_all_at(&1_u64.to_le_bytes(), LIVE_AT + 24).unwrap();
+    file.write_all_at(&1_u64.to_le_bytes(), MAPPED_AT + 24).unwrap();
     assert_eq!(open(&dir).unwrap_err().code(), Code::StateFileCorrupt);
     let over = AtomicBool::new(false);
     let mut children = Vec::new();
@@ -41,7 +41,7 @@ fn a_child_that_was_forked_while_an_opening_was_refused_does_not_turn_the_refusa
             }
         });
         for _ in 0..300 {
-            // SAFETY: the child calls nothing but a function that is safe after a fork.
+            // SAFETY: the child calls only a function that is safe after a fork.
             unsafe {
                 let child = libc::fork();
                 if child == 0 {

@@ -1,5 +1,5 @@
-//! A process that made a time namespace for its children (`unshare` without `exec`) is not in it, but the kernel shows it the
-//! offsets of that one. A file of its own, because what a process knows of its namespace it finds out once.
+//! A process that made a time namespace for its children (`unshare` without `exec`) is not in that namespace, but the kernel
+//! shows its offsets. This is a test file of its own, because a process reads the offset of its namespace only once.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -16,7 +16,7 @@ const DAY_S: u32 = 86_400;
 
 #[test]
 fn the_offsets_of_a_time_namespace_that_is_only_for_children_are_not_its_own() {
-    // SAFETY: it only asks.
+    // SAFETY: the call changes nothing.
     let is_root = unsafe { libc::geteuid() == 0 };
     if !is_root || !Path::new("/proc/self/ns/time").exists() {
         return;
@@ -24,10 +24,10 @@ fn the_offsets_of_a_time_namespace_that_is_only_for_children_are_not_its_own() {
     let dir = std::env::temp_dir().join(format!("frazil-time-{}", std::process::id()));
     let open =
         || Local::open(&Layout::named("default").unwrap(), LocalOptions { dir: Some(dir.clone()), ..LocalOptions::default() });
-    // A process that counts from the boot as it is teaches the file the clock.
+    // A process without an offset opens the file first, so that the file holds a trusted clock.
     in_a_child(|| assert!(open().unwrap().next(&SystemClock).is_ok()));
     in_a_child(|| {
-        // SAFETY: children of this process, of which there are none, are in a namespace of their own.
+        // SAFETY: only children of this process, of which there are none, are in the new namespace.
         assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
         fs::write("/proc/self/timens_offsets", format!("boottime {DAY_S} 0")).unwrap();
         let ids = open().unwrap();
@@ -37,13 +37,13 @@ fn the_offsets_of_a_time_namespace_that_is_only_for_children_are_not_its_own() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// Runs something in a process of one thread.
+/// Runs something in a process with one thread.
 fn in_a_child(work: impl FnOnce()) {
-    // SAFETY: one thread is left in the child, which works and ends; glibc leaves it a heap that can be used.
+    // SAFETY: the child has one thread, which works and ends. glibc leaves it a usable heap.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let done = catch_unwind(AssertUnwindSafe(work));
-        // SAFETY: nothing that the parent has to do at its end is done here.
+        // SAFETY: it ends the child without running what the parent registered for its own end.
         unsafe { libc::_exit(i32::from(done.is_err())) };
     }
     let mut status = 0;

@@ -15,25 +15,27 @@ use nix::sys::mman::{MRemapFlags, MapFlags, ProtFlags, mmap_anonymous, mremap, m
 use nix::sys::statfs::{Statfs, fstatfs};
 use nix::time::ClockId;
 
-use super::unix::clock_ms;
-use super::{GONE, HOSTS, INODES, Identity, LAYER, Verdict, bits_of};
-use crate::host::{given, home};
+use super::boot_id::bits_of;
+use super::clock::clock_ms;
+use super::file_system::{CONTAINER_LAYER, LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::identity::Identity;
+use crate::environment::{absolute_path_in, path_in};
 
-/// The boot of the kernel, as 128 bits that no other boot has.
-pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
+/// The id of this boot: 128 bits that no other boot has.
+pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let path = "/proc/sys/kernel/random/boot_id";
     let text = read_to_string(path).map_err(|cause| io::Error::other(format!("the kernel's boot id, {path}: {cause}")))?;
     bits_of(&text).map(Some)
 }
 
-/// Milliseconds since the boot, those of suspension included. Nobody sets this clock.
+/// Milliseconds since the boot, suspension included. This clock cannot be set.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-namespace_ms()?))
+    Ok(clock_ms(ClockId::CLOCK_BOOTTIME)?.wrapping_add_signed(-time_namespace_offset_ms()?))
 }
 
-/// How far that clock is set ahead for this process, by a time namespace (as a container can have): what is shared with
-/// processes outside is counted without it. 0 where the kernel has none.
-fn namespace_ms() -> io::Result<i64> {
+/// How far that clock is ahead in the time namespace of this process (a container can have one). It is subtracted from what is
+/// shared with processes outside. 0 if the kernel has no time namespaces.
+fn time_namespace_offset_ms() -> io::Result<i64> {
     /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
     const FIRST: &str = "time:[4026531834]";
     static OFFSET_MS: OnceLock<i64> = OnceLock::new();
@@ -41,7 +43,7 @@ fn namespace_ms() -> io::Result<i64> {
         return Ok(*offset_ms);
     }
     let space = |name: &str| read_link(format!("/proc/self/ns/{name}"));
-    // The offsets that the kernel shows are those of the children's namespace, which `unshare` makes another one.
+    // The kernel shows the offsets of the namespace for children. After `unshare` that is not the namespace of this process.
     let offset_ms = match (space("time"), space("time_for_children")) {
         (Ok(own), _) if own == Path::new(FIRST) => 0,
         (Ok(own), Ok(children)) if own != children => {
@@ -59,42 +61,42 @@ fn namespace_ms() -> io::Result<i64> {
     Ok(*OFFSET_MS.get_or_init(|| offset_ms))
 }
 
-/// A lock of the open file description: it needs no process ids, goes with the last descriptor of the open file, and not with
-/// any other descriptor of the file.
+/// Takes or releases a lock of the open file description. It needs no process ids, and is released with the last descriptor of
+/// the open file, not with another descriptor of the file.
 pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_OFD_SETLK(record)).map(|_| ())
 }
 
-/// Puts memory of this process alone in the place of a mapping, in one step, once `fill` has filled it.
+/// Replaces a mapping by private memory of this process, in one step, after `fill` has filled that memory.
 pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*mut u8)) -> bool {
     let (Some(start), Some(size)) = (std::ptr::NonNull::new(start.cast()), std::num::NonZeroUsize::new(length)) else {
         return false;
     };
-    // SAFETY: a new mapping, at no given place.
+    // SAFETY: a new mapping at an address that the kernel chooses.
     let copy = unsafe { mmap_anonymous(None, size, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_PRIVATE) };
     let Ok(copy) = copy else { return false };
     fill(copy.as_ptr().cast());
-    // SAFETY: the old mapping is of this length and the caller's, who keeps it mapped; the kernel puts the copy there under the
-    // lock that page faults take, so that each access meets the one or the other.
+    // SAFETY: the old mapping has this length and belongs to the caller, who keeps it mapped. The kernel moves the copy there
+    // under the lock that page faults take, so each access finds one or the other.
     let moved = unsafe { mremap(copy, length, length, MRemapFlags::MREMAP_MAYMOVE | MRemapFlags::MREMAP_FIXED, Some(start)) };
     if moved.is_err() {
-        // SAFETY: the copy is where it was made, and nobody has it.
+        // SAFETY: the copy is where it was made, and no other code has a pointer to it.
         let _: Result<(), Errno> = unsafe { munmap(copy, length) };
     }
     moved.is_ok()
 }
 
-/// Which lock of another open file is in the way of one.
+/// Finds a lock of another open file that conflicts with `record`.
 pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_OFD_GETLK(record)).map(|_| ())
 }
 
 nix::ioctl_read!(
-    /// Which use of its inode a file is (`FS_IOC_GETVERSION`).
+    /// The generation of a file's inode number (`FS_IOC_GETVERSION`).
     inode_generation, b'v', 1, libc::c_long
 );
 
-/// What btrfs says of itself: two numbers, its id, and more.
+/// What btrfs reports about itself: two numbers, its id, and more.
 type BtrfsInformation = [u64; 128];
 
 nix::ioctl_read!(
@@ -102,19 +104,19 @@ nix::ioctl_read!(
     btrfs_information, 0x94, 31, BtrfsInformation
 );
 
-/// Which use of its inode a file is; `None` where the file system does not say.
+/// The generation of a file's inode number; `None` if the file system does not say.
 pub(super) fn generation(file: &File) -> Option<u32> {
     let mut generation = 0;
-    // SAFETY: the descriptor is open, and the kernel writes an `int`, which has room there.
+    // SAFETY: the descriptor is open, and the kernel writes an `int`, for which there is room.
     unsafe { inode_generation(file.as_raw_fd(), &raw mut generation) }.ok()?;
-    // On a machine whose bytes are in the other order the `int` is the upper half.
+    // On a big-endian machine the `int` is the upper half.
     Some(u32::try_from(generation & 0xffff_ffff).unwrap_or(0) ^ u32::try_from((generation >> 32) & 0xffff_ffff).unwrap_or(0))
 }
 
-/// Which mount of its file system a file is on: a number that stays while the file system is mounted anywhere, and that no
-/// later mount of this boot has. It is the inode of the directory in `/sys` that the kernel makes for a mounted file system.
-/// `None` where there is none.
-pub(crate) fn superblock(file: &File) -> Option<u64> {
+/// The id of the mounted file system (its superblock) that a file is on. It stays the same while the file system is mounted
+/// anywhere, and no later mount in this boot has it. It is the inode number of the directory that the kernel makes in `/sys/fs`
+/// for a mounted file system. `None` if there is no such directory.
+pub(crate) fn superblock_id(file: &File) -> Option<u64> {
     let directory = match magic(&fstatfs(file).ok()?) {
         EXT4 => format!("ext4/{}", device_name(file)?),
         XFS => format!("xfs/{}", device_name(file)?),
@@ -126,7 +128,7 @@ pub(crate) fn superblock(file: &File) -> Option<u64> {
     Some(metadata.st_ino())
 }
 
-/// The kernel's name of the block device that holds a file.
+/// The kernel's name for the block device that holds a file.
 fn device_name(file: &File) -> Option<String> {
     let device = file.metadata().ok()?.st_dev();
     let (major, minor) = (nix::sys::stat::major(device), nix::sys::stat::minor(device));
@@ -134,7 +136,7 @@ fn device_name(file: &File) -> Option<String> {
     Some(device.file_name()?.to_str()?.to_owned())
 }
 
-/// The id of a btrfs, as `/sys/fs/btrfs` writes it.
+/// The id of a btrfs, in the form that `/sys/fs/btrfs` uses.
 fn btrfs_id(file: &File) -> Option<String> {
     let mut information: BtrfsInformation = [0; 128];
     // SAFETY: the descriptor is open, and there is room for the 1024 bytes that the kernel writes.
@@ -148,9 +150,9 @@ fn btrfs_id(file: &File) -> Option<String> {
     Some(text)
 }
 
-/// Which disk a file is on, within a boot. btrfs can have another device number each time it is mounted, and has an id for
-/// each subvolume, so that a snapshot is another disk.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+/// The id of the disk that a file is on, within a boot. On btrfs it is the id of the subvolume, because the device number of a
+/// btrfs can change with each mount. So a snapshot counts as another disk.
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     let stat = fstatfs(file)?;
     if magic(&stat) != BTRFS {
         return Ok(file.metadata()?.st_dev());
@@ -170,59 +172,59 @@ const XFS: u64 = 0x5846_5342;
 const BTRFS: u64 = 0x9123_683e;
 const F2FS: u64 = 0xf2f5_2010;
 
-/// Kinds of file systems by the number that Linux gives them (linux/magic.h and the file systems' own headers).
-const KINDS: &[(u64, &str, Verdict)] = &[
-    (EXT4, "ext4", Verdict::Sound),
-    (XFS, "xfs", Verdict::Sound),
-    (BTRFS, "btrfs", Verdict::Sound),
-    (F2FS, "f2fs", Verdict::Sound),
-    (0x2fc1_2fc1, "zfs", Verdict::Sound),
-    (0xca45_1a4e, "bcachefs", Verdict::Sound),
-    (0x3153_464a, "jfs", Verdict::Sound),
-    (0x6573_5546, "fuse", Verdict::Vouched),
-    (0x0102_1994, "tmpfs", Verdict::Never(GONE)),
-    (0x8584_58f6, "ramfs", Verdict::Never(GONE)),
-    (0x794c_7630, "overlay", Verdict::Never(LAYER)),
-    (0x6175_6673, "aufs", Verdict::Never(LAYER)),
-    (0x6969, "nfs", Verdict::Never(HOSTS)),
-    (0xff53_4d42, "cifs", Verdict::Never(HOSTS)),
-    (0xfe53_4d42, "smb2", Verdict::Never(HOSTS)),
-    (0x517b, "smb", Verdict::Never(HOSTS)),
-    (0x0102_1997, "9p", Verdict::Never(HOSTS)),
-    (0x00c3_6400, "ceph", Verdict::Never(HOSTS)),
-    (0x0116_1970, "gfs2", Verdict::Never(HOSTS)),
-    (0x7461_636f, "ocfs2", Verdict::Never(HOSTS)),
-    (0x0bd0_0bd0, "lustre", Verdict::Never(HOSTS)),
-    (0x5346_414f, "afs", Verdict::Never(HOSTS)),
-    (0x786f_4256, "vboxsf", Verdict::Never(HOSTS)),
-    (0x4d44, "vfat", Verdict::Never(INODES)),
-    (0x2011_bab0, "exfat", Verdict::Never(INODES)),
+/// File systems by their magic numbers (linux/magic.h and the headers of the file systems).
+const KINDS: &[(u64, &str, Support)] = &[
+    (EXT4, "ext4", Support::Supported),
+    (XFS, "xfs", Support::Supported),
+    (BTRFS, "btrfs", Support::Supported),
+    (F2FS, "f2fs", Support::Supported),
+    (0x2fc1_2fc1, "zfs", Support::Supported),
+    (0xca45_1a4e, "bcachefs", Support::Supported),
+    (0x3153_464a, "jfs", Support::Supported),
+    (0x6573_5546, "fuse", Support::IfVouched),
+    (0x0102_1994, "tmpfs", Support::Unsupported(LOST_AT_RESTART)),
+    (0x8584_58f6, "ramfs", Support::Unsupported(LOST_AT_RESTART)),
+    (0x794c_7630, "overlay", Support::Unsupported(CONTAINER_LAYER)),
+    (0x6175_6673, "aufs", Support::Unsupported(CONTAINER_LAYER)),
+    (0x6969, "nfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0xff53_4d42, "cifs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0xfe53_4d42, "smb2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x517b, "smb", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0102_1997, "9p", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x00c3_6400, "ceph", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0116_1970, "gfs2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x7461_636f, "ocfs2", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x0bd0_0bd0, "lustre", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x5346_414f, "afs", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x786f_4256, "vboxsf", Support::Unsupported(SHARED_BY_HOSTS)),
+    (0x4d44, "vfat", Support::Unsupported(UNSTABLE_INODES)),
+    (0x2011_bab0, "exfat", Support::Unsupported(UNSTABLE_INODES)),
 ];
 
-/// The name and the verdict of the file system that holds a file or directory.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+/// The name of the file system that holds a file or directory, and whether it can hold a state file.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let magic = magic(&fstatfs(file)?);
     let known = KINDS.iter().find(|(number, ..)| *number == magic);
-    Ok(known.map_or_else(|| (format!("{magic:#x}"), Verdict::Vouched), |(_, name, verdict)| ((*name).to_owned(), *verdict)))
+    Ok(known.map_or_else(|| (format!("{magic:#x}"), Support::IfVouched), |(_, name, support)| ((*name).to_owned(), *support)))
 }
 
 fn magic(stat: &Statfs) -> u64 {
     #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs between architectures")]
     let magic = stat.filesystem_type().0 as u64;
-    // 32 bits, which some architectures extend by their sign.
+    // The number has 32 bits. Some architectures extend its sign.
     magic & 0xffff_ffff
 }
 
 /// The XDG state directory, or its default in the home directory.
 pub(crate) fn state_home() -> Option<PathBuf> {
-    // The XDG specification has relative paths ignored.
-    given("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(home("HOME")?.join(".local/state")))
+    // The XDG specification says that relative paths are ignored.
+    path_in("XDG_STATE_HOME").filter(|path| path.is_absolute()).or_else(|| Some(absolute_path_in("HOME")?.join(".local/state")))
 }
 
-/// How often to read the kernel's list of locks until two readings say the same.
+/// How often at most to read the kernel's list of locks until two successive readings agree.
 const READINGS: usize = 8;
 
-/// How many open files hold the lock on a byte of a file, as the kernel lists its locks. `None` where it does not.
+/// How many open files hold a lock on a byte of a file, by the kernel's list of locks. `None` if the list does not show it.
 pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
     let Identity { device, inode, .. } = identity;
     let file = format!("{:02x}:{:02x}:{inode}", nix::sys::stat::major(device), nix::sys::stat::minor(device));
@@ -231,8 +233,8 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some("OFDLCK") && words.any(|word| word == file) && words.next() == Some(byte.as_str())
     };
-    // The kernel gives a page of it at a time, by the numbers of the lines: where locks come or go in between, a line comes
-    // twice or not at all.
+    // The kernel returns the list page by page, by line number. If locks are taken or released between two pages, a line can
+    // appear twice or not at all.
     let mut before = None;
     for _ in 0..READINGS {
         let count = read_to_string("/proc/locks").ok()?.lines().filter(lists).count() as u64;
@@ -240,6 +242,6 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
             break;
         }
     }
-    // The caller holds it, so 0 says that the kernel lists the file under another number (as btrfs does).
+    // The caller holds the lock, so 0 means that the kernel lists the file under another device number (as for btrfs).
     before.filter(|count| *count > 0)
 }

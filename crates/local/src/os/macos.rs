@@ -11,15 +11,17 @@ use nix::libc;
 use nix::sys::statfs::fstatfs;
 use nix::time::ClockId;
 
-use super::unix::clock_ms;
-use super::{GONE, HOSTS, INODES, Identity, Verdict, bits_of};
-use crate::host::home;
+use super::boot_id::bits_of;
+use super::clock::clock_ms;
+use super::file_system::{LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::identity::Identity;
+use crate::environment::absolute_path_in;
 
-/// The boot of the kernel, as 128 bits that no other boot has.
-pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
+/// The id of this boot: 128 bits that no other boot has.
+pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let mut text = [0_u8; 64];
     let mut length = text.len();
-    // SAFETY: the name ends with a zero, `length` says how long `text` is, and nothing is set.
+    // SAFETY: the name ends with a zero, `length` is the length of `text`, and no new value is given.
     let status = unsafe {
         libc::sysctlbyname(
             c"kern.bootsessionuuid".as_ptr(),
@@ -35,75 +37,75 @@ pub(crate) fn boot() -> io::Result<Option<[u64; 2]>> {
     bits_of(&String::from_utf8_lossy(&text)).map(Some)
 }
 
-/// Milliseconds since the boot, those of sleep included: `CLOCK_MONOTONIC` is that on macOS. Nobody sets this clock.
+/// Milliseconds since the boot, sleep included: on macOS `CLOCK_MONOTONIC` counts both. This clock cannot be set.
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
     clock_ms(ClockId::CLOCK_MONOTONIC)
 }
 
-/// A lock of the open file description, as on Linux.
+/// Takes or releases a lock of the open file description, as on Linux.
 pub(super) fn lock_open_file(file: &File, record: &libc::flock) -> Result<(), Errno> {
     // SAFETY: the descriptor is open, and the record outlives the call.
     Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, record) }).map(|_| ())
 }
 
-/// Which lock of another open file is in the way of one.
+/// Finds a lock of another open file that conflicts with `record`.
 pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<(), Errno> {
     // SAFETY: as above.
     Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut *record) }).map(|_| ())
 }
 
-/// Not asked for: every file system of macOS says when a file was made.
+/// Not read: every file system of macOS says when a file was made.
 pub(super) const fn generation(_file: &File) -> Option<u32> {
     None
 }
 
-/// Not shown.
-pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+/// macOS does not show it.
+pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
 }
 
-/// Not done: marks are kept until the process ends.
+/// Not supported, so name locks are held until the process ends.
 pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce(*mut u8)) -> bool {
     false
 }
 
-/// Which disk a file is on, within a boot.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+/// The id of the disk that a file is on, within a boot.
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     Ok(std::os::unix::fs::MetadataExt::dev(&file.metadata()?))
 }
 
-/// Nothing: what is allocated is allocated by writing it.
+/// Does nothing: writing the file allocates it.
 #[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
 pub(crate) fn allocate(_file: &File, _length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Kinds of file systems by their names.
-const KINDS: &[(&str, Verdict)] = &[
-    ("apfs", Verdict::Sound),
-    ("hfs", Verdict::Sound),
-    ("tmpfs", Verdict::Never(GONE)),
-    ("nfs", Verdict::Never(HOSTS)),
-    ("smbfs", Verdict::Never(HOSTS)),
-    ("afpfs", Verdict::Never(HOSTS)),
-    ("webdav", Verdict::Never(HOSTS)),
-    ("msdos", Verdict::Never(INODES)),
-    ("exfat", Verdict::Never(INODES)),
+/// File systems by their names.
+const KINDS: &[(&str, Support)] = &[
+    ("apfs", Support::Supported),
+    ("hfs", Support::Supported),
+    ("tmpfs", Support::Unsupported(LOST_AT_RESTART)),
+    ("nfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("smbfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("afpfs", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("webdav", Support::Unsupported(SHARED_BY_HOSTS)),
+    ("msdos", Support::Unsupported(UNSTABLE_INODES)),
+    ("exfat", Support::Unsupported(UNSTABLE_INODES)),
 ];
 
-/// The name and the verdict of the file system that holds a file or directory.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+/// The name of the file system that holds a file or directory, and whether it can hold a state file.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let stat = fstatfs(file)?;
     let name = stat.filesystem_type_name();
     let known = KINDS.iter().find(|(known, _)| *known == name);
-    Ok((name.to_owned(), known.map_or(Verdict::Vouched, |(_, verdict)| *verdict)))
+    Ok((name.to_owned(), known.map_or(Support::IfVouched, |(_, support)| *support)))
 }
 
 pub(crate) fn state_home() -> Option<PathBuf> {
-    Some(home("HOME")?.join("Library/Application Support"))
+    Some(absolute_path_in("HOME")?.join("Library/Application Support"))
 }
 
-/// The kernel lists no locks.
+/// Not known: the kernel does not list its locks.
 pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
     None
 }

@@ -8,16 +8,20 @@ use std::time::SystemTime;
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::time::{ClockId, clock_gettime};
 
-use super::{Identity, Mode};
+use super::identity::Identity;
+#[cfg(target_os = "linux")]
+use super::linux::{generation, lock_open_file, test_open_file};
+use super::lock_mode::Mode;
+#[cfg(target_os = "macos")]
+use super::macos::{generation, lock_open_file, test_open_file};
 
-/// Whether directories can be marked.
-pub(crate) const MARKS_DIRECTORIES: bool = true;
+/// Whether a byte of a directory can be locked.
+pub(crate) const CAN_LOCK_DIRECTORIES: bool = true;
 
-/// Opens a file, but nothing that a link leads to.
+/// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
-    // A pipe would have its opener wait, but for the writing.
+    // Opened for reading and writing, a pipe does not block.
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
@@ -26,23 +30,23 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Makes a directory for its user alone, and those above it.
+/// Makes a directory that only its user may access, and the missing ones above it.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes what was made in a directory last.
+/// Flushes a directory, so that its entries are there after a crash.
 pub(crate) fn flush_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Makes what was made in a directory last, where it is on a device.
-pub(crate) fn flush_on(directory: &File, device: u64) -> io::Result<()> {
+/// Flushes a directory if it is on that device.
+pub(crate) fn flush_if_on(directory: &File, device: u64) -> io::Result<()> {
     if directory.metadata()?.dev() == device { directory.sync_all() } else { Ok(()) }
 }
 
-/// Lets those use a file who may make files in its directory.
-pub(crate) fn share(file: &File, directory: &Path) -> io::Result<()> {
+/// Gives a file the permissions of its directory, so that all users who may make files there can use it.
+pub(crate) fn copy_permissions(file: &File, directory: &Path) -> io::Result<()> {
     let mode = std::fs::metadata(directory)?.permissions().mode() & 0o666;
     file.set_permissions(Permissions::from_mode(mode))
 }
@@ -57,35 +61,35 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     let metadata = file.metadata()?;
-    Ok(Identity { generation: super::generation(file), ..of(&metadata) })
+    Ok(Identity { generation: generation(file), ..identity_of(&metadata) })
 }
 
-/// Whether any name leads to an open file.
-pub(crate) fn has_a_name(file: &File) -> io::Result<bool> {
+/// Whether an open file still has a directory entry.
+pub(crate) fn has_links(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 0)
 }
 
-/// Of the file that a path leads to; `None` where there is none.
+/// The identity of the file at a path, without its generation; `None` if there is no file.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     match std::fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(Some(of(&metadata))),
+        Ok(metadata) => Ok(Some(identity_of(&metadata))),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn of(metadata: &Metadata) -> Identity {
+fn identity_of(metadata: &Metadata) -> Identity {
     let since = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
     Identity { device: metadata.dev(), inode: metadata.ino(), created_ns, generation: None }
 }
 
-/// What to lock, or to ask of.
-fn record(kind: Mode, from: u64, count: u64) -> libc::flock {
+/// A request to take a lock, or to look for a conflicting one.
+fn flock_request(kind: Mode, from: u64, count: u64) -> libc::flock {
     let kind = match kind {
         Mode::Shared => libc::F_RDLCK,
         Mode::Exclusive => libc::F_WRLCK,
-        Mode::Free => libc::F_UNLCK,
+        Mode::Unlocked => libc::F_UNLCK,
     };
     #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "below 5; the type is another on each system")]
     libc::flock {
@@ -97,44 +101,35 @@ fn record(kind: Mode, from: u64, count: u64) -> libc::flock {
     }
 }
 
-/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`. Changing is one step.
+/// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts. A change is one step.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
-    match super::lock_open_file(file, &record(mode, byte, 1)) {
+    match lock_open_file(file, &flock_request(mode, byte, 1)) {
         Ok(()) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// Sets a shared lock on a byte of a directory.
-pub(crate) fn mark(directory: &File, byte: u64) -> io::Result<()> {
-    Ok(super::lock_open_file(directory, &record(Mode::Shared, byte, 1))?)
+/// Takes a shared lock on a byte of a directory.
+pub(crate) fn lock_directory(directory: &File, byte: u64) -> io::Result<()> {
+    Ok(lock_open_file(directory, &flock_request(Mode::Shared, byte, 1))?)
 }
 
-/// Whether another open file has a lock on any of so many bytes of a directory.
-pub(crate) fn is_marked(directory: &File, from: u64, count: u64) -> io::Result<bool> {
-    // To the system a count of 0 is everything from there on.
+/// Whether another open file holds a lock on any of `count` bytes of a directory.
+pub(crate) fn is_directory_locked(directory: &File, from: u64, count: u64) -> io::Result<bool> {
+    // For the system a count of 0 means all bytes from there on.
     if count == 0 {
         return Ok(false);
     }
-    let mut record = record(Mode::Exclusive, from, count);
-    super::test_open_file(directory, &mut record)?;
+    let mut record = flock_request(Mode::Exclusive, from, count);
+    test_open_file(directory, &mut record)?;
     #[allow(clippy::useless_conversion, reason = "the types are others on each system")]
     Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
 }
 
-/// Keeps memory from being written back and forgotten. `false` where the system does not let this process (`ulimit -l`).
-pub(crate) fn keep_in_memory(start: *mut u8, length: usize) -> bool {
+/// Keeps memory from being written back and dropped. `false` if the system does not allow it (`ulimit -l`).
+pub(crate) fn lock_in_memory(start: *mut u8, length: usize) -> bool {
     let Some(start) = std::ptr::NonNull::new(start.cast()) else { return false };
-    // SAFETY: it reads and writes nothing, and fails where there is no such memory.
+    // SAFETY: the call accesses no memory, and fails if the range is not mapped.
     unsafe { nix::sys::mman::mlock(start, length) }.is_ok()
-}
-
-/// Milliseconds on a clock that nobody sets.
-pub(super) fn clock_ms(clock: ClockId) -> io::Result<u64> {
-    let time = clock_gettime(clock)?;
-    match (u64::try_from(time.tv_sec()), u64::try_from(time.tv_nsec())) {
-        (Ok(seconds), Ok(nanos)) => Ok(seconds * 1000 + nanos / 1_000_000),
-        _ => Err(io::Error::other("the clock since the boot is negative")),
-    }
 }

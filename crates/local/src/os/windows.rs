@@ -1,8 +1,9 @@
 //! Windows.
 //!
-//! It has no id of its boot, so the mapped part is believed only while somebody else is attached: after the last process
-//! crashed, the next one begins at the ceiling. Locks of a directory are missing too, so a new file always waits. And after
-//! a crash locks are freed when the system finds the time.
+//! * There is no boot id, so the mapped state is used only while another process is attached. After the last process has crashed,
+//!   the next one begins at the ceiling.
+//! * A directory cannot be locked, so a new file always waits.
+//! * After a crash the system releases locks with a delay.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,22 +20,24 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
-use super::{HOSTS, INODES, Identity, Mode, Verdict};
-use crate::host::home;
+use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
+use super::identity::Identity;
+use super::lock_mode::Mode;
+use crate::environment::absolute_path_in;
 
-/// Whether directories can be marked.
-pub(crate) const MARKS_DIRECTORIES: bool = false;
+/// Whether a byte of a directory can be locked.
+pub(crate) const CAN_LOCK_DIRECTORIES: bool = false;
 
 /// Not known.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn boot() -> io::Result<Option<[u64; 2]>> {
+pub(crate) const fn boot_id() -> io::Result<Option<[u64; 2]>> {
     Ok(None)
 }
 
-/// Milliseconds since the boot, those of sleep included. Nobody sets this clock.
+/// Milliseconds since the boot, sleep included. This clock cannot be set.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) fn since_boot_ms() -> io::Result<u64> {
-    // SAFETY: it takes nothing and cannot fail.
+    // SAFETY: the call has no parameters and cannot fail.
     Ok(unsafe { GetTickCount64() })
 }
 
@@ -42,7 +45,7 @@ fn handle(file: &File) -> HANDLE {
     file.as_raw_handle().cast()
 }
 
-/// Opens a file, but nothing that a link leads to.
+/// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
 }
@@ -52,62 +55,62 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
-/// Makes a directory and those above it, with the permissions of where they are.
+/// Makes a directory and the missing ones above it. They inherit permissions.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// Nothing: a directory cannot be flushed, and NTFS keeps a journal of its own.
+/// Does nothing: a directory cannot be flushed, and NTFS keeps a journal.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn flush_directory(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// As above.
+/// Does nothing, as above.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn flush_on(_directory: &File, _device: u64) -> io::Result<()> {
+pub(crate) const fn flush_if_on(_directory: &File, _device: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing: a directory has no locks.
+/// Does nothing: a directory cannot be locked.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn mark(_directory: &File, _byte: u64) -> io::Result<()> {
+pub(crate) const fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Not shown.
+/// Windows does not show it.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn is_marked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
+pub(crate) const fn is_directory_locked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Not shown.
-pub(crate) const fn superblock(_file: &File) -> Option<u64> {
+/// Windows does not show it.
+pub(crate) const fn superblock_id(_file: &File) -> Option<u64> {
     None
 }
 
-/// Not done: marks are kept until the process ends.
+/// Not supported, so name locks are held until the process ends.
 pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce(*mut u8)) -> bool {
     false
 }
 
-/// Which disk a file is on, within a boot.
-pub(crate) fn disk(file: &File) -> io::Result<u64> {
+/// The id of the disk that a file is on, within a boot.
+pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     identity(file).map(|identity| identity.device)
 }
 
-/// Not asked for: Windows is compiled, and not run.
-pub(crate) const fn keep_in_memory(_start: *mut u8, _length: usize) -> bool {
+/// Not done: Windows is only compiled, not run.
+pub(crate) const fn lock_in_memory(_start: *mut u8, _length: usize) -> bool {
     true
 }
 
-/// Nothing: a file has the permissions of its directory.
+/// Does nothing: a file inherits the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn share(_file: &File, _directory: &Path) -> io::Result<()> {
+pub(crate) const fn copy_permissions(_file: &File, _directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing: what is allocated is allocated by writing it.
+/// Does nothing: writing the file allocates it.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn allocate(_file: &File, _length: u64) -> io::Result<()> {
     Ok(())
@@ -136,7 +139,7 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     let mut information = BY_HANDLE_FILE_INFORMATION::default();
-    // SAFETY: the handle is open, and the record is as large as the call writes.
+    // SAFETY: the handle is open, and the structure has the size that the call writes.
     if unsafe { GetFileInformationByHandle(handle(file), &raw mut information) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -145,19 +148,19 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     Ok(Identity {
         device: u64::from(information.dwVolumeSerialNumber),
         inode: wide(information.nFileIndexHigh, information.nFileIndexLow),
-        // In steps of 100 ns, since 1601: as good a mark as any.
+        // In steps of 100 ns since 1601. It is only compared.
         created_ns: wide(created.dwHighDateTime, created.dwLowDateTime),
         generation: None,
     })
 }
 
-/// A file that is open keeps its name.
+/// An open file keeps its name.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn has_a_name(_file: &File) -> io::Result<bool> {
+pub(crate) const fn has_links(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Of the file that a path leads to; `None` where there is none.
+/// The identity of the file at a path; `None` if there is no file.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     match OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path) {
         Ok(file) => identity(&file).map(Some),
@@ -166,29 +169,29 @@ pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
     }
 }
 
-/// Takes, changes or frees the lock on a byte, unless another open file is in the way: then `false`, and nothing is held.
-/// Changing is two steps, so it is done only where nobody else attaches or leaves.
+/// Takes, changes or releases the lock on a byte. `false` if the lock of another open file conflicts; then no lock is held. A
+/// change is two steps, so it is done only while no other process attaches or leaves.
 pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
-    let mut place = OVERLAPPED::default();
+    let mut offset = OVERLAPPED::default();
     #[expect(clippy::cast_possible_truncation, reason = "its two halves")]
     {
-        place.Anonymous.Anonymous.Offset = byte as u32;
-        place.Anonymous.Anonymous.OffsetHigh = (byte >> 32) as u32;
+        offset.Anonymous.Anonymous.Offset = byte as u32;
+        offset.Anonymous.Anonymous.OffsetHigh = (byte >> 32) as u32;
     }
-    // SAFETY: the handle is open, and the record outlives the call, which does not wait.
-    if unsafe { UnlockFileEx(handle(file), 0, 1, 0, &raw mut place) } == 0 {
+    // SAFETY: the handle is open, and the structure outlives the call, which does not wait.
+    if unsafe { UnlockFileEx(handle(file), 0, 1, 0, &raw mut offset) } == 0 {
         let error = io::Error::last_os_error();
         if !is(&error, ERROR_NOT_LOCKED) {
             return Err(error);
         }
     }
     let flags = match mode {
-        Mode::Free => return Ok(true),
+        Mode::Unlocked => return Ok(true),
         Mode::Shared => LOCKFILE_FAIL_IMMEDIATELY,
         Mode::Exclusive => LOCKFILE_FAIL_IMMEDIATELY | LOCKFILE_EXCLUSIVE_LOCK,
     };
     // SAFETY: as above.
-    if unsafe { LockFileEx(handle(file), flags, 0, 1, 0, &raw mut place) } != 0 {
+    if unsafe { LockFileEx(handle(file), flags, 0, 1, 0, &raw mut offset) } != 0 {
         return Ok(true);
     }
     let error = io::Error::last_os_error();
@@ -199,11 +202,11 @@ fn is(error: &io::Error, code: u32) -> bool {
     error.raw_os_error().and_then(|raw| u32::try_from(raw).ok()) == Some(code)
 }
 
-/// The name and the verdict of the file system that holds a file.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
+/// The name of the file system that holds a file, and whether it can hold a state file.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let mut name = [0_u16; 64];
     let null = std::ptr::null_mut();
-    // SAFETY: the handle is open, the length is that of `name`, and what is null is not written.
+    // SAFETY: the handle is open, the length is that of `name`, and null pointers are not written to.
     let status = unsafe {
         GetVolumeInformationByHandleW(handle(file), null, 0, null.cast(), null.cast(), null.cast(), name.as_mut_ptr(), 64)
     };
@@ -214,23 +217,23 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Verdict)> {
     let name = String::from_utf16_lossy(&name[..length]).to_lowercase();
     let mut remote = FILE_REMOTE_PROTOCOL_INFO::default();
     let size = u32::try_from(size_of::<FILE_REMOTE_PROTOCOL_INFO>()).unwrap_or(0);
-    // SAFETY: the handle is open, and the record has the size that is given.
+    // SAFETY: the handle is open, and the structure has the size that is given.
     let is_remote =
         unsafe { GetFileInformationByHandleEx(handle(file), FileRemoteProtocolInfo, (&raw mut remote).cast(), size) } != 0;
-    let verdict = match name.as_str() {
-        _ if is_remote => Verdict::Never(HOSTS),
-        "ntfs" | "refs" => Verdict::Sound,
-        "fat" | "fat32" | "exfat" => Verdict::Never(INODES),
-        _ => Verdict::Vouched,
+    let support = match name.as_str() {
+        _ if is_remote => Support::Unsupported(SHARED_BY_HOSTS),
+        "ntfs" | "refs" => Support::Supported,
+        "fat" | "fat32" | "exfat" => Support::Unsupported(UNSTABLE_INODES),
+        _ => Support::IfVouched,
     };
-    Ok((name, verdict))
+    Ok((name, support))
 }
 
 pub(crate) fn state_home() -> Option<PathBuf> {
-    home("LOCALAPPDATA")
+    absolute_path_in("LOCALAPPDATA")
 }
 
-/// The system lists no locks.
+/// Not known: the system does not list its locks.
 pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
     None
 }

@@ -1,4 +1,5 @@
-//! Which state file: where it lies, whose it is, and how it is made where there is none.
+//! Which state file the options lead to: its path, its file system, what its header must hold, and how it is made if there is
+//! none.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,33 +7,33 @@ use std::path::{Path, PathBuf};
 
 use frazil::{Code, Key, Machine, SequenceStart, Subject};
 
+use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
-use crate::host;
-use crate::live::Live;
-use crate::os::{self, Identity, Verdict};
+use crate::mapped::MappedState;
+use crate::os::{self, Identity, Support};
 
-/// A state file, by name.
+/// A state file that the options lead to.
 #[derive(Debug)]
-pub(crate) struct Target {
+pub(crate) struct FileSpec {
     path: PathBuf,
     scope: String,
     pub(crate) machine: Machine,
     pub(crate) sequence_start: SequenceStart,
-    /// The file system that the caller vouches for.
-    vouched: Option<String>,
+    /// The name of the file system that the caller vouches for.
+    vouched_file_system: Option<String>,
 }
 
-impl Target {
+impl FileSpec {
     pub(crate) fn new(
         dir: &Path,
         scope: String,
         machine: Machine,
         sequence_start: SequenceStart,
-        vouched: Option<String>,
+        vouched_file_system: Option<String>,
     ) -> Self {
         let path = dir.join(format!("{scope}-{:016x}-{}.frazil", machine.fingerprint(), machine.node()));
-        Self { path, scope, machine, sequence_start, vouched }
+        Self { path, scope, machine, sequence_start, vouched_file_system }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -43,13 +44,13 @@ impl Target {
         move |cause| Fault::failed(&self.path, doing, &cause)
     }
 
-    /// Opens the file, and makes it where there is none. Returns it with the name of its file system.
+    /// Opens the file, and makes it if there is none. Returns it with the name of its file system.
     pub(crate) fn open(&self) -> Result<(File, String), Fault> {
-        // Before the file is: a layer of a container has a file copied that is only opened.
+        // Checked before the file is opened: on a layer of a container, opening a file for writing copies it.
         if let Ok(directory) = os::open_directory(self.path.parent().unwrap_or(Path::new("/"))) {
             self.check_file_system(&directory)?;
         }
-        // A file that is deleted again and again in between is not one to rely on.
+        // Gives up on a file that is deleted each time it is made.
         for _ in 0..8 {
             match os::open(&self.path, false) {
                 Ok(file) => {
@@ -60,7 +61,7 @@ impl Target {
                     return Ok((file, file_system));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => self.make()?,
-                // A directory, or a link, which is not followed.
+                // A directory, or a link: links are not followed.
                 Err(_) if self.path.symlink_metadata().is_ok_and(|found| !found.is_file()) => {
                     return Err(Fault::corrupt(&self.path, "is no plain file"));
                 }
@@ -70,28 +71,29 @@ impl Target {
         Err(Fault::corrupt(&self.path, "is deleted as soon as it is made"))
     }
 
+    /// Returns the name of the file system, unless it cannot hold a state file.
     fn check_file_system(&self, file: &File) -> Result<String, Fault> {
-        let (name, verdict) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
+        let (name, support) = os::file_system(file).map_err(self.failed("asked for its file system"))?;
         let dir = self.path.parent().unwrap_or(&self.path).display();
-        let text = match verdict {
-            Verdict::Sound => return Ok(name),
-            Verdict::Vouched if self.vouched.as_deref() == Some(name.as_str()) => return Ok(name),
-            Verdict::Vouched => format!(
-                "{dir} is on {name}, which may be shared by hosts, or forget what it was told to keep: pass a dir on a disk of this \
+        let text = match support {
+            Support::Supported => return Ok(name),
+            Support::IfVouched if self.vouched_file_system.as_deref() == Some(name.as_str()) => return Ok(name),
+            Support::IfVouched => format!(
+                "{dir} is on {name}, which several hosts may share, or which may lose flushed data: pass a dir on a disk of this \
                  machine. If only this machine uses it, if it can be mapped, and if a flush there lasts, say so with \
                  fileSystem: \"{name}\""
             ),
-            Verdict::Never(why) => {
+            Support::Unsupported(why) => {
                 format!("{dir} is on {name}, which {why}: pass a dir on a disk of this machine (in a container, on a volume)")
             }
         };
         Err(Fault::new(Code::UnsupportedFileSystem, Subject::Dir, text))
     }
 
-    /// Whether a file is the one that this target means, and no copy of it.
+    /// Checks that a file is the one that this specification means, and not a copy of it.
     pub(crate) fn check(&self, header: &Header, identity: Identity, file_system: &str) -> Result<(), Fault> {
         let Header { fingerprint, node, scope, inode, created_ns, generation, .. } = header;
-        // What only one of the two sides knows says nothing.
+        // `None` where only one of the two sides is known.
         let same_time =
             [*created_ns, identity.created_ns].iter().all(|ns| *ns != 0).then_some(*created_ns == identity.created_ns);
         let same_use = generation.zip(identity.generation).map(|(written, found)| written == found);
@@ -104,9 +106,9 @@ impl Target {
             "belongs to another scope"
         } else if *inode != identity.inode || same.contains(&Some(false)) {
             "is a copy, and the file that it was copied from may have gone on"
-        } else if same == [None, None] && self.vouched.as_deref() != Some(file_system) {
+        } else if same == [None, None] && self.vouched_file_system.as_deref() != Some(file_system) {
             let text = format!(
-                "{} is on {file_system}, which tells neither when a file was made nor which use of its inode it is, so a copy cannot be \
+                "{} is on {file_system}, which records neither when a file was made nor the generation of its inode, so a copy cannot be \
                  told from the file: pass a dir on another file system. If nobody copies or restores the file, say so with \
                  fileSystem: \"{file_system}\"",
                 self.path.display()
@@ -118,32 +120,32 @@ impl Target {
         Err(Fault::corrupt(&self.path, what))
     }
 
-    /// Makes the file, or leaves it to another process that was faster. Whether an older file of its name is in use is seen
-    /// when this one is attached to.
+    /// Makes the file, unless another process was faster. Whether an older file of its name is in use is checked when this one is
+    /// opened.
     fn make(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let base = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
         self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         os::make_directories(dir).map_err(self.failed("made"))?;
-        // From the tick that has begun on: there was nothing before.
-        let ceiling_ms = self.machine.tick_from((host::wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
+        // A new file has issued nothing, so its window may begin with the tick that has just begun.
+        let ceiling_ms = self.machine.tick_from((wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
         self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
-        // What is made must be there after a crash too, in every directory on the way.
+        // Each directory that got a new entry is flushed, so that the file is there after a crash.
         for made in dir.ancestors().take(missing + 1) {
             os::flush_directory(made).map_err(self.failed("made"))?;
         }
         Ok(())
     }
 
-    /// Writes a new file under another name and links it to its own, so that it is there as a whole or not at all.
+    /// Writes a new file under a temporary name and links it to its own name, so that the file appears as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        // By chance, because process ids come again after a crash and in every container that has the directory; and by the
-        // process, because children that were forked alike draw alike.
+        // A random number, because process ids recur after a crash and in each container that shares the directory; and the
+        // process id, because forked children can draw the same random number.
         let temporary = dir.join(format!(".{name}.{:x}-{:016x}", std::process::id(), Key::random().halves()[0]));
         let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
-            // Somebody was faster.
+            // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             result => result,
         });
@@ -154,12 +156,13 @@ impl Target {
         result.and(removed)
     }
 
+    /// Writes and flushes a whole new file.
     fn fill_new(&self, temporary: &Path, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let file = os::open(temporary, true)?;
-        os::share(&file, dir)?;
-        let length = Live::file_len(self.machine.clock_ids());
+        os::copy_permissions(&file, dir)?;
+        let length = MappedState::file_len(self.machine.clock_ids());
         os::allocate(&file, length)?;
-        // Written in full: a block that is only allocated can still want room for its bookkeeping when it is first written.
+        // Written in full: the first write to a block that is only allocated can still need space for metadata.
         io::copy(&mut io::Read::take(io::repeat(0), length), &mut &file)?;
         let Identity { inode, created_ns, generation, .. } = os::identity(&file)?;
         let Self { machine, scope, .. } = self;
@@ -177,5 +180,62 @@ impl Target {
             Record { number, ceiling_ms }.write(&file)?;
         }
         file.sync_all()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use frazil::{Layout, Node};
+
+    use super::*;
+
+    fn spec(vouched_file_system: Option<&str>) -> FileSpec {
+        let machine = Machine::new(&Layout::named("default").unwrap(), Node::Id(7), 1000).unwrap();
+        let vouched_file_system = vouched_file_system.map(str::to_owned);
+        FileSpec::new(Path::new("/ids"), "shop".to_owned(), machine, SequenceStart::Zero, vouched_file_system)
+    }
+
+    fn header() -> Header {
+        let fingerprint = spec(None).machine.fingerprint();
+        let scope = "shop".to_owned();
+        Header { fingerprint, node: 7, scope, inode: 5, created_ns: 9, generation: Some(3), key: [1, 2] }
+    }
+
+    const FILE: Identity = Identity { device: 1, inode: 5, created_ns: 9, generation: Some(3) };
+
+    // docs/safety.md: 16
+    #[test]
+    fn a_file_is_used_only_where_its_header_names_it() {
+        let check = |header: Header, identity| spec(None).check(&header, identity, "ext4").map_err(|fault| fault.to_string());
+        let refused = |header, identity, text: &str| {
+            let fault = check(header, identity).unwrap_err();
+            assert!(fault.contains(text), "{fault}");
+        };
+        check(header(), FILE).unwrap();
+        refused(Header { fingerprint: 1, ..header() }, FILE, "belongs to another layout");
+        refused(Header { node: 8, ..header() }, FILE, "belongs to another node id");
+        refused(Header { scope: "default".to_owned(), ..header() }, FILE, "belongs to another scope");
+        refused(header(), Identity { inode: 6, ..FILE }, "is a copy");
+        refused(header(), Identity { created_ns: 10, ..FILE }, "is a copy");
+        refused(header(), Identity { generation: Some(4), ..FILE }, "is a copy");
+        // A disk that comes back under another number is no copy: see the mapped state.
+        check(header(), Identity { device: 2, ..FILE }).unwrap();
+    }
+
+    // docs/safety.md: 16
+    #[test]
+    fn one_of_the_two_marks_of_an_inode_number_is_enough_and_none_needs_a_caller_who_vouches() {
+        let check = |vouched, identity| spec(vouched).check(&header(), identity, "fuse").map_err(|fault| fault.code());
+        let without_time = Identity { created_ns: 0, ..FILE };
+        let without_generation = Identity { generation: None, ..FILE };
+        let without_both = Identity { created_ns: 0, generation: None, ..FILE };
+        assert_eq!([check(None, without_time), check(None, without_generation)], [Ok(()); 2]);
+        assert_eq!(check(None, Identity { generation: Some(4), ..without_time }), Err(Code::StateFileCorrupt));
+        assert_eq!(check(None, Identity { created_ns: 10, ..without_generation }), Err(Code::StateFileCorrupt));
+        assert_eq!(check(None, without_both), Err(Code::UnsupportedFileSystem));
+        assert_eq!(check(Some("nfs"), without_both), Err(Code::UnsupportedFileSystem));
+        assert_eq!(check(Some("fuse"), without_both), Ok(()));
     }
 }

@@ -1,0 +1,262 @@
+//! A state file that this process is attached to: extending its window, and ending its use.
+//!
+//! * **The last process to leave** closes the state: it takes the word away, and only then lowers the ceiling to the end of the
+//!   last tick used.
+//! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can
+//!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
+//!   ([`crate::name_locks`]).
+//! * **After a failed flush** nothing is issued until the file system is mounted again. Then the state begins at the ceiling that
+//!   is read from the disk, which is above all that was issued.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use frazil::{Code, Error, Machine, SequenceStart, StateAtomics, Subject};
+
+use crate::ceiling::{Ceiling, Raise, WINDOW_MS};
+use crate::clock::wall_ms;
+use crate::fault::Fault;
+use crate::file_spec::FileSpec;
+use crate::first_id;
+use crate::locks::{self, FileLock, Mode};
+use crate::mapped::{MappedState, Slot};
+use crate::mutex::lock;
+use crate::name_locks::NameLocks;
+use crate::os::{self, Identity};
+use crate::process;
+
+/// How long to wait for another process that raises the ceiling: far longer than a flush takes.
+const RAISE_LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long leaving waits for another process that attaches, leaves or raises. If that takes longer, the ceiling stays where it
+/// is, as after a crash.
+const LEAVE_LOCK_WAIT: Duration = Duration::from_millis(200);
+
+/// A state file that this process is attached to. The ceiling's thread shares it.
+#[derive(Debug)]
+pub(crate) struct AttachedFile {
+    pub(crate) path: PathBuf,
+    // The fields are dropped in this order. The mapping refers to the open file too, so the kernel frees the file's locks when
+    // the mapping is dropped, after those of the name.
+    pub(crate) file: File,
+    pub(crate) identity: Identity,
+    pub(crate) file_system: String,
+    pub(crate) name_locks: NameLocks,
+    pub(crate) mapped: MappedState,
+    pub(crate) sequence_start: SequenceStart,
+    pub(crate) machine: Machine,
+    /// The process that attached. A forked child has the same locks, so it must not use them.
+    process: u64,
+    /// Serializes the threads of this process, because they share the locks of the open file.
+    raising: Mutex<()>,
+    /// Set once the path leads to another file: the Unix millisecond at which all that was issued from this file is over.
+    name_free_at_ms: Mutex<Option<u64>>,
+    fault: Mutex<Option<Fault>>,
+    has_fault: AtomicBool,
+    left: AtomicBool,
+    /// How often this process raised the ceiling.
+    pub(crate) raises: AtomicU64,
+}
+
+impl AttachedFile {
+    pub(crate) fn new(
+        spec: &FileSpec,
+        file: File,
+        identity: Identity,
+        file_system: String,
+        name_locks: NameLocks,
+        mapped: MappedState,
+    ) -> Self {
+        Self {
+            path: spec.path().to_owned(),
+            file,
+            identity,
+            file_system,
+            name_locks,
+            mapped,
+            sequence_start: spec.sequence_start,
+            machine: spec.machine,
+            process: process::unique_id(),
+            raising: Mutex::new(()),
+            name_free_at_ms: Mutex::new(None),
+            fault: Mutex::new(None),
+            has_fault: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+            raises: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn atomics(&self) -> StateAtomics<'_> {
+        self.mapped.atomics(self.sequence_start)
+    }
+
+    pub(crate) const fn ceiling(&self) -> Ceiling<'_> {
+        Ceiling::new(&self.file, &self.mapped)
+    }
+
+    /// How long it is until the first ID.
+    pub(crate) fn wait_ms(&self) -> Result<u64, Fault> {
+        let failed = |cause| Fault::failed(&self.path, "read", &cause);
+        let now_ms = self.ceiling().trusted_ms(wall_ms()).map_err(failed)?;
+        let (atomics, machine) = (self.atomics(), &self.machine);
+        let from_ms = atomics.from_ms();
+        let wait_ms = first_id::wait_ms(machine, from_ms, atomics.word.load(Ordering::Acquire), now_ms);
+        first_id::refuse_far_ahead(&self.path, machine, now_ms.saturating_add(wait_ms), now_ms)?;
+        Ok(wait_ms)
+    }
+
+    /// The refusal of a file of which a flush has failed.
+    pub(crate) fn flush_failed_before(&self) -> Fault {
+        let text = format!(
+            "{} could not be flushed to its disk, so what it reserved is not certain to last: check the disk, then unmount its file \
+             system and mount it anew, or restart the machine; or pass another node, or a dir on another disk",
+            self.path.display()
+        );
+        Fault::new(Code::StateFileFailed, Subject::Dir, text)
+    }
+
+    /// The refusal of a file of which this flush has failed.
+    pub(crate) fn flush_failed(&self, cause: &io::Error) -> Fault {
+        Fault::failed(&self.path, "flushed to disk, so nothing more is minted from it", cause)
+    }
+
+    pub(crate) fn same_process(&self) -> bool {
+        self.process == process::unique_id()
+    }
+
+    /// Why this process issues nothing more from the file, if so.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        if self.has_fault.load(Ordering::Acquire) {
+            return lock(&self.fault).clone();
+        }
+        if self.same_process() {
+            return None;
+        }
+        let text =
+            format!("{} was opened by the process that forked this one: open it again in this process", self.path.display());
+        Some(Fault::new(Code::Closed, Subject::Generator, text))
+    }
+
+    /// Ends the use of the file by this process, for good. The first fault is kept.
+    fn fail(&self, fault: Fault) -> Error {
+        let error = fault.error();
+        lock(&self.fault).get_or_insert(fault);
+        self.has_fault.store(true, Ordering::Release);
+        error
+    }
+
+    /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
+    /// when it is deleted.
+    pub(crate) fn is_at_path(&self) -> io::Result<bool> {
+        Ok(self.identity.is_at(os::identity_at(&self.path)?) && os::has_links(&self.file)?)
+    }
+
+    /// Extends the window to `until_ms` at least, and returns the trusted time.
+    pub(crate) fn raise(&self, until_ms: u64, now_ms: u64) -> Result<u64, Error> {
+        if let Some(fault) = self.fault() {
+            return Err(fault.error());
+        }
+        let failed = |doing| move |cause: io::Error| self.fail(Fault::failed(&self.path, doing, &cause));
+        let _thread = lock(&self.raising);
+        let Some(_process) = locks::hold(&self.file, FileLock::Raise, RAISE_LOCK_WAIT).map_err(failed("locked"))? else {
+            return Err(Error::retry_after(Code::LeaseExpired, 10));
+        };
+        if self.left.load(Ordering::Acquire) {
+            return Err(Error::refusal(Code::Closed, Subject::Generator));
+        }
+        let ceiling = self.ceiling();
+        if ceiling.has_failed() {
+            return Err(self.fail(self.flush_failed_before()));
+        }
+        let needed = ceiling.needed(until_ms, now_ms).map_err(failed("used, because there is no clock"))?;
+        let Raise { trusted_ms, ceiling_ms: Some(ceiling_ms) } = needed else { return Ok(needed.trusted_ms) };
+        if !self.is_at_path().map_err(failed("found"))? {
+            return Err(self.abandon());
+        }
+        ceiling.move_to(ceiling_ms).map_err(|cause| self.fail(self.flush_failed(&cause)))?;
+        self.raises.fetch_add(1, Ordering::Relaxed);
+        Ok(trusted_ms)
+    }
+
+    /// Raises the ceiling before a call needs it. The next call finds a fault.
+    pub(crate) fn raise_ahead(&self) {
+        let now_ms = wall_ms();
+        let _: Result<u64, Error> = self.raise(now_ms.saturating_add(WINDOW_MS), now_ms);
+    }
+
+    /// How far the window reaches beyond the clock.
+    pub(crate) fn window_left_ms(&self) -> u64 {
+        self.mapped.get(Slot::WindowEnd).saturating_sub(wall_ms())
+    }
+
+    /// A number that changes when IDs are minted.
+    pub(crate) fn word(&self) -> u64 {
+        self.mapped.get(Slot::Word)
+    }
+
+    /// Ends minting from a file that the path does not lead to any more.
+    fn abandon(&self) -> Error {
+        let text = format!(
+            "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
+            self.path.display()
+        );
+        let error = self.fail(Fault::new(Code::StateFileCorrupt, Subject::Dir, text));
+        let mut free_at_ms = lock(&self.name_free_at_ms);
+        // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
+        // afterwards, from a new mapping.
+        if free_at_ms.is_none()
+            && self.mapped.make_private()
+            && let Ok(mapped) = MappedState::map(&self.file, self.machine.clock_ids())
+        {
+            *free_at_ms = Some(mapped.atomics(self.sequence_start).used_until_ms(&self.machine));
+        }
+        error
+    }
+
+    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from an abandoned
+    /// file is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
+    pub(crate) fn check_path(&self) {
+        let is_over = lock(&self.name_free_at_ms).map(|free_at_ms| wall_ms() >= free_at_ms);
+        match is_over {
+            Some(true) => self.name_locks.release(),
+            Some(false) => {}
+            // If the path cannot be looked up, nothing is known. The next raise reports it.
+            None if self.is_at_path().unwrap_or(true) => {}
+            None => {
+                let _thread = lock(&self.raising);
+                let _: Error = self.abandon();
+            }
+        }
+    }
+
+    /// Leaves the file. The last process to leave lowers the ceiling, so that a start in another boot has less to wait for. If
+    /// that fails, that wait is all that is lost.
+    pub(crate) fn leave(&self) -> io::Result<()> {
+        self.left.store(true, Ordering::Release);
+        // In a forked child the mutex itself may be held by a thread that does not exist there, so the child returns here.
+        if self.fault().is_some() || self.ceiling().has_failed() {
+            return Ok(());
+        }
+        let _thread = lock(&self.raising);
+        let Some(_attaching) = locks::hold(&self.file, FileLock::Attach, LEAVE_LOCK_WAIT)? else { return Ok(()) };
+        let alone = locks::set(&self.file, FileLock::Attached, Mode::Exclusive)?;
+        // A forked child has the same lock, and is attached for as long as it lives.
+        locks::set(&self.file, FileLock::Attached, Mode::Shared)?;
+        if !alone || !self.is_at_path()? {
+            return Ok(());
+        }
+        let Some(_raising) = locks::hold(&self.file, FileLock::Raise, LEAVE_LOCK_WAIT)? else { return Ok(()) };
+        let (atomics, until_ms) = (self.atomics(), self.mapped.get(Slot::WindowEnd));
+        let from_ms = atomics.from_ms();
+        let Some(used_ms) = atomics.close(&self.machine) else { return Ok(()) };
+        let ceiling_ms = used_ms.max(from_ms).min(until_ms);
+        if ceiling_ms < until_ms {
+            // While this runs, the disk holds less than the window, but there is no word to mint from.
+            self.ceiling().move_to(ceiling_ms)?;
+        }
+        Ok(())
+    }
+}

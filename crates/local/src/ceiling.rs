@@ -1,0 +1,201 @@
+//! The ceiling of a state file: the record on disk, and the end of the window in the mapped state.
+//!
+//! * **The ceiling is on disk before the window reaches it.** The record is written and flushed, and only then does the end of
+//!   the window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
+//! * **A failed write or flush is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel may
+//!   have dropped the pages and report the next flush as a success.
+//! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.
+//!
+//! All methods that write need the lock [`crate::locks::FileLock::Raise`].
+
+use std::fs::File;
+use std::io;
+
+use crate::clock::wall_ms;
+use crate::disk::Record;
+use crate::mapped::{MappedState, Slot};
+use crate::os;
+
+/// How far the ceiling is raised ahead of the clock.
+pub(crate) const WINDOW_MS: u64 = 3000;
+
+/// The ceiling of an open state file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ceiling<'a> {
+    file: &'a File,
+    mapped: &'a MappedState,
+}
+
+/// What a call that extends the window needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Raise {
+    /// The time to mint with.
+    pub(crate) trusted_ms: u64,
+    /// The ceiling to raise to; `None` if the window reaches far enough.
+    pub(crate) ceiling_ms: Option<u64>,
+}
+
+impl Raise {
+    /// The caller's clock shows `now_ms`, and it needs the window up to `until_ms`. The window reaches to `end_ms` now.
+    const fn needed(until_ms: u64, now_ms: u64, trusted_ms: u64, end_ms: u64) -> Self {
+        // If the clock is not trusted, what the caller needs is counted from the trusted time.
+        let until_ms = if trusted_ms == now_ms { until_ms } else { trusted_ms.saturating_add(1) };
+        let ahead_ms = trusted_ms.saturating_add(WINDOW_MS);
+        let ceiling_ms = if until_ms > ahead_ms { until_ms } else { ahead_ms };
+        Self { trusted_ms, ceiling_ms: if end_ms >= until_ms { None } else { Some(ceiling_ms) } }
+    }
+}
+
+impl<'a> Ceiling<'a> {
+    pub(crate) const fn new(file: &'a File, mapped: &'a MappedState) -> Self {
+        Self { file, mapped }
+    }
+
+    /// Whether a write or flush has failed in this mount.
+    pub(crate) fn has_failed(self) -> bool {
+        self.mapped.get(Slot::FlushFailed) != 0
+    }
+
+    /// The trusted time when the clock shows `now_ms`.
+    pub(crate) fn trusted_ms(self, now_ms: u64) -> io::Result<u64> {
+        Ok(self.mapped.trusted_clock().trusted_ms(now_ms, os::since_boot_ms()?))
+    }
+
+    /// Reads the clocks, and notes what the reading says of the wall clock.
+    pub(crate) fn observe_clocks(self) -> io::Result<()> {
+        let (before, since_boot_ms) = (self.mapped.trusted_clock(), os::since_boot_ms()?);
+        let after = before.after_reading(wall_ms(), since_boot_ms);
+        if after != before {
+            self.mapped.set_trusted_clock(after);
+        }
+        Ok(())
+    }
+
+    /// What a call needs whose clock shows `now_ms`, and that wants to issue IDs up to `until_ms`.
+    pub(crate) fn needed(self, until_ms: u64, now_ms: u64) -> io::Result<Raise> {
+        self.observe_clocks()?;
+        let trusted_ms = self.trusted_ms(now_ms)?;
+        Ok(Raise::needed(until_ms, now_ms, trusted_ms, self.mapped.get(Slot::WindowEnd)))
+    }
+
+    /// Moves the ceiling, on disk first. Lowering it needs a state that is closed.
+    pub(crate) fn move_to(self, ceiling_ms: u64) -> io::Result<()> {
+        self.noting_failure(self.write(ceiling_ms))
+    }
+
+    /// Flushes the file.
+    pub(crate) fn flush(self) -> io::Result<()> {
+        self.noting_failure(self.file.sync_data())
+    }
+
+    /// Flushes the file, and raises the ceiling with the same flush if the next call would raise it above `ceiling_ms`.
+    pub(crate) fn flush_or_raise(self, ceiling_ms: u64) -> io::Result<()> {
+        self.noting_failure(
+            self.trusted_ms(wall_ms())
+                .map(|now_ms| now_ms.saturating_add(WINDOW_MS))
+                .and_then(|raised_ms| if raised_ms <= ceiling_ms { self.file.sync_data() } else { self.write(raised_ms) }),
+        )
+    }
+
+    /// Makes a ceiling durable, and then moves the end of the window there.
+    fn write(self, ceiling_ms: u64) -> io::Result<()> {
+        let number = self.mapped.get(Slot::RecordNumber) + 1;
+        Record { number, ceiling_ms }.write(self.file)?;
+        // `fdatasync`: the length does not change, and the blocks are allocated.
+        self.file.sync_data()?;
+        self.mapped.set(Slot::RecordNumber, number);
+        self.mapped.set(Slot::WindowEnd, ceiling_ms);
+        Ok(())
+    }
+
+    fn noting_failure(self, result: io::Result<()>) -> io::Result<()> {
+        result.inspect_err(|_| self.mapped.set(Slot::FlushFailed, 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use super::*;
+
+    #[test]
+    fn the_ceiling_is_raised_where_the_window_is_too_short_and_by_the_trusted_time() {
+        let raise = |trusted_ms, ceiling_ms| Raise { trusted_ms, ceiling_ms };
+        // The clock is trusted.
+        assert_eq!(Raise::needed(50, 10, 10, 50), raise(10, None), "the window reaches as far");
+        assert_eq!(Raise::needed(50, 10, 10, 49), raise(10, Some(10 + WINDOW_MS)));
+        assert_eq!(Raise::needed(9000, 10, 10, 50), raise(10, Some(9000)), "further than a window");
+        // The clock shows a year ahead: what the caller wants does not count.
+        assert_eq!(Raise::needed(900_000, 800_000, 10, 11), raise(10, None));
+        assert_eq!(Raise::needed(900_000, 800_000, 10, 10), raise(10, Some(10 + WINDOW_MS)));
+        assert_eq!(Raise::needed(u64::MAX, u64::MAX, u64::MAX, 5), raise(u64::MAX, Some(u64::MAX)));
+    }
+
+    /// A state file without a header, with the ceiling 0 and a mapped state of zeros.
+    struct Sample {
+        path: std::path::PathBuf,
+        file: File,
+        mapped: MappedState,
+    }
+
+    impl Sample {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("frazil-ceiling-{name}-{}", std::process::id()));
+            let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+            file.set_len(MappedState::file_len(0)).unwrap();
+            for number in [0, 1] {
+                Record { number, ceiling_ms: 0 }.write(&file).unwrap();
+            }
+            let mapped = MappedState::map(&file, 0).unwrap();
+            mapped.set(Slot::RecordNumber, 1);
+            Self { path, file, mapped }
+        }
+
+        /// The record on disk, and the number, the end of the window and the failure in the mapped state.
+        fn state(&self) -> (Record, [u64; 3]) {
+            let numbers = [Slot::RecordNumber, Slot::WindowEnd, Slot::FlushFailed].map(|slot| self.mapped.get(slot));
+            (Record::read(&self.file).unwrap().unwrap(), numbers)
+        }
+    }
+
+    impl Drop for Sample {
+        fn drop(&mut self) {
+            drop(std::fs::remove_file(&self.path));
+        }
+    }
+
+    #[test]
+    fn moving_the_ceiling_writes_the_next_record_and_then_moves_the_window() {
+        let sample = Sample::new("moves");
+        let ceiling = Ceiling::new(&sample.file, &sample.mapped);
+        ceiling.move_to(7000).unwrap();
+        assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 0]));
+        ceiling.move_to(6000).unwrap();
+        assert_eq!(sample.state(), (Record { number: 3, ceiling_ms: 6000 }, [3, 6000, 0]));
+        assert!(!ceiling.has_failed());
+    }
+
+    // docs/safety.md: 10, 17
+    #[test]
+    fn a_write_that_fails_leaves_the_window_where_it_was_and_is_noted() {
+        let sample = Sample::new("fails");
+        Ceiling::new(&sample.file, &sample.mapped).move_to(7000).unwrap();
+        let read_only = File::open(&sample.path).unwrap();
+        let ceiling = Ceiling::new(&read_only, &sample.mapped);
+        ceiling.move_to(9000).unwrap_err();
+        assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 1]));
+        assert!(ceiling.has_failed());
+    }
+
+    #[test]
+    fn an_opening_raises_the_ceiling_with_its_flush_unless_it_is_high_enough() {
+        let sample = Sample::new("opening");
+        let ceiling = Ceiling::new(&sample.file, &sample.mapped);
+        ceiling.flush_or_raise(u64::MAX).unwrap();
+        assert_eq!(sample.state().0.number, 1);
+        ceiling.flush_or_raise(0).unwrap();
+        assert_eq!(sample.state().0.number, 2);
+        assert!(sample.mapped.get(Slot::WindowEnd) >= WINDOW_MS);
+    }
+}

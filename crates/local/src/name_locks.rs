@@ -1,0 +1,162 @@
+//! The locks of a state file's name: shared locks on the directories above the file.
+//!
+//! While a process uses a file, the file can be moved, deleted, put back or covered by a mount. Then another file has its name,
+//! and the locks of one file say nothing about the other. So each process that uses a file also takes a shared lock on one byte
+//! of every directory above it. The byte depends on two things:
+//!
+//! * **the name**: the path of the file from that directory on. Other names have other bytes;
+//! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
+//!
+//! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
+//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched
+//! to another directory.
+//!
+//! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
+//! then releases its locks. So two files of one name are never minted from at the same time.
+//!
+//! The locks belong to the open file description (`F_OFD_SETLK`). Any user who can read a directory can take one; while it is
+//! held, the worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory
+//! cannot be opened for writing. A forked child inherits them, so it counts as a user for as long as it lives.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use siphasher::sip::SipHasher24;
+
+use crate::os::{self, Identity, Mode};
+
+/// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
+/// thousand names below one directory the probability is one in half a million.
+const NAME_BITS: u32 = 38;
+/// How many bits of a hash stand for the file. If the hashes of two files of one name are equal, which has a probability of
+/// 2^-24, one does not see the other. The two hashes have 62 bits together: a lock's byte must be below 2^63.
+const FILE_BITS: u32 = 24;
+
+/// The name locks of one user of a file.
+#[derive(Debug)]
+pub(crate) struct NameLocks {
+    directories: Vec<LockedDirectory>,
+    /// Whether a directory could not be locked, so that another file of the name can be in use without being seen.
+    incomplete: bool,
+}
+
+#[derive(Debug)]
+struct LockedDirectory {
+    directory: File,
+    /// The first byte of the name, and the byte of this file.
+    name: u64,
+    file: u64,
+}
+
+/// The upper bits of a hash.
+fn bits_of(bytes: &[u8], bits: u32) -> u64 {
+    SipHasher24::new().hash(bytes) >> (u64::BITS - bits)
+}
+
+impl NameLocks {
+    /// Locks every directory above a file, as far as permissions and the file systems allow it.
+    ///
+    /// # Errors
+    /// The directory that cannot be opened for another reason than permissions.
+    pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
+        let mut locks = Self { directories: Vec::new(), incomplete: !os::CAN_LOCK_DIRECTORIES };
+        let Identity { device, inode, created_ns, generation } = identity;
+        let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
+        let own = bits_of(numbers.as_flattened(), FILE_BITS);
+        locks.lock_above(path, own)?;
+        let parent = path.parent().unwrap_or(path);
+        let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
+        if leads_to != parent {
+            locks.lock_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
+        }
+        Ok(locks)
+    }
+
+    fn lock_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
+        for directory in path.ancestors().skip(1) {
+            let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
+            let name = bits_of(name.as_encoded_bytes(), NAME_BITS) << FILE_BITS;
+            let opened = match os::open_directory(directory) {
+                Ok(opened) => opened,
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
+                    self.incomplete = true;
+                    continue;
+                }
+                Err(cause) => return Err((directory.to_owned(), cause)),
+            };
+            let locked = LockedDirectory { directory: opened, name, file: name + own };
+            // A file system without such locks on directories shows no users.
+            self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
+            self.directories.push(locked);
+        }
+        Ok(())
+    }
+
+    /// Whether another file of this name is in use, as far as the directories tell.
+    pub(crate) fn other_file_in_use(&self) -> bool {
+        self.directories.iter().any(|LockedDirectory { directory, name, file }| {
+            let after = file + 1;
+            let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
+            others.into_iter().any(|(from, count)| os::is_directory_locked(directory, from, count).unwrap_or(true))
+        })
+    }
+
+    /// Whether another file of this name can be in use without being seen.
+    pub(crate) const fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// Releases the locks before the file is closed.
+    pub(crate) fn release(&self) {
+        for LockedDirectory { directory, file, .. } in &self.directories {
+            // Releasing cannot fail on an open directory, and closing it releases the lock in any case.
+            let _: io::Result<bool> = os::lock(directory, *file, Mode::Unlocked);
+        }
+    }
+
+    /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The
+    /// entries of other file systems existed before it was mounted.
+    pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
+        self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use super::*;
+
+    fn identity(inode: u64) -> Identity {
+        Identity { device: 1, inode, created_ns: 0, generation: None }
+    }
+
+    #[test]
+    fn another_file_of_a_name_is_seen_and_the_same_file_and_other_names_are_not() {
+        let top = std::env::temp_dir().join(format!("frazil-name-locks-{}", std::process::id()));
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        let lock = |name: &str, inode| NameLocks::acquire(&top.join(name), identity(inode)).unwrap();
+        let first = lock("a/b/ids", 1);
+        assert!(!first.other_file_in_use());
+        let same = lock("a/b/ids", 1);
+        let others = [lock("a/b/other", 2), lock("a/ids", 3)];
+        assert!(!same.other_file_in_use() && !first.other_file_in_use());
+        drop(others);
+        let second = lock("a/b/ids", 2);
+        assert!(second.other_file_in_use() && first.other_file_in_use() && same.other_file_in_use());
+        drop(second);
+        assert!(!first.other_file_in_use());
+        // The nearest directories are replaced: those above them show the locks.
+        std::fs::rename(top.join("a"), top.join("old")).unwrap();
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        let replaced = lock("a/b/ids", 4);
+        assert!(replaced.other_file_in_use());
+        first.release();
+        assert!(replaced.other_file_in_use());
+        same.release();
+        assert!(!replaced.other_file_in_use());
+        std::fs::remove_dir_all(top).unwrap();
+    }
+}

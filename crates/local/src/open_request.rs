@@ -1,0 +1,87 @@
+//! A request to open a state file: checks the options, and finds the file that they lead to. Both ways of opening use it.
+
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use frazil::page::is_scope;
+use frazil::{Code, DEFAULT_SCOPE, Error, Machine, Rule, SequenceStart, Subject};
+
+use crate::attachment::Attachment;
+use crate::clock::wall_ms;
+use crate::environment::{orchestrator, path_in};
+use crate::fault::Fault;
+use crate::file_spec::FileSpec;
+use crate::open_files::attach_or_share;
+use crate::os;
+
+/// The default of how long an opening may wait for the first ID.
+const START_WAIT_MS: u64 = 3500;
+
+/// What was asked for. Both the options of [`crate::Local::open`] and the request of `Snowflake.local()` lead to it.
+pub(crate) struct OpenRequest {
+    pub(crate) machine: Machine,
+    pub(crate) node_missing: bool,
+    pub(crate) sequence_start: SequenceStart,
+    pub(crate) dir: Option<PathBuf>,
+    pub(crate) scope: Option<String>,
+    pub(crate) file_system: Option<String>,
+    pub(crate) start_wait_ms: Option<u64>,
+}
+
+impl OpenRequest {
+    /// Checks the request and attaches to the file. Returns also how long it is until the first ID.
+    pub(crate) fn attach(self) -> Result<(Arc<Attachment>, u64), Fault> {
+        if self.node_missing
+            && let Some((variable, orchestrator)) = orchestrator()
+        {
+            let text = format!(
+                "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
+                 container without a node would mint the same IDs. Number them and pass node. If there is only one machine and \
+                 the layout has no node field, pass \"none\""
+            );
+            return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
+        }
+        let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
+        let epoch_ms = self.machine.tick_from(0);
+        let spec = self.spec()?;
+        // No state can begin there, and such a clock must not count as a sighting in the file.
+        if wall_ms() < epoch_ms {
+            return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
+        }
+        let (attachment, wait_ms) = attach_or_share(&spec, start_wait_ms)?;
+        if wait_ms > start_wait_ms {
+            return Err(Error::retry_after(Code::ClockBackward, wait_ms).into());
+        }
+        Ok((attachment, wait_ms))
+    }
+
+    /// The file that the options lead to.
+    fn spec(self) -> Result<FileSpec, Fault> {
+        let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
+        let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
+        if !is_scope(&scope) {
+            return Err(invalid(Subject::Scope, Rule::NameSyntax).into());
+        }
+        let dir = match self.dir {
+            Some(dir) if dir.as_os_str().is_empty() || dir.as_os_str().as_encoded_bytes().contains(&0) => {
+                return Err(invalid(Subject::Dir, Rule::APath).into());
+            }
+            Some(dir) => dir,
+            None => default_dir().ok_or_else(|| {
+                let text = "dir must be given: there is no home directory here (HOME), nor STATE_DIRECTORY or XDG_STATE_HOME";
+                Fault::new(Code::InvalidOption, Subject::Dir, text.to_owned())
+            })?,
+        };
+        let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
+        Ok(FileSpec::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
+    }
+}
+
+/// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the
+/// platform puts such files. `None` if there is neither.
+fn default_dir() -> Option<PathBuf> {
+    // systemd joins several directories with colons.
+    let service = path_in("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
+    service.or_else(os::state_home).map(|dir| dir.join("frazil"))
+}

@@ -1,0 +1,141 @@
+//! How a state starts when its file is opened, decided from what is known of it. No I/O.
+//!
+//! The mapped state may be used as it is only if it is certain to be current. While other processes are attached it is, because
+//! they share the memory. Otherwise it needs proof ([`Mapping::Proven`]). Without proof the state is initialized at the ceiling
+//! on disk, and nothing was issued at or above the ceiling.
+
+/// What is known of the mapped state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mapping {
+    /// Another process is attached, so the mapping is memory that both share.
+    InUse,
+    /// It was written in another boot or mount.
+    Stale,
+    /// It was written in this boot and, as far as mounts can be told apart, in this mount. The rest of the proof is missing.
+    Unproven,
+    /// It was written in this boot and this mount, and it knows the newest record on disk. A flush has to succeed too.
+    Proven,
+}
+
+impl Mapping {
+    /// What is known of a mapping that no process uses. `same_boot_and_mount` is also true if the boot is the same and mounts
+    /// cannot be told apart.
+    pub(crate) const fn of_unused_file(same_boot_and_mount: bool, mount_is_known: bool, knows_newest_record: bool) -> Self {
+        match (same_boot_and_mount, mount_is_known && knows_newest_record) {
+            (false, _) => Self::Stale,
+            (true, false) => Self::Unproven,
+            (true, true) => Self::Proven,
+        }
+    }
+}
+
+/// What the mapped word and the start of the mapped window say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// All ones: the last process that left has closed the state.
+    Closed,
+    /// The sequence starts where this process wants it to.
+    SameSequenceStart,
+    OtherSequenceStart,
+}
+
+/// What the decision depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) mapping: Mapping,
+    /// Whether a flush has failed.
+    pub(crate) flush_failed: bool,
+    pub(crate) word: Word,
+    /// Whether another file of the same name may have issued IDs ahead of the clock.
+    pub(crate) other_file_was_used: bool,
+}
+
+/// How the state starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Not at all: after a failed flush the kernel may call the next flush a success.
+    RefuseAfterFailedFlush,
+    /// Not at all: other processes use the file with another start of the sequence.
+    RefuseConflict,
+    /// All mapped numbers are written again, and the window begins at the ceiling.
+    Initialize,
+    /// A closed state starts again at the ceiling.
+    AtCeiling,
+    /// The state is closed, and starts again after the last tick that it used.
+    AfterLastTick,
+    /// The state goes on as it is.
+    Continue,
+}
+
+impl Start {
+    pub(crate) const fn decide(facts: Facts) -> Self {
+        let Facts { mapping, flush_failed, word, other_file_was_used } = facts;
+        match (mapping, word) {
+            // The failure in a stale mapping does not count: since then the file system was mounted again.
+            (Mapping::InUse | Mapping::Unproven | Mapping::Proven, _) if flush_failed => Self::RefuseAfterFailedFlush,
+            (Mapping::Stale | Mapping::Unproven, _) => Self::Initialize,
+            (Mapping::InUse | Mapping::Proven, Word::Closed) => Self::AtCeiling,
+            (Mapping::InUse, Word::OtherSequenceStart) => Self::RefuseConflict,
+            // Positions of a tick are other IDs if the sequence starts elsewhere, so the tick must be another one too.
+            (Mapping::Proven, Word::OtherSequenceStart) => Self::AfterLastTick,
+            // If other processes are attached, the state is theirs too and goes on.
+            (Mapping::Proven, Word::SameSequenceStart) if other_file_was_used => Self::AfterLastTick,
+            (Mapping::InUse | Mapping::Proven, Word::SameSequenceStart) => Self::Continue,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORDS: &[Word] = &[Word::Closed, Word::SameSequenceStart, Word::OtherSequenceStart];
+    const BOTH: &[bool] = &[false, true];
+
+    /// Which mappings, whether a flush failed, which words, whether another file was used: and how the state starts then.
+    type Row = (&'static [Mapping], &'static [bool], &'static [Word], &'static [bool], Start);
+
+    const TABLE: &[Row] = &[
+        (&[Mapping::InUse, Mapping::Unproven, Mapping::Proven], &[true], WORDS, BOTH, Start::RefuseAfterFailedFlush),
+        (&[Mapping::Stale], BOTH, WORDS, BOTH, Start::Initialize),
+        (&[Mapping::Unproven], &[false], WORDS, BOTH, Start::Initialize),
+        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], BOTH, Start::AtCeiling),
+        (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], BOTH, Start::RefuseConflict),
+        (&[Mapping::InUse], &[false], &[Word::SameSequenceStart], BOTH, Start::Continue),
+        (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], BOTH, Start::AfterLastTick),
+        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[true], Start::AfterLastTick),
+        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[false], Start::Continue),
+    ];
+
+    // docs/safety.md: 12, 17
+    #[test]
+    fn a_state_goes_on_only_where_its_mapping_is_in_use_or_proven_and_no_flush_failed() {
+        let mut seen = Vec::new();
+        for (mappings, failures, words, others, start) in TABLE {
+            for &mapping in *mappings {
+                for &flush_failed in *failures {
+                    for &word in *words {
+                        for &other_file_was_used in *others {
+                            let facts = Facts { mapping, flush_failed, word, other_file_was_used };
+                            assert_eq!(Start::decide(facts), *start, "{facts:?}");
+                            assert!(!seen.contains(&facts), "the table has {facts:?} twice");
+                            seen.push(facts);
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(seen.len(), 4 * 2 * 3 * 2, "the table has every case");
+    }
+
+    #[test]
+    fn a_mapping_that_nobody_uses_is_proven_by_the_same_mount_and_the_newest_record_only() {
+        let of = Mapping::of_unused_file;
+        assert_eq!(of(true, true, true), Mapping::Proven);
+        assert_eq!([of(true, true, false), of(true, false, true), of(true, false, false)], [Mapping::Unproven; 3]);
+        assert_eq!(
+            [of(false, true, true), of(false, true, false), of(false, false, true), of(false, false, false)],
+            [Mapping::Stale; 4]
+        );
+    }
+}

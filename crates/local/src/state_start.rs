@@ -1,0 +1,162 @@
+//! Starting the state of a state file that is being opened: what is known of it, how it starts ([`crate::start_rule`]), and the
+//! writes and flushes that this takes.
+//!
+//! A mapping that no process uses is proven to be current by four things: the boot, the mount of the file system
+//! ([`os::superblock_id`]), the number of the newest record on disk, and a flush through the new descriptor. The boot id alone is
+//! no proof: a file system that was shut down and mounted again in one boot has lost what was not flushed.
+//!
+//! If the state starts again, its window begins at the ceiling, which is above all that was issued. That is at most three seconds
+//! ahead, and after a clean close the end of the last tick used.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use frazil::{Code, Subject, Window};
+
+use crate::attached_file::AttachedFile;
+use crate::clock::wall_ms;
+use crate::disk::{Header, Record};
+use crate::fault::Fault;
+use crate::first_id::refuse_far_ahead;
+use crate::mapped::{CLOSED_WORD, MAGIC, Slot};
+use crate::os;
+use crate::start_rule::{Facts, Mapping, Start, Word};
+use crate::trusted_clock::TrustedClock;
+
+/// A file whose state is about to start. No other process attaches, leaves or raises the ceiling meanwhile.
+pub(crate) struct StateStart<'a> {
+    pub(crate) file: &'a AttachedFile,
+    pub(crate) record: Record,
+    pub(crate) header: Header,
+    /// Whether no other process is attached.
+    pub(crate) alone: bool,
+    /// How far ahead of the clock users of another file of the same name can have issued; 0 if there were none.
+    pub(crate) reserved_ms: u64,
+}
+
+/// What is known of the mapped state.
+#[derive(Clone, Copy)]
+struct Evidence {
+    mapping: Mapping,
+    same_boot: bool,
+    /// The mount that the file is on now.
+    superblock_id: Option<u64>,
+}
+
+impl StateStart<'_> {
+    /// Starts the state, and returns how long it is until the first ID.
+    pub(crate) fn run(self) -> Result<u64, Fault> {
+        let Self { file, record, alone, reserved_ms, .. } = self;
+        let evidence = self.evidence()?;
+        let atomics = file.atomics();
+        let start = Start::decide(Facts {
+            mapping: evidence.mapping,
+            flush_failed: file.ceiling().has_failed(),
+            word: match atomics.word.load(Ordering::Acquire) {
+                CLOSED_WORD => Word::Closed,
+                _ if atomics.same_start() => Word::SameSequenceStart,
+                _ => Word::OtherSequenceStart,
+            },
+            other_file_was_used: reserved_ms > 0,
+        });
+        let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Continue);
+        if needs_proof {
+            // A new descriptor gets a write error that the kernel has not reported to any process. If the state goes on, this
+            // flush also raises the ceiling, as the first ID would have to, so that a start after a crash takes one flush and not
+            // two.
+            let ceiling = file.ceiling();
+            let flushed = if start == Start::Continue { ceiling.flush_or_raise(record.ceiling_ms) } else { ceiling.flush() };
+            flushed.map_err(|cause| file.flush_failed(&cause))?;
+        }
+        match start {
+            Start::RefuseAfterFailedFlush => return Err(file.flush_failed_before()),
+            Start::RefuseConflict => return Err(self.other_sequence_start()),
+            Start::Initialize => self.initialize(evidence)?,
+            Start::AtCeiling => atomics.begin_anew(self.window_from(record.ceiling_ms)),
+            Start::AfterLastTick => {
+                let used_ms = atomics.close(&file.machine).unwrap_or(record.ceiling_ms);
+                atomics.begin_anew(self.window_from(used_ms.max(atomics.from_ms())));
+            }
+            Start::Continue => {}
+        }
+        let wait_ms = file.wait_ms()?;
+        // An opening counts as a sighting of the clock, so that processes that live for a second each find out together.
+        file.ceiling().observe_clocks().map_err(|cause| Fault::failed(&file.path, "used, because there is no clock", &cause))?;
+        Ok(wait_ms)
+    }
+
+    fn evidence(&self) -> Result<Evidence, Fault> {
+        if !self.alone {
+            return Ok(Evidence { mapping: Mapping::InUse, same_boot: true, superblock_id: None });
+        }
+        let AttachedFile { path, file, mapped, .. } = self.file;
+        let read = |cause| Fault::failed(path, "read", &cause);
+        let superblock_id = os::superblock_id(file);
+        let same_boot = self.is_of_this_boot().map_err(read)?;
+        if same_boot && mapped.get(Slot::DiskId) != os::disk_id(file).map_err(read)? {
+            let what = "was on another disk earlier in this boot. If it is a copy (a snapshot, a cloned disk), the file that it was \
+                        copied from may go on, so it cannot be used; if its disk was detached and came back under another number, \
+                        restart the machine";
+            return Err(Fault::corrupt(path, what));
+        }
+        let same_mount = superblock_id.is_none_or(|id| mapped.get(Slot::SuperblockId) == id);
+        let knows_newest_record = mapped.get(Slot::RecordNumber) == self.record.number;
+        let mapping = Mapping::of_unused_file(same_boot && same_mount, superblock_id.is_some(), knows_newest_record);
+        Ok(Evidence { mapping, same_boot, superblock_id })
+    }
+
+    /// Whether the mapped state was written in this boot.
+    fn is_of_this_boot(&self) -> io::Result<bool> {
+        let mapped = &self.file.mapped;
+        let written = [Slot::BootHigh, Slot::BootLow].map(|slot| mapped.get(slot));
+        Ok(mapped.get(Slot::Magic) == MAGIC && os::boot_id()? == Some(written))
+    }
+
+    fn other_sequence_start(&self) -> Fault {
+        let path = self.file.path.display();
+        let text = format!("{path} is in use with another sequenceStart: all its generators must have the same");
+        Fault::new(Code::StateConflict, Subject::SequenceStart, text)
+    }
+
+    /// The window of a state that starts again, from `from_ms` on, where the IDs of this file end. If users of another file of
+    /// the name can have issued later IDs, it begins after those.
+    fn window_from(&self, from_ms: u64) -> Window {
+        let reserved_until_ms = if self.reserved_ms > 0 { wall_ms().saturating_add(self.reserved_ms) } else { 0 };
+        Window { from_ms: from_ms.max(reserved_until_ms), until_ms: self.record.ceiling_ms }
+    }
+
+    /// Writes all mapped numbers of a state of which only the ceiling is known.
+    fn initialize(&self, evidence: Evidence) -> Result<(), Fault> {
+        let Self { file: AttachedFile { path, file, identity, name_locks, mapped, machine, .. }, record, header, .. } = self;
+        let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
+        let window = self.window_from(record.ceiling_ms);
+        refuse_far_ahead(path, machine, record.ceiling_ms, wall_ms())?;
+        name_locks.flush_names(*identity).map_err(failed("found again after a crash"))?;
+        let read = failed("read");
+        let (boot_id, disk_id) = (os::boot_id().map_err(read)?, os::disk_id(file).map_err(read)?);
+        let [high, low] = boot_id.unwrap_or_default();
+        let (wall_ms, since_boot_ms) = (wall_ms(), os::since_boot_ms().map_err(read)?);
+        // What was found out about the clock in this boot holds however old it is.
+        let clock = if evidence.same_boot {
+            mapped.trusted_clock().after_reading(wall_ms, since_boot_ms)
+        } else {
+            TrustedClock::new(wall_ms, since_boot_ms)
+        };
+        // If the process dies before the magic is written again, the next opening initializes the state again.
+        mapped.set(Slot::Magic, 0);
+        mapped.set_trusted_clock(clock);
+        mapped.set(Slot::FlushFailed, 0);
+        mapped.set(Slot::DiskId, disk_id);
+        mapped.set(Slot::RecordNumber, record.number);
+        mapped.set(Slot::SuperblockId, evidence.superblock_id.unwrap_or(0));
+        let atomics = self.file.atomics();
+        for (half, key) in atomics.key.iter().zip(header.key) {
+            half.store(key, Ordering::Relaxed);
+        }
+        atomics.begin_anew(window);
+        mapped.set(Slot::BootHigh, high);
+        mapped.set(Slot::BootLow, low);
+        mapped.set(Slot::Magic, MAGIC);
+        Ok(())
+    }
+}
