@@ -15,8 +15,8 @@ use alloc::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::generator::Machine;
-use crate::shared::StateKey;
+use crate::machine::Machine;
+use crate::state_key::StateKey;
 
 /// The scope of a state file that was given none: the ID space of static generators.
 ///

@@ -20,11 +20,13 @@ use alloc::vec::Vec;
 use crate::claims::Claim;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::generator::Machine;
-use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
+use crate::generator::{Generator, MAX_COUNT, Reservation};
 #[cfg(feature = "std")]
-use crate::shared::Keeper;
-use crate::shared::{Generator, MAX_COUNT, Placed, Registry, Reservation};
+use crate::keeper::Keeper;
+use crate::layout::{FieldKind, Geometry, MAX_SAFE_INTEGER};
+use crate::machine::Machine;
+use crate::options::Placed;
+use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
 use crate::table::Table;
 
