@@ -7,7 +7,7 @@
 //! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{FieldKind, Geometry, Layout, Span};
+use crate::layout::{FieldKind, Layout, Span, small};
 
 /// A node id as a caller names it.
 ///
@@ -93,11 +93,6 @@ pub struct Columns<'a> {
     pub clock: &'a mut [u32],
     /// Numbers within the tick.
     pub sequence: &'a mut [u64],
-}
-
-/// The node field is at most 32 bits wide and the clock field 8, so both fit.
-fn small(value: u64) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 fn fill_column<T>(out: &mut [T], ids: &[u64], value: impl Fn(u64) -> T) {
@@ -400,39 +395,4 @@ fn present(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::about(Code::InvalidArgument, subject, rule))
-}
-
-impl Geometry {
-    /// The largest node id; 0 where there is no node field.
-    pub(crate) const fn max_node(&self) -> u64 {
-        self.gather_node(u64::MAX)
-    }
-
-    /// The node id, if this layout can hold it.
-    pub(crate) fn check_node(&self, id: u64) -> Result<u32> {
-        let max = self.max_node();
-        let rule = if max == 0 { Rule::NodeNone } else { Rule::WholeNumber };
-        if max == 0 || id > max {
-            return Err(Error::number(Code::InvalidNode, Subject::Node, rule, id, (0, max)));
-        }
-        Ok(small(id))
-    }
-
-    /// The word of the caller that there is one generator, which only a layout without a node field takes.
-    pub(crate) fn check_no_node(&self) -> Result<u32> {
-        if self.node_mask != 0 {
-            return Err(Error::about(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
-        }
-        Ok(0)
-    }
-
-    /// The ID of a position in the count `[tick | clock | sequence]`, without its node bits.
-    pub(crate) const fn spread(&self, word: u64) -> u64 {
-        let low = self.low_bits();
-        // 64 low bits would leave no time field, which no layout lacks, so the shift is below 64.
-        let count = word & (u64::MAX >> (64 - low));
-        let sequence = Span { shift: 0, bits: self.sequence.bits };
-        let clock = Span { shift: self.sequence.bits, bits: self.clock.bits };
-        self.time.put(word >> low) | self.clock.put(clock.get(count)) | self.sequence.put(sequence.get(count))
-    }
 }

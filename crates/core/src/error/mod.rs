@@ -1,0 +1,263 @@
+//! The one table of error codes, the rules that input is held to, and the error that carries both.
+//!
+//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that
+//! bad input broke. The bindings send the numbers of both across the boundary; the JavaScript tables of codes and
+//! sentences are generated from this file, so there is no second copy to drift.
+//!
+//! * **Naming**: every error about input has the [field](Error::field), the [value](Error::value) and the
+//!   [rule](Error::rule).
+//! * **Inert**: nothing has been changed, and nothing issued, when an error is returned.
+//! * **Copyable**: an [`Error`] owns no memory, so refusing costs no allocation.
+
+use core::fmt;
+
+mod codes;
+mod rules;
+mod subjects;
+
+pub use codes::{Class, Code};
+pub use rules::Rule;
+pub use subjects::Subject;
+
+/// Why a call was refused: a [`Code`], and what it is about.
+///
+/// ```
+/// use frazil::{Code, Layout, Node};
+/// let error = Layout::named("default")?.join_node(Node::Id(1024)).unwrap_err();
+/// assert_eq!(error.code(), Code::InvalidNode);
+/// assert_eq!((error.field(), error.value()), ("node", Some(1024)));
+/// assert_eq!(error.to_string(), "INVALID_NODE: node is 1024: must be a whole number from 0 to 1023");
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Error {
+    code: Code,
+    pub(crate) subject: Subject,
+    pub(crate) rule: Rule,
+    /// The magnitude of the value, and whether there is one: an `Option<i128>` would carry 128-bit arithmetic into the
+    /// WebAssembly module. Of a text, which is not kept, the position.
+    magnitude: u64,
+    sign: Sign,
+    pub(crate) min: u64,
+    /// The rule's `{max}`; without a rule, the milliseconds until a retry.
+    pub(crate) max: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Absent,
+    Positive,
+    Negative,
+    /// The magnitude is a position.
+    Position,
+    /// The same, in one of many texts, whose index is `min`.
+    PositionInMany,
+}
+
+impl Error {
+    /// An error with its code alone.
+    pub(crate) const fn new(code: Code) -> Self {
+        Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
+    }
+
+    /// An error about a number: the field, the value, and the rule with its two numbers. Never inlined, because refusing
+    /// is rare and the module small.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {
+        Self { code, subject, rule, magnitude: value, sign: Sign::Positive, min, max }
+    }
+
+    /// An error about input that is no number: the field, and the rule that its value broke.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn about(code: Code, subject: Subject, rule: Rule) -> Self {
+        Self { code, subject, rule, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
+    }
+
+    /// An error about a text: where it breaks the rule, and the number that fills the rule's sentence.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn text(rule: Rule, position: usize, max: u64) -> Self {
+        let (code, subject, magnitude) = (Code::InvalidText, Subject::Text, position as u64);
+        Self { code, subject, rule, magnitude, sign: Sign::Position, min: 0, max }
+    }
+
+    /// Which of many texts the error is about.
+    pub(crate) const fn at_index(mut self, index: usize) -> Self {
+        self.sign = Sign::PositionInMany;
+        self.min = index as u64;
+        self
+    }
+
+    /// The offending value, where it is a signed number.
+    pub(crate) const fn with_signed(mut self, value: i64) -> Self {
+        self.magnitude = value.unsigned_abs();
+        self.sign = if value < 0 { Sign::Negative } else { Sign::Positive };
+        self
+    }
+
+    /// The two numbers that fill the rule's sentence.
+    pub(crate) const fn within(mut self, min: u64, max: u64) -> Self {
+        self.min = min;
+        self.max = max;
+        self
+    }
+
+    /// An error with its code and what it is about, for a [`Keeper`](crate::Keeper) to refuse with.
+    ///
+    /// ```
+    /// use frazil::{Code, Error, Subject};
+    /// assert_eq!(Error::refusal(Code::StateFileFailed, Subject::Dir).field(), "dir");
+    /// ```
+    #[must_use]
+    pub const fn refusal(code: Code, subject: Subject) -> Self {
+        Self::about(code, subject, Rule::None)
+    }
+
+    /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to refuse with.
+    ///
+    /// ```
+    /// use frazil::{Code, Error, Rule, Subject};
+    /// let error = Error::broken(Code::InvalidOption, Subject::Dir, Rule::APath);
+    /// assert_eq!(error.to_string(), "INVALID_OPTION: dir must be a path");
+    /// ```
+    #[must_use]
+    pub const fn broken(code: Code, subject: Subject, rule: Rule) -> Self {
+        Self::about(code, subject, rule)
+    }
+
+    /// A refusal that ends by itself, after so many milliseconds.
+    ///
+    /// ```
+    /// use frazil::{Code, Error};
+    /// assert_eq!(Error::retry_after(Code::LeaseExpired, 10).retry_after_ms(), 10);
+    /// ```
+    #[must_use]
+    pub const fn retry_after(code: Code, retry_after_ms: u64) -> Self {
+        let mut error = Self::new(code);
+        error.max = retry_after_ms;
+        error
+    }
+
+    /// The cause.
+    ///
+    /// ```
+    /// let error = frazil::Layout::named("twiter").unwrap_err();
+    /// assert_eq!(error.code(), frazil::Code::InvalidLayout);
+    /// ```
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The name of the option, argument or field at fault; empty where there is none.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().field(), "layout");
+    /// ```
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        self.subject.name()
+    }
+
+    /// The offending value, where it is a whole number.
+    ///
+    /// ```
+    /// # use frazil::{Field, Layout, LayoutSpec};
+    /// let spec = LayoutSpec { tick_ms: 0, ..Layout::named("default")?.spec() };
+    /// assert_eq!(Layout::new(spec).unwrap_err().value(), Some(0));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn value(&self) -> Option<i128> {
+        match self.sign {
+            Sign::Absent | Sign::Position | Sign::PositionInMany => None,
+            Sign::Positive => Some(self.magnitude as i128),
+            Sign::Negative => Some(-(self.magnitude as i128)),
+        }
+    }
+
+    /// The byte of a text at which it breaks the rule; its length where it is too short.
+    ///
+    /// ```
+    /// assert_eq!(frazil::TextForm::Hex.decode("00000000000000FF").unwrap_err().position(), Some(14));
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> Option<usize> {
+        let is_text = matches!(self.sign, Sign::Position | Sign::PositionInMany);
+        usize::try_from(self.magnitude).ok().filter(|_| is_text)
+    }
+
+    /// Which of many texts is at fault.
+    ///
+    /// ```
+    /// let error = frazil::TextForm::Hex.short().decode_many(&["ff", "xx"], &mut [0; 2]).unwrap_err();
+    /// assert_eq!(error.index(), Some(1));
+    /// ```
+    #[must_use]
+    pub fn index(&self) -> Option<usize> {
+        usize::try_from(self.min).ok().filter(|_| self.sign == Sign::PositionInMany)
+    }
+
+    /// The rule that was broken.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().rule(), frazil::Rule::KnownLayout);
+    /// ```
+    #[must_use]
+    pub const fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Milliseconds until the same call can first succeed; 0 where waiting alone does not help.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().retry_after_ms(), 0);
+    /// ```
+    #[must_use]
+    pub const fn retry_after_ms(&self) -> u64 {
+        if matches!(self.rule, Rule::None) { self.max } else { 0 }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.code.name())?;
+        if self.rule == Rule::None {
+            f.write_str(self.code.meaning())?;
+            return if self.max == 0 { Ok(()) } else { write!(f, " Retry after {} ms.", self.max) };
+        }
+        f.write_str(self.field())?;
+        if let Some(value) = self.value() {
+            write!(f, " is {value}:")?;
+        }
+        if let Some(index) = self.index() {
+            write!(f, " {index}")?;
+        }
+        if let Some(position) = self.position() {
+            write!(f, " at byte {position}:")?;
+        }
+        f.write_str(" ")?;
+        let mut rest = self.rule.template();
+        while let Some(open) = rest.find('{') {
+            f.write_str(&rest[..open])?;
+            let name = &rest[open + 1..open + 4];
+            write!(f, "{}", if name == "min" { self.min } else { self.max })?;
+            rest = &rest[open + 5..];
+        }
+        f.write_str(rest)
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// What this crate's calls return.
+///
+/// ```
+/// fn last_ms(name: &str) -> frazil::Result<u64> {
+///     Ok(frazil::Layout::named(name)?.plan().last_ms)
+/// }
+/// assert_eq!(last_ms("default"), Ok(3_903_090_455_551));
+/// ```
+pub type Result<T> = core::result::Result<T, Error>;

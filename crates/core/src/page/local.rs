@@ -1,0 +1,188 @@
+//! What `Snowflake.local()` and `file` read and write.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use super::handles::Handles;
+use super::memory::Page;
+use super::opening::MAX_WAIT_MS;
+use super::slots::slot;
+use crate::claims::Claim;
+use crate::error::{Code, Error, Result, Subject};
+use crate::generator::Generator;
+use crate::keeper::Keeper;
+use crate::machine::Machine;
+use crate::start::SequenceStart;
+
+/// Whether a text can be the name of a scope: as the name of a part of the node id.
+///
+/// ```
+/// assert!(frazil::page::is_scope("shop-1") && !frazil::page::is_scope("1"));
+/// ```
+#[must_use]
+pub fn is_scope(text: &str) -> bool {
+    crate::layout::is_name(text)
+}
+
+/// What `Snowflake.local()` was asked for, of which the core knows the meaning but has no hands to do it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LocalRequest {
+    /// The layout, the node id (0 where none was given) and the lead.
+    pub machine: Machine,
+    /// Whether no node id was given, nor the word that the layout has none.
+    pub node_missing: bool,
+    /// Where the sequence starts.
+    pub sequence_start: SequenceStart,
+    /// The directory of the state file.
+    pub dir: Option<String>,
+    /// The name of the ID space.
+    pub scope: Option<String>,
+    /// The file system that the caller vouches for.
+    pub file_system: Option<String>,
+    /// How long may pass before the first ID, in milliseconds.
+    pub start_wait_ms: Option<u64>,
+}
+
+/// Who answered it.
+#[derive(Debug)]
+pub struct LocalState {
+    /// The state.
+    pub keeper: Arc<dyn Keeper>,
+    /// How long it is until the first ID, in milliseconds.
+    pub wait_ms: u64,
+}
+
+/// The opening of a state file, which can take seconds, apart from the handle table and the page, so that another thread can do it.
+///
+/// ```
+/// use frazil::page::{LocalOpening, Page};
+/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, which Handles::opened will say
+/// drop(refused.attach(|_| unreachable!()));
+/// ```
+#[derive(Debug)]
+#[must_use = "an opening that is dropped leaves nothing"]
+pub struct LocalOpening(Result<(Asked, LocalRequest)>);
+
+/// What came of it: for [`Handles::opened`].
+#[derive(Debug)]
+#[must_use = "what was opened is closed when it is dropped"]
+pub struct LocalOpened(core::result::Result<(Asked, LocalState), (Error, String)>);
+
+/// What is known of a generator before its state is attached to.
+#[derive(Debug)]
+struct Asked {
+    machine: Machine,
+    claim: Claim,
+    /// How long calls may wait, as it is in force: the page is used for other calls meanwhile.
+    waits: [f64; 2],
+}
+
+impl LocalOpening {
+    /// What a page asks for. The layout and node id are claimed.
+    pub fn of(page: &mut Page) -> Self {
+        Self(Self::request(page).and_then(|request| {
+            let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
+            let waits = [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]];
+            Ok((Asked { machine: request.machine, claim, waits }, request))
+        }))
+    }
+
+    /// Attaches to the state. No lock of the core is held meanwhile.
+    pub fn attach(self, attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>) -> LocalOpened {
+        let asked = self.0.map_err(|error| (error, String::new()));
+        LocalOpened(asked.and_then(|(asked, request)| Ok((asked, attach(request)?))))
+    }
+
+    /// What the page asks for. The waits are written back as they are in force.
+    fn request(page: &mut Page) -> Result<LocalRequest> {
+        let geometry = page.geometry()?;
+        let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
+        let node = if node_missing { 0 } else { page.node(&geometry)? };
+        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
+        page.waits()?;
+        let start_wait_ms = page.option(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
+        let sequence_start = page.sequence_start()?;
+        let [dir, scope, file_system] = page.texts([
+            (slot::DIR_BYTES, Subject::Dir),
+            (slot::SCOPE_BYTES, Subject::Scope),
+            (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
+        ])?;
+        Ok(LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms })
+    }
+}
+
+impl Handles {
+    /// Opens a generator on a state that `attach` finds a home for, as `Snowflake.local()` does, and writes what `open` does,
+    /// and how long it is until the first ID. The generator has its number to itself until it is released. The layout and node
+    /// id are claimed before `attach` is called, and no lock is held meanwhile.
+    ///
+    /// ```
+    /// use frazil::page::{Handles, Page};
+    /// let (mut handles, mut page) = (Handles::new(), Page::new());
+    /// let status = handles.local(&mut page, |_| unreachable!("a page of zeros is no layout"));
+    /// assert_eq!(status, frazil::Code::InvalidLayout as u32);
+    /// ```
+    pub fn local(
+        &mut self,
+        page: &mut Page,
+        attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>,
+    ) -> u32 {
+        let opening = LocalOpening::of(page);
+        self.opened(page, opening.attach(attach))
+    }
+
+    /// Ends what [`LocalOpening`] began: writes what [`Handles::local`] writes, or why it was refused. The page may hold anything by
+    /// now.
+    ///
+    /// ```
+    /// use frazil::page::{Handles, LocalOpening, Page};
+    /// let (mut handles, mut page) = (Handles::new(), Page::new());
+    /// let opened = LocalOpening::of(&mut page).attach(|_| unreachable!("a page of zeros is no layout"));
+    /// assert_eq!(handles.opened(&mut page, opened), frazil::Code::InvalidLayout as u32);
+    /// ```
+    pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
+        match opened {
+            Ok((asked, LocalState { keeper, wait_ms })) => {
+                // Only now: where nothing is kept, nothing is in the way of a static generator.
+                asked.claim.confirm();
+                page.describe(&asked.machine, wait_ms);
+                [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = asked.waits;
+                // A node id has at most 32 bits.
+                page.numbers[slot::NODE] = f64::from(u32::try_from(asked.machine.node()).unwrap_or(u32::MAX));
+                page.numbers[slot::HANDLE] = self.seat(Generator::kept_by(asked.machine, keeper));
+                0
+            }
+            Err((error, text)) => page.refuse_saying(error, Some(&text)),
+        }
+    }
+
+    /// What keeps the state of a generator that `local` opened: its path and file system as text, and its numbers. `CLOSED`
+    /// where there is no such generator, and `INVALID_ARGUMENT` where its state is the process's own.
+    ///
+    /// ```
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().file(&mut Page::new(), 0.0), frazil::Code::Closed as u32);
+    /// ```
+    #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
+    pub fn file(&self, page: &mut Page, handle: f64) -> u32 {
+        let own = Error::refusal(Code::InvalidArgument, Subject::Generator);
+        let kept = self.generator(handle).and_then(|generator| generator.keeper().and_then(Keeper::file).ok_or(own));
+        let file = match kept {
+            Ok(file) => file,
+            Err(error) => return page.refuse(error),
+        };
+        page.write_text(&(file.path.clone() + &file.file_system));
+        page.numbers[slot::PATH_BYTES] = file.path.len() as f64;
+        page.numbers[slot::LOCKED] = f64::from(u8::from(file.locked));
+        page.numbers[slot::BLIND] = f64::from(u8::from(file.blind));
+        page.numbers[slot::ATTACHED] = file.attached.map_or(f64::NAN, |count| count as f64);
+        for (at, value) in
+            [(slot::CEILING_MS, file.ceiling_ms), (slot::RAISES, file.raises), (slot::DISTRUSTED_MS, file.distrusted_ms)]
+        {
+            page.numbers[at] = value as f64;
+        }
+        0
+    }
+}
