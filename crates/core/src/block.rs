@@ -19,7 +19,7 @@ pub struct Block {
     pub(crate) first: u64,
     pub(crate) len: usize,
     /// The key under which the sequence of each tick and clock id is turned round.
-    pub(crate) turned: Option<Key>,
+    pub(crate) rotation_key: Option<Key>,
 }
 
 impl Block {
@@ -34,7 +34,7 @@ impl Block {
     /// ```
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.id(self.first, self.turn(self.first))
+        self.id(self.first, self.rotation(self.first))
     }
 
     /// How many IDs the block has; at least 1.
@@ -52,17 +52,17 @@ impl Block {
         self.len
     }
 
-    /// The ID at a position of the count, where the sequence of its tick and clock id is turned by `turn`.
-    const fn id(&self, position: u64, turn: u64) -> u64 {
+    /// The ID at a position of the count, where the sequence of its tick and clock id is rotated by `rotation`.
+    const fn id(&self, position: u64, rotation: u64) -> u64 {
         let sequence_mask = self.geometry.sequence.max();
-        let turned = (position & !sequence_mask) | (position.wrapping_add(turn) & sequence_mask);
-        self.node | self.geometry.spread(turned)
+        let rotated = (position & !sequence_mask) | (position.wrapping_add(rotation) & sequence_mask);
+        self.node | self.geometry.spread(rotated)
     }
 
     /// How far the sequence is turned round at a position's tick and clock id.
-    fn turn(&self, position: u64) -> u64 {
+    fn rotation(&self, position: u64) -> u64 {
         let sequence = self.geometry.sequence;
-        self.turned.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
+        self.rotation_key.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
     }
 
     /// Writes as many IDs of the block as `out` has room for, in increasing order of the count.
@@ -82,12 +82,12 @@ impl Block {
         let count = self.len.min(out.len());
         let (mut position, mut rest) = (self.first, &mut out[..count]);
         while !rest.is_empty() {
-            let turn = self.turn(position);
+            let rotation = self.rotation(position);
             // The IDs are an arithmetic progression up to the end of the tick and clock id, and up to where a turned sequence
             // goes round: one prefix, then additions.
-            let run = mask - (position & mask).max(position.wrapping_add(turn) & mask) + 1;
+            let run = mask - (position & mask).max(position.wrapping_add(rotation) & mask) + 1;
             let (now, later) = rest.split_at_mut(usize::try_from(run).unwrap_or(usize::MAX).min(rest.len()));
-            let mut id = self.id(position, turn);
+            let mut id = self.id(position, rotation);
             for slot in &mut *now {
                 *slot = id;
                 id = id.wrapping_add(step);

@@ -30,7 +30,7 @@ enum Kind {
     /// A registry has a state of the key.
     Static,
     /// A state is kept elsewhere, or may be as soon as one of the claims on it is confirmed.
-    Kept { claims: usize, confirmed: bool },
+    Kept { holders: usize, confirmed: bool },
 }
 
 static KINDS: Mutex<BTreeMap<StateKey, Kind>> = Mutex::new(BTreeMap::new());
@@ -40,7 +40,7 @@ fn kinds() -> MutexGuard<'static, BTreeMap<StateKey, Kind>> {
     KINDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-const CONFLICT: Error = Error::about(Code::StateConflict, Subject::Node, Rule::OneKind);
+const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind);
 
 /// Notes that a registry makes a state of the key, for good.
 pub(crate) fn claim_static(key: StateKey) -> Result<()> {
@@ -96,10 +96,10 @@ impl Claim {
             return Ok(Self { key: None });
         }
         let key = machine.key();
-        match kinds().entry(key).or_insert(Kind::Kept { claims: 0, confirmed: false }) {
+        match kinds().entry(key).or_insert(Kind::Kept { holders: 0, confirmed: false }) {
             Kind::Static => Err(CONFLICT),
-            Kind::Kept { claims, .. } => {
-                *claims += 1;
+            Kind::Kept { holders, .. } => {
+                *holders += 1;
                 Ok(Self { key: Some(key) })
             }
         }
@@ -127,9 +127,9 @@ impl Drop for Claim {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         let mut kinds = kinds();
-        if let Some(Kind::Kept { claims, confirmed }) = kinds.get_mut(&key) {
-            *claims -= 1;
-            if *claims == 0 && !*confirmed {
+        if let Some(Kind::Kept { holders, confirmed }) = kinds.get_mut(&key) {
+            *holders -= 1;
+            if *holders == 0 && !*confirmed {
                 kinds.remove(&key);
             }
         }

@@ -116,7 +116,7 @@ impl<C: Clock + ?Sized> Clock for &C {
 /// ```
 pub fn millisecond_of(now_ms: f64) -> Result<u64> {
     if !now_ms.is_finite() {
-        return Err(Error::about(Code::InvalidClock, Subject::Now, Rule::FiniteClock));
+        return Err(Error::bad_input(Code::InvalidClock, Subject::Now, Rule::FiniteClock));
     }
     if now_ms < 0.0 {
         return Err(Error::new(Code::ClockBeforeEpoch));

@@ -34,13 +34,13 @@ impl<const N: usize> ClockIds for [u64; N] {
 }
 
 /// A state as the machine reads it. A *pair* is a tick and a clock id, as a count without the sequence.
-pub(crate) struct State<'a, C: ?Sized> {
+pub(crate) struct StateView<'a, C: ?Sized> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) word: u64,
     pub(crate) clocks: &'a C,
 }
 
-impl<C: ClockIds + ?Sized> State<'_, C> {
+impl<C: ClockIds + ?Sized> StateView<'_, C> {
     /// The pair of the last ID issued, which is the one before the word. `None` before the first.
     pub(crate) const fn pair(&self) -> Option<u64> {
         match self.word.checked_sub(1) {
@@ -62,7 +62,7 @@ impl<C: ClockIds + ?Sized> State<'_, C> {
     }
 
     /// Whether the sequence of the current pair is used up.
-    pub(crate) const fn full(&self) -> bool {
+    pub(crate) const fn is_full(&self) -> bool {
         self.word & self.geometry.sequence.max() == 0
     }
 

@@ -8,14 +8,14 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result, Rule, Subject};
 #[cfg(feature = "std")]
 use crate::id::Node;
-use crate::keeper::{Home, Keeper};
+use crate::keeper::{Keeper, StateRef};
 use crate::layout::Layout;
 use crate::machine::{EXHAUSTED, Machine};
-use crate::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, Placed};
+use crate::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
 use crate::outcome::Outcome;
 use crate::start::{Key, SequenceStart};
 use crate::state::{State, StateAtomics};
-use crate::stats::{ENDS_SOON_MS, Health, Stats, Tally};
+use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
 /// The most that one bulk call may ask for: 2^20 IDs are 8 MiB.
@@ -80,13 +80,13 @@ pub enum Reservation {
 #[derive(Debug)]
 pub struct Generator {
     machine: Machine,
-    home: Home,
-    tally: Tally,
+    state: StateRef,
+    counters: Counters,
 }
 
 impl Clone for Generator {
     fn clone(&self) -> Self {
-        Self { machine: self.machine, home: self.home.clone(), tally: Tally::new() }
+        Self { machine: self.machine, state: self.state.clone(), counters: Counters::new() }
     }
 }
 
@@ -104,25 +104,25 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
-        let generator = Self::private_placed(&Placed::new(layout, options)?)?;
+        let generator = Self::private_resolved(&ResolvedOptions::new(layout, options)?)?;
         if generator.lacks_key() {
-            generator.offer(Key::given_or_drawn(options.key)?);
+            generator.offer_key(Key::given_or_drawn(options.key)?);
         }
         Ok(generator)
     }
 
-    pub(crate) fn private_placed(placed: &Placed) -> Result<Self> {
-        let machine = placed.static_machine(placed.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
-        let state = State::new(&placed.geometry, placed.sequence_start);
-        if let Some(start_ms) = placed.start_ms {
-            state.begin_after(&machine, start_ms);
+    pub(crate) fn private_resolved(options: &ResolvedOptions) -> Result<Self> {
+        let machine = options.static_machine(options.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
+        let state = State::new(&options.geometry, options.sequence_start);
+        if let Some(start_ms) = options.start_ms {
+            state.delay_until_after_start(&machine, start_ms);
         }
         Ok(Self::on(machine, Arc::new(state)))
     }
 
     /// A generator on a state of this process.
     pub(crate) fn on(machine: Machine, state: Arc<State>) -> Self {
-        Self { machine, home: Home::Own(state), tally: Tally::new() }
+        Self { machine, state: StateRef::Own(state), counters: Counters::new() }
     }
 
     /// A generator on a state that somebody else keeps. `max_lead_ms` is 1000 where it is not given.
@@ -156,29 +156,29 @@ impl Generator {
     /// The same by rules that are made already.
     #[cfg(feature = "std")]
     pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
-        Self { machine, home: Home::Kept(keeper), tally: Tally::new() }
+        Self { machine, state: StateRef::Kept(keeper), counters: Counters::new() }
     }
 
     /// Who keeps the state, where somebody does.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn keeper(&self) -> Option<&dyn Keeper> {
-        self.home.keeper()
+        self.state.keeper()
     }
 
     /// Whether the state still needs a key before anything can be issued.
     pub(crate) fn lacks_key(&self) -> bool {
-        let cells = self.home.atomics();
-        cells.start != SequenceStart::Zero && cells.key().is_none()
+        let atomics = self.state.atomics();
+        atomics.start != SequenceStart::Zero && atomics.key().is_none()
     }
 
     /// Gives the state a key where it needs one and has none.
-    pub(crate) fn offer(&self, key: Key) {
+    pub(crate) fn offer_key(&self, key: Key) {
         // A keeper has the key of its state.
-        if let Home::Own(state) = &self.home
+        if let StateRef::Own(state) = &self.state
             && state.start != SequenceStart::Zero
         {
-            state.offer(key);
+            state.offer_key(key);
         }
     }
 
@@ -211,11 +211,11 @@ impl Generator {
     /// What is equal for generators that mint by the same rules from the same state of a registry; a kept state has none.
     #[cfg(feature = "page")]
     #[cfg_attr(not(feature = "std"), expect(clippy::unnecessary_wraps, reason = "with std there are kept states"))]
-    pub(crate) fn twin(&self) -> Option<(usize, u64)> {
-        match &self.home {
-            Home::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),
+    pub(crate) fn sharing_key(&self) -> Option<(usize, u64)> {
+        match &self.state {
+            StateRef::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),
             #[cfg(feature = "std")]
-            Home::Kept(_) => None,
+            StateRef::Kept(_) => None,
         }
     }
 
@@ -233,18 +233,18 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn reserve(&self, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
-        self.reserve_after(self.tally.read_ms.load(Ordering::Relaxed), now_ms, want, confirmed)
+        self.reserve_after(self.counters.read_ms.load(Ordering::Relaxed), now_ms, want, confirmed)
     }
 
     /// Reserves for a reading of the clock that was taken after `before_ms`.
     fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
-        let cells = self.home.atomics();
-        self.tally.read(before_ms, now_ms);
-        let machine = self.ready(&cells)?;
+        let atomics = self.state.atomics();
+        self.counters.read(before_ms, now_ms);
+        let machine = self.keyed_machine(&atomics)?;
         // See the module's introduction. No pause after a lost swap: it tripled the contended cost. The word is read before the
         // window, because a keeper that begins a state anew writes it last.
-        let kept = self.home.keeper().is_some();
-        let (load, swap) = match (kept, cells.clocks.is_empty()) {
+        let kept = self.state.keeper().is_some();
+        let (load, swap) = match (kept, atomics.clocks.is_empty()) {
             // `Acquire` too: whoever swaps the word of a state that was begun anew finds its window.
             (true, _) => (Ordering::Acquire, Ordering::AcqRel),
             (false, false) => (Ordering::Acquire, Ordering::Release),
@@ -252,22 +252,22 @@ impl Generator {
         };
         let mut now_ms = now_ms;
         let mut extensions = 0;
-        let mut word = cells.word.load(load);
+        let mut word = atomics.word.load(load);
         loop {
             // The state was begun anew with another start of the sequence: its positions mean other IDs.
-            let Some(window) = cells.window() else { return Err(Error::new(Code::Closed)) };
-            match machine.reserve(word, window, cells.clocks, now_ms, want, confirmed) {
+            let Some(window) = atomics.window() else { return Err(Error::new(Code::Closed)) };
+            match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
                     if let Some((clock, free_from)) = leaves
-                        && let Some(cell) = cells.clocks.get(clock)
+                        && let Some(cell) = atomics.clocks.get(clock)
                     {
                         cell.fetch_max(free_from, Ordering::Relaxed);
                     }
-                    match cells.word.compare_exchange_weak(word, next, swap, load) {
+                    match atomics.word.compare_exchange_weak(word, next, swap, load) {
                         // Begun anew since the word was read: these IDs are left out.
-                        Ok(_) if kept && !cells.is_still(window) => word = cells.word.load(load),
+                        Ok(_) if kept && !atomics.is_still(window) => word = atomics.word.load(load),
                         Ok(_) => {
-                            self.tally.issued(block.len(), lead_ms, switched);
+                            self.counters.issued(block.len(), lead_ms, switched);
                             return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
                         }
                         Err(current) => word = current,
@@ -275,19 +275,19 @@ impl Generator {
                 }
                 Outcome::Recheck => return Ok(Reservation::Recheck),
                 Outcome::Stalled { retry_at_ms, cause } => {
-                    self.tally.stalls.fetch_add(1, Ordering::Relaxed);
+                    self.counters.stalls.fetch_add(1, Ordering::Relaxed);
                     return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
                 }
                 Outcome::Expired { until_ms } => {
                     // Others use up what one extension gave before this call gets any of it, at worst; but not without end.
                     extensions += 1;
-                    let Some(keeper) = self.home.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
-                        self.tally.stalls.fetch_add(1, Ordering::Relaxed);
+                    let Some(keeper) = self.state.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
+                        self.counters.stalls.fetch_add(1, Ordering::Relaxed);
                         return Err(Error::retry_after(Code::LeaseExpired, 1));
                     };
-                    self.tally.extensions.fetch_add(1, Ordering::Relaxed);
+                    self.counters.extensions.fetch_add(1, Ordering::Relaxed);
                     now_ms = keeper.extend(until_ms, now_ms)?;
-                    word = cells.word.load(load);
+                    word = atomics.word.load(load);
                 }
                 Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
             }
@@ -297,22 +297,22 @@ impl Generator {
     /// A state that somebody else closed looks used up long before its time is over.
     fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
-        if self.home.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
+        if self.state.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
     }
 
     /// The machine with the key of the state.
-    fn ready(&self, cells: &StateAtomics<'_>) -> Result<Machine> {
-        if cells.start == SequenceStart::Zero {
+    fn keyed_machine(&self, atomics: &StateAtomics<'_>) -> Result<Machine> {
+        if atomics.start == SequenceStart::Zero {
             return Ok(self.machine);
         }
-        let missing = Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
-        cells.key().map(|key| self.machine.starting(cells.start, key)).ok_or(missing)
+        let missing = Error::bad_input(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
+        atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
     }
 
-    fn reserve_by(&self, clock: &impl Clock, want: usize) -> Result<Block> {
+    fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
         for confirmed in [false, true] {
             // Before the clock is read: a reading of another thread that is taken in between is no step back.
-            let before_ms = self.tally.read_ms.load(Ordering::Acquire);
+            let before_ms = self.counters.read_ms.load(Ordering::Acquire);
             if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
                 return Ok(block);
             }
@@ -334,8 +334,8 @@ impl Generator {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
-        let Tally { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions } =
-            &self.tally;
+        let Counters { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions } =
+            &self.counters;
         Stats {
             issued: get(issued),
             stalls: get(stalls),
@@ -359,21 +359,21 @@ impl Generator {
     /// ```
     #[must_use]
     pub fn health(&self, now_ms: u64) -> Health {
-        let cells = self.home.atomics();
+        let atomics = self.state.atomics();
         let machine = &self.machine;
-        let word = cells.word.load(Ordering::Acquire);
-        let outcome = cells.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {
-            machine.reserve(word, window, cells.clocks, now_ms, 1, true)
+        let word = atomics.word.load(Ordering::Acquire);
+        let outcome = atomics.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {
+            machine.reserve(word, window, atomics.clocks, now_ms, 1, true)
         });
         let refusal = match outcome {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
             Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
             // A call would extend it.
-            Outcome::Expired { .. } if self.home.keeper().is_some() => None,
+            Outcome::Expired { .. } if self.state.keeper().is_some() => None,
             Outcome::Expired { .. } => Some(Error::retry_after(Code::LeaseExpired, 1)),
         };
-        let refusal = self.home.keeper().and_then(Keeper::fault).or(refusal);
+        let refusal = self.state.keeper().and_then(Keeper::fault).or(refusal);
         let end_ms = machine.end_ms();
         let remaining_ms = end_ms.saturating_sub(now_ms);
         let lead_ms = machine.lead_ms(word, now_ms);
@@ -393,7 +393,7 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn next(&self, clock: &impl Clock) -> Result<u64> {
-        self.reserve_by(clock, 1).map(|block| block.first())
+        self.reserve_at(clock, 1).map(|block| block.first())
     }
 
     /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least
@@ -413,12 +413,12 @@ impl Generator {
         if out.len() > MAX_COUNT {
             let bounds = (0, MAX_COUNT as u64);
             let (subject, rule) = (Subject::Count, Rule::WholeNumber);
-            return Err(Error::number(Code::InvalidArgument, subject, rule, out.len() as u64, bounds));
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, out.len() as u64, bounds));
         }
         if out.is_empty() {
             return Ok(0);
         }
-        let block = self.reserve_by(clock, out.len())?;
+        let block = self.reserve_at(clock, out.len())?;
         block.write(out);
         Ok(block.len())
     }

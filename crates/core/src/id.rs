@@ -7,7 +7,7 @@
 //! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{FieldKind, Layout, Span, small};
+use crate::layout::{FieldKind, Layout, Span, to_u32};
 
 /// A node id as a caller names it.
 ///
@@ -124,7 +124,7 @@ impl Layout {
     pub fn check(&self, id: u64) -> Result<u64> {
         let max = self.max_id();
         if id > max {
-            return Err(Error::number(Code::InvalidId, Subject::Id, Rule::IdRange, id, (0, max)));
+            return Err(Error::bad_number(Code::InvalidId, Subject::Id, Rule::IdRange, id, (0, max)));
         }
         Ok(id)
     }
@@ -145,9 +145,9 @@ impl Layout {
         let bytes = text.as_bytes();
         let canonical = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit) && (bytes[0] != b'0' || bytes.len() == 1);
         if !canonical {
-            return Err(Error::about(Code::InvalidId, Subject::Id, Rule::IdText));
+            return Err(Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdText));
         }
-        let overflow = Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).within(0, self.max_id());
+        let overflow = Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdRange).with_bounds(0, self.max_id());
         self.check(text.parse().map_err(|_| overflow)?)
     }
 
@@ -167,8 +167,8 @@ impl Layout {
         Ok(Decoded {
             id,
             timestamp_ms: g.tick_start_ms(g.time.get(id)),
-            node: (g.node_mask != 0).then(|| small(g.gather_node(id))),
-            clock: (g.clock.bits != 0).then(|| small(g.clock.get(id))),
+            node: (g.node_mask != 0).then(|| to_u32(g.gather_node(id))),
+            clock: (g.clock.bits != 0).then(|| to_u32(g.clock.get(id))),
             sequence: g.sequence.get(id),
         })
     }
@@ -206,7 +206,7 @@ impl Layout {
             if len != 0 && len != ids.len() {
                 let length = ids.len() as u64;
                 let bounds = (length, length);
-                return Err(Error::number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, len as u64, bounds));
+                return Err(Error::bad_number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, len as u64, bounds));
             }
         }
         for &id in ids {
@@ -214,8 +214,8 @@ impl Layout {
         }
         let g = &self.geometry;
         fill_column(timestamp_ms, ids, |id| g.tick_start_ms(g.time.get(id)));
-        fill_column(node, ids, |id| small(g.gather_node(id)));
-        fill_column(clock, ids, |id| small(g.clock.get(id)));
+        fill_column(node, ids, |id| to_u32(g.gather_node(id)));
+        fill_column(clock, ids, |id| to_u32(g.clock.get(id)));
         fill_column(sequence, ids, |id| g.sequence.get(id));
         Ok(())
     }
@@ -239,18 +239,18 @@ impl Layout {
             Node::Id(id) => g.check_node(id),
             Node::Parts(_) if g.node_mask == 0 => g.check_node(0),
             Node::Parts(given) => {
-                let refuse = |rule| Error::about(Code::InvalidNode, Subject::Node, rule);
+                let refuse = |rule| Error::bad_input(Code::InvalidNode, Subject::Node, rule);
                 let fields = || self.fields().iter().filter(|field| field.kind == FieldKind::Node);
                 let mut joined = 0;
                 for field in fields() {
                     let &(_, value) = given.iter().find(|part| part.0 == field.part_name()).ok_or(refuse(Rule::PartNames))?;
                     let max = Span { shift: 0, bits: field.bits }.max();
                     if value > max {
-                        return Err(Error::number(Code::InvalidNode, Subject::Node, Rule::WholeNumber, value, (0, max)));
+                        return Err(Error::bad_number(Code::InvalidNode, Subject::Node, Rule::WholeNumber, value, (0, max)));
                     }
                     joined = (joined << field.bits) | value;
                 }
-                if given.len() == fields().count() { Ok(small(joined)) } else { Err(refuse(Rule::PartNames)) }
+                if given.len() == fields().count() { Ok(to_u32(joined)) } else { Err(refuse(Rule::PartNames)) }
             }
         }
     }
@@ -273,20 +273,20 @@ impl Layout {
         let tick = self.tick_at(parts.timestamp_ms)?;
         if g.tick_start_ms(tick) != parts.timestamp_ms {
             let (subject, rule) = (Subject::TimestampMs, Rule::TickStart);
-            return Err(Error::number(Code::InvalidArgument, subject, rule, parts.timestamp_ms, (g.tick_ms.get(), 0)));
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, parts.timestamp_ms, (g.tick_ms.get(), 0)));
         }
         let node = match parts.node {
             Some(id) if g.node_mask != 0 => self.join_node(Node::Id(id))?,
             node => {
-                present(Subject::Node, g.node_mask != 0, node)?;
+                check_presence(Subject::Node, g.node_mask != 0, node)?;
                 0
             }
         };
-        present(Subject::Clock, g.clock.bits != 0, parts.clock)?;
+        check_presence(Subject::Clock, g.clock.bits != 0, parts.clock)?;
         let clock = parts.clock.unwrap_or(0);
         for (subject, span, value) in [(Subject::Clock, g.clock, clock), (Subject::Sequence, g.sequence, parts.sequence)] {
             if value > span.max() {
-                return Err(Error::number(Code::InvalidArgument, subject, Rule::WholeNumber, value, (0, span.max())));
+                return Err(Error::bad_number(Code::InvalidArgument, subject, Rule::WholeNumber, value, (0, span.max())));
             }
         }
         Ok(g.time.put(tick) | g.scatter_node(u64::from(node)) | g.clock.put(clock) | g.sequence.put(parts.sequence))
@@ -330,7 +330,7 @@ impl Layout {
         let above = |span: Span| span.bits != 0 && span.shift > g.time.shift;
         if above(g.clock) || above(g.sequence) {
             let subject = if above(g.clock) { Subject::Clock } else { Subject::Sequence };
-            return Err(Error::about(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
+            return Err(Error::bad_input(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
         }
         let tick = self.tick_at(timestamp_ms)?;
         let below_time = (1 << g.time.shift) - 1;
@@ -340,7 +340,7 @@ impl Layout {
             None if node_above == 0 => 0,
             _ => {
                 let rule = if node.is_some() { Rule::FieldBelow } else { Rule::FieldAbove };
-                return Err(Error::about(Code::InvalidArgument, Subject::Node, rule));
+                return Err(Error::bad_input(Code::InvalidArgument, Subject::Node, rule));
             }
         };
         let first = prefix | g.time.put(tick);
@@ -353,7 +353,7 @@ impl Layout {
         let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1);
         if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
             let (code, subject) = (Code::TimeOutOfRange, Subject::TimestampMs);
-            return Err(Error::number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
+            return Err(Error::bad_number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
         }
         Ok((timestamp_ms - g.epoch_ms) / g.tick_ms)
     }
@@ -382,17 +382,18 @@ impl Layout {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn from_signed(&self, signed: i64) -> Result<u64> {
-        self.check(signed.cast_unsigned())
-            .map_err(|_| Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_signed(signed).within(0, self.max_id()))
+        self.check(signed.cast_unsigned()).map_err(|_| {
+            Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdRange).with_signed_value(signed).with_bounds(0, self.max_id())
+        })
     }
 }
 
 /// A field is given exactly where the layout has it.
-fn present(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
+fn check_presence(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
     let rule = match (has, value) {
         (true, None) => Rule::FieldMissing,
         (false, Some(_)) => Rule::FieldAbsent,
         _ => return Ok(()),
     };
-    Err(Error::about(Code::InvalidArgument, subject, rule))
+    Err(Error::bad_input(Code::InvalidArgument, subject, rule))
 }

@@ -105,13 +105,13 @@ impl StateFile {
 
 /// Where the state of a generator lies.
 #[derive(Clone, Debug)]
-pub(crate) enum Home {
+pub(crate) enum StateRef {
     Own(Arc<State>),
     #[cfg(feature = "std")]
     Kept(KeeperArc<dyn Keeper>),
 }
 
-impl Home {
+impl StateRef {
     pub(crate) fn atomics(&self) -> StateAtomics<'_> {
         match self {
             Self::Own(state) => state.atomics(),

@@ -42,7 +42,7 @@
 //! says why one mechanism covers them.
 
 use crate::block::Block;
-use crate::clock_ids::{ClockIds, State};
+use crate::clock_ids::{ClockIds, StateView};
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{Geometry, Layout};
 use crate::outcome::Outcome;
@@ -105,7 +105,7 @@ impl Machine {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn new(layout: &Layout, node: crate::Node<'_>, max_lead_ms: u64) -> Result<Self> {
-        Ok(Self::placed(layout.geometry, layout.join_node(node)?, max_lead_ms))
+        Ok(Self::from_geometry(layout.geometry, layout.join_node(node)?, max_lead_ms))
     }
 
     /// The same, with a lead of at most a second, which is what a missing one stands for.
@@ -120,19 +120,19 @@ impl Machine {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn with_max_lead(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
-        Self::placed_leading(layout.geometry, layout.join_node(node)?, max_lead_ms)
+        Self::from_geometry_with_max_lead(layout.geometry, layout.join_node(node)?, max_lead_ms)
     }
 
-    pub(crate) fn placed_leading(geometry: Geometry, node: u32, max_lead_ms: Option<u64>) -> Result<Self> {
+    pub(crate) fn from_geometry_with_max_lead(geometry: Geometry, node: u32, max_lead_ms: Option<u64>) -> Result<Self> {
         let max_lead_ms = max_lead_ms.unwrap_or(MAX_LEAD_MS);
         if max_lead_ms > MAX_LEAD_MS {
             let (subject, rule, bounds) = (Subject::MaxLeadMs, Rule::WholeNumber, (0, MAX_LEAD_MS));
-            return Err(Error::number(Code::InvalidOption, subject, rule, max_lead_ms, bounds));
+            return Err(Error::bad_number(Code::InvalidOption, subject, rule, max_lead_ms, bounds));
         }
-        Ok(Self::placed(geometry, node, max_lead_ms))
+        Ok(Self::from_geometry(geometry, node, max_lead_ms))
     }
 
-    pub(crate) fn placed(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
+    pub(crate) fn from_geometry(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
         Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms, start: None }
     }
 
@@ -177,7 +177,7 @@ impl Machine {
         want: usize,
         confirmed: bool,
     ) -> Outcome {
-        match self.judge(word, window, clocks, now_ms, want) {
+        match self.decide(word, window, clocks, now_ms, want) {
             // A stale reading of the clock is no reason for a window to have ended.
             outcome @ (Outcome::Issued { switched: false, .. } | Outcome::Expired { .. }) => outcome,
             _ if !confirmed => Outcome::Recheck,
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     #[inline(never)] // once in a module, and not once for each caller
-    fn judge(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
+    fn decide(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();
         if now_ms < g.epoch_ms {
@@ -203,7 +203,7 @@ impl Machine {
         if g.tick_start_ms(wall) < window.from_ms {
             let from_ms = self.tick_from(window.from_ms);
             // The wait ends when the same call succeeds at that time or later; or never.
-            return match self.judge(word, window, clocks, from_ms, want) {
+            return match self.decide(word, window, clocks, from_ms, want) {
                 Outcome::Issued { .. } | Outcome::Expired { .. } => {
                     Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
                 }
@@ -213,17 +213,17 @@ impl Machine {
         }
         // The clock and the lead are each below 2^64; their sum need not be.
         let reach = (elapsed_ms.saturating_add(self.max_lead_ms) / g.tick_ms).min(last);
-        let state = State { geometry: g, word, clocks };
+        let state = StateView { geometry: g, word, clocks };
         let next_tick = state.next_tick();
         let mut switched = false;
         let first = if wall >= next_tick {
             let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
-            self.started(pair)
+            self.first_position(pair)
         } else if next_tick - 1 > reach {
             let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
             switched = true;
-            self.started(pair)
-        } else if !state.full() {
+            self.first_position(pair)
+        } else if !state.is_full() {
             word
         } else if let Some(pair) = state.higher_free() {
             pair << g.sequence.bits
@@ -261,7 +261,7 @@ impl Machine {
         let len = usize::try_from(len).unwrap_or(want);
         Outcome::Issued {
             word: if next == limit { EXHAUSTED } else { next },
-            block: Block { geometry: self.geometry, node: self.node, first, len, turned: self.turned() },
+            block: Block { geometry: self.geometry, node: self.node, first, len, rotation_key: self.rotation_key() },
             leaves: leaves.map(|left| (usize::try_from(state.clock(left)).unwrap_or(usize::MAX), next_tick)),
             lead_ms: g.tick_start_ms(pair >> g.clock.bits).saturating_sub(now_ms),
             switched,
@@ -269,7 +269,7 @@ impl Machine {
     }
 
     /// The first position of a tick and clock id that the clock led to.
-    fn started(&self, pair: u64) -> u64 {
+    fn first_position(&self, pair: u64) -> u64 {
         let sequence = self.geometry.sequence;
         let offset = match self.start {
             // The lowest quarter, so that at least three are left. Two bits less than the sequence has; none of one or two.
@@ -279,7 +279,7 @@ impl Machine {
         (pair << sequence.bits) | offset
     }
 
-    const fn turned(&self) -> Option<Key> {
+    const fn rotation_key(&self) -> Option<Key> {
         match self.start {
             Some((SequenceStart::Wrap, key)) => Some(key),
             _ => None,
@@ -291,17 +291,17 @@ impl Machine {
         if tick > self.geometry.time.max() {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
-        Outcome::Stalled { retry_at_ms: self.led_ms(tick), cause }
+        Outcome::Stalled { retry_at_ms: self.first_ms_within_lead(tick), cause }
     }
 
     /// The first millisecond at which a tick is within the lead.
-    fn led_ms(&self, tick: u64) -> u64 {
+    fn first_ms_within_lead(&self, tick: u64) -> u64 {
         self.geometry.tick_start_ms(tick).saturating_sub(self.max_lead_ms)
     }
 
     /// Stalled because no clock id is free at the clock's tick: until another one is, or until the current tick is within the
     /// lead again and has IDs left, or a clock id above; or until the tick after it is.
-    fn stalled_back(&self, state: &State<'_, impl ClockIds + ?Sized>) -> Outcome {
+    fn stalled_back(&self, state: &StateView<'_, impl ClockIds + ?Sized>) -> Outcome {
         let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
         let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));
         let stalled = |retry_at_ms| Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward };
@@ -309,10 +309,10 @@ impl Machine {
             return freed_ms.map_or(Outcome::Refused(Error::new(Code::TimeExhausted)), stalled);
         };
         // From when the current tick is within the lead, it counts again, and it may be full.
-        if let Some(freed_ms) = freed_ms.filter(|freed_ms| *freed_ms < self.led_ms(current)) {
+        if let Some(freed_ms) = freed_ms.filter(|freed_ms| *freed_ms < self.first_ms_within_lead(current)) {
             return stalled(freed_ms);
         }
-        let spent = state.full() && state.higher_free().is_none();
+        let spent = state.is_full() && state.higher_free().is_none();
         self.stalled_until(current + u64::from(spent), Code::ClockBackward)
     }
 

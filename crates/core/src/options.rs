@@ -49,7 +49,7 @@ impl<'a> GeneratorOptions<'a> {
 }
 
 /// The options of a generator, its layout and node id in numbers.
-pub(crate) struct Placed {
+pub(crate) struct ResolvedOptions {
     pub(crate) geometry: Geometry,
     pub(crate) node: u32,
     pub(crate) max_lead_ms: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) struct Placed {
     pub(crate) sequence_start: SequenceStart,
 }
 
-impl Placed {
+impl ResolvedOptions {
     pub(crate) fn new(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
         let GeneratorOptions { node, max_lead_ms, start_ms, sequence_start, key: _ } = options;
         Ok(Self { geometry: layout.geometry, node: layout.join_node(node)?, max_lead_ms, start_ms, sequence_start })
@@ -69,7 +69,7 @@ impl Placed {
         let max_lead_ms = self.max_lead_ms.unwrap_or(if known { DEFAULT_STATIC_LEAD_MS } else { 0 });
         if !known && max_lead_ms != 0 {
             let rule = Rule::NoStartLead;
-            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
+            return Err(Error::bad_number(Code::InvalidOption, Subject::MaxLeadMs, rule, max_lead_ms, (0, 0)));
         }
         self.static_machine(max_lead_ms)
     }
@@ -77,8 +77,8 @@ impl Placed {
     pub(crate) fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
         if max_lead_ms > MAX_LEAD_MS {
             let bounds = (0, MAX_LEAD_MS);
-            return Err(Error::number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
+            return Err(Error::bad_number(Code::InvalidOption, Subject::MaxLeadMs, Rule::StaticLead, max_lead_ms, bounds));
         }
-        Ok(Machine::placed(self.geometry, self.node, max_lead_ms))
+        Ok(Machine::from_geometry(self.geometry, self.node, max_lead_ms))
     }
 }

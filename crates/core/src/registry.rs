@@ -4,7 +4,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::Generator;
 use crate::layout::Layout;
 use crate::machine::Machine;
-use crate::options::{GeneratorOptions, Placed};
+use crate::options::{GeneratorOptions, ResolvedOptions};
 use crate::start::{Key, SequenceStart};
 use crate::state::State;
 use crate::state_key::StateKey;
@@ -16,7 +16,7 @@ use crate::table::Table;
 /// This type is:
 ///
 /// * **Unsynchronised**: put it behind a lock; opening is rare, and minting does not go through it.
-/// * **Interning**: equal layouts and node ids meet on one state whatever their names, so twins never repeat each other.
+/// * **Interning**: equal layouts and node ids meet on one state whatever their names, so equal generators never repeat each other.
 ///
 /// A process needs one: two registries share no state, and repeat each other under one node id. A state that is kept elsewhere,
 /// as `frazil_local::Local` keeps one in a file, shares none with a registry either; of the two the second is
@@ -92,45 +92,46 @@ impl Registry {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn open(&mut self, layout: &Layout, options: GeneratorOptions<'_>) -> Result<Generator> {
-        let placed = Placed::new(layout, options)?;
-        let machine = placed.machine()?;
+        let resolved = ResolvedOptions::new(layout, options)?;
+        let machine = resolved.machine()?;
         let known = self.states.get(&machine.key());
         // Before there is a state, or one without a key would stay.
-        let needs_key = placed.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.atomics().key().is_none());
+        let needs_key =
+            resolved.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.atomics().key().is_none());
         let key = if needs_key { Some(Key::given_or_drawn(options.key)?) } else { None };
-        let generator = self.enter(&placed, machine)?;
+        let generator = self.open_on_state(&resolved, machine)?;
         if let Some(key) = key {
-            generator.offer(key);
+            generator.offer_key(key);
         }
         Ok(generator)
     }
 
     /// The same, with a key that is offered later.
     #[cfg(feature = "page")]
-    pub(crate) fn open_placed(&mut self, placed: &Placed) -> Result<Generator> {
-        self.enter(placed, placed.machine()?)
+    pub(crate) fn open_resolved(&mut self, resolved: &ResolvedOptions) -> Result<Generator> {
+        self.open_on_state(resolved, resolved.machine()?)
     }
 
     /// Takes the state of the machine, or makes it: the last step, which nothing follows that could be refused.
-    fn enter(&mut self, placed: &Placed, machine: Machine) -> Result<Generator> {
+    fn open_on_state(&mut self, resolved: &ResolvedOptions, machine: Machine) -> Result<Generator> {
         let key = machine.key();
         let state = match self.states.get(&key) {
-            Some(state) if state.start != placed.sequence_start => {
-                return Err(Error::about(Code::StateConflict, Subject::SequenceStart, Rule::OneStart));
+            Some(state) if state.start != resolved.sequence_start => {
+                return Err(Error::bad_input(Code::StateConflict, Subject::SequenceStart, Rule::OneStart));
             }
             Some(state) => Arc::clone(state),
             None => {
                 #[cfg(feature = "std")]
                 crate::claims::claim_static(key)?;
-                let state = Arc::new(State::new(&placed.geometry, placed.sequence_start));
+                let state = Arc::new(State::new(&resolved.geometry, resolved.sequence_start));
                 self.states.insert(key, Arc::clone(&state));
                 state
             }
         };
-        if let Some(start_ms) = placed.start_ms {
+        if let Some(start_ms) = resolved.start_ms {
             let start_ms = self.start_ms.map_or(start_ms, |known| known.min(start_ms));
             self.start_ms = Some(start_ms);
-            state.begin_after(&machine, start_ms);
+            state.delay_until_after_start(&machine, start_ms);
         }
         Ok(Generator::on(machine, state))
     }

@@ -111,7 +111,7 @@ impl Key {
         #[cfg(feature = "std")]
         let given = given.or_else(|| Some(Self::random()));
         let whole = given.filter(|key| key.0 != 0 && key.1 != 0);
-        whole.ok_or(Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey))
+        whole.ok_or(Error::bad_input(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey))
     }
 
     /// A number that nobody without the key can foretell, for the tick and clock id of a count.

@@ -60,35 +60,35 @@ pub(crate) struct State {
     key: [AtomicU64; 2],
     pub(crate) start: SequenceStart,
     /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
-    cells: Box<[AtomicU64]>,
+    clocks: Box<[AtomicU64]>,
 }
 
 impl State {
     pub(crate) fn new(geometry: &Geometry, start: SequenceStart) -> Self {
-        let cells = if geometry.clock.bits == 0 { 0 } else { 1 << geometry.clock.bits };
+        let clock_ids = if geometry.clock.bits == 0 { 0 } else { 1 << geometry.clock.bits };
         Self {
             word: AtomicU64::new(0),
             origin: AtomicU64::new(origin(0, start)),
             until_ms: AtomicU64::new(u64::MAX),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             start,
-            cells: (0..cells).map(|_| AtomicU64::new(0)).collect(),
+            clocks: (0..clock_ids).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
     pub(crate) fn atomics(&self) -> StateAtomics<'_> {
-        let Self { word, origin, until_ms, key, start, cells } = self;
-        StateAtomics { word, origin, until_ms, key, start: *start, clocks: cells }
+        let Self { word, origin, until_ms, key, start, clocks } = self;
+        StateAtomics { word, origin, until_ms, key, start: *start, clocks }
     }
 
     /// Nothing is issued before the first tick that a predecessor cannot have reached.
-    pub(crate) fn begin_after(&self, machine: &Machine, start_ms: u64) {
+    pub(crate) fn delay_until_after_start(&self, machine: &Machine, start_ms: u64) {
         self.origin.fetch_max(origin(machine.first_ms_after(start_ms), self.start), Ordering::Relaxed);
     }
 
     /// Sets each half that is not set yet. Whoever comes second finds both set: one of the two keys, or a half of each, and
     /// any of them is as random.
-    pub(crate) fn offer(&self, key: Key) {
+    pub(crate) fn offer_key(&self, key: Key) {
         for (cell, half) in self.key.iter().zip([key.0, key.1]) {
             let _: Result<u64, u64> = cell.compare_exchange(0, half, Ordering::Relaxed, Ordering::Relaxed);
         }
@@ -112,10 +112,10 @@ fn origin(from_ms: u64, start: SequenceStart) -> u64 {
 /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
 /// let [word, origin, until_ms] = [0, 1_704_067_200_000, 1_704_067_203_000].map(AtomicU64::new);
 /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-/// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+/// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
 /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// assert_eq!(cells.close(&machine), Some(0)); // nothing was issued
-/// assert_eq!(cells.close(&machine), None); // it is closed already
+/// assert_eq!(state.close(&machine), Some(0)); // nothing was issued
+/// assert_eq!(state.close(&machine), None); // it is closed already
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -187,9 +187,9 @@ impl StateAtomics<'_> {
     /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(cells.close(&machine), Some(1_704_067_200_006));
+    /// assert_eq!(state.close(&machine), Some(1_704_067_200_006));
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
@@ -208,9 +208,9 @@ impl StateAtomics<'_> {
     /// use frazil::{StateAtomics, Layout, Machine, Node, SequenceStart};
     /// let [word, origin, until_ms] = [(5 << 12) | 1, 0, u64::MAX].map(AtomicU64::new); // an ID of tick 5 was issued
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
     /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(cells.used_until_ms(&machine), 1_704_067_200_006);
+    /// assert_eq!(state.used_until_ms(&machine), 1_704_067_200_006);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
@@ -233,9 +233,9 @@ impl StateAtomics<'_> {
     /// use frazil::{StateAtomics, SequenceStart, Window};
     /// let [word, origin, until_ms] = [u64::MAX, 0, 0].map(AtomicU64::new);
     /// let key = [AtomicU64::new(0), AtomicU64::new(0)];
-    /// let cells = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
-    /// cells.begin_anew(Window { from_ms: 5000, until_ms: 8000 });
-    /// assert_eq!((word.load(Relaxed), cells.from_ms()), (0, 5000));
+    /// let state = StateAtomics { word: &word, origin: &origin, until_ms: &until_ms, key: &key, start: SequenceStart::Zero, clocks: &[] };
+    /// state.begin_anew(Window { from_ms: 5000, until_ms: 8000 });
+    /// assert_eq!((word.load(Relaxed), state.from_ms()), (0, 5000));
     /// ```
     pub fn begin_anew(&self, window: Window) {
         self.origin.store(origin(window.from_ms, self.start), Ordering::Relaxed);

@@ -73,7 +73,7 @@ pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// What [`Stats`] is read from. In the generator and not in the state, so that counting costs no contention.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     /// The last reading of the clock.
     pub(crate) read_ms: AtomicU64,
     pub(crate) issued: AtomicU64,
@@ -85,7 +85,7 @@ pub(crate) struct Tally {
     pub(crate) extensions: AtomicU64,
 }
 
-impl Tally {
+impl Counters {
     pub(crate) fn new() -> Self {
         let zero = || AtomicU64::new(0);
         Self {

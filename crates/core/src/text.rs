@@ -235,7 +235,7 @@ impl TextForm {
     /// ```
     #[must_use]
     pub fn display(self, id: u64) -> impl fmt::Display + Copy {
-        Shown { id, form: self, is_short: false }
+        Displayed { id, form: self, is_short: false }
     }
 
     /// The ID of a text.
@@ -350,7 +350,7 @@ impl ShortForm {
     /// ```
     #[must_use]
     pub fn display(self, id: u64) -> impl fmt::Display + Copy {
-        Shown { id, form: self.0, is_short: true }
+        Displayed { id, form: self.0, is_short: true }
     }
 
     /// The ID of a text.
@@ -369,7 +369,7 @@ impl ShortForm {
     /// ```
     pub fn decode(self, text: &str) -> Result<u64> {
         if text.len() > 1 && text.as_bytes().first() == self.0.alphabet().as_bytes().first() {
-            return Err(Error::text(Rule::TextZeros, 0, 0));
+            return Err(Error::bad_text(Rule::TextZeros, 0, 0));
         }
         read(self.0, text, 1, Rule::TextShort)
     }
@@ -393,13 +393,13 @@ impl ShortForm {
 
 /// An ID on its way into a formatter.
 #[derive(Clone, Copy)]
-struct Shown {
+struct Displayed {
     id: u64,
     form: TextForm,
     is_short: bool,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for Displayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let room = &mut [0; TextForm::MAX_WIDTH];
         let Self { id, form, is_short } = *self;
@@ -414,16 +414,16 @@ fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     let mut id = Some(0_u64);
     for (at, &byte) in text.as_bytes().iter().enumerate() {
         if at == width {
-            return Err(Error::text(length, at, width as u64));
+            return Err(Error::bad_text(length, at, width as u64));
         }
         let value = values[usize::from(byte)];
         if value == NO_DIGIT {
-            return Err(Error::text(rule, at, 0));
+            return Err(Error::bad_text(rule, at, 0));
         }
         id = id.and_then(|id| id.checked_mul(base)?.checked_add(u64::from(value)));
     }
     if text.len() < least {
-        return Err(Error::text(length, text.len(), width as u64));
+        return Err(Error::bad_text(length, text.len(), width as u64));
     }
     id.ok_or_else(|| too_large(form, text))
 }
@@ -433,14 +433,14 @@ fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
 fn too_large(form: TextForm, text: &str) -> Error {
     let room = &mut [0; TextForm::MAX_WIDTH];
     let largest = form.encode_into(u64::MAX, room).bytes();
-    Error::text(Rule::IdRange, text.bytes().zip(largest).take_while(|(ours, max)| ours == max).count(), u64::MAX)
+    Error::bad_text(Rule::IdRange, text.bytes().zip(largest).take_while(|(ours, max)| ours == max).count(), u64::MAX)
 }
 
 /// Reads all, and only then reads all again and writes, so that a refusal changes nothing.
 fn read_many<T: AsRef<str>>(texts: &[T], ids: &mut [u64], read: impl Fn(&str) -> Result<u64>) -> Result<()> {
     check_room(ids.len(), texts.len())?;
     for (index, text) in texts.iter().enumerate() {
-        read(text.as_ref()).map_err(|error| error.at_index(index))?;
+        read(text.as_ref()).map_err(|error| error.with_index(index))?;
     }
     for (id, text) in ids.iter_mut().zip(texts) {
         *id = read(text.as_ref())?;
@@ -453,5 +453,5 @@ fn check_room(given: usize, needed: usize) -> Result<()> {
         return Ok(());
     }
     let bounds = (needed as u64, needed as u64);
-    Err(Error::number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, given as u64, bounds))
+    Err(Error::bad_number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, given as u64, bounds))
 }

@@ -37,14 +37,14 @@ pub struct Error {
     /// The magnitude of the value, and whether there is one: an `Option<i128>` would carry 128-bit arithmetic into the
     /// WebAssembly module. Of a text, which is not kept, the position.
     magnitude: u64,
-    sign: Sign,
+    kind: ValueKind,
     pub(crate) min: u64,
     /// The rule's `{max}`; without a rule, the milliseconds until a retry.
     pub(crate) max: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
+enum ValueKind {
     Absent,
     Positive,
     Negative,
@@ -57,48 +57,48 @@ enum Sign {
 impl Error {
     /// An error with its code alone.
     pub(crate) const fn new(code: Code) -> Self {
-        Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
+        Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
     /// An error about a number: the field, the value, and the rule with its two numbers. Never inlined, because refusing
     /// is rare and the module small.
     #[cold]
     #[inline(never)]
-    pub(crate) const fn number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {
-        Self { code, subject, rule, magnitude: value, sign: Sign::Positive, min, max }
+    pub(crate) const fn bad_number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {
+        Self { code, subject, rule, magnitude: value, kind: ValueKind::Positive, min, max }
     }
 
     /// An error about input that is no number: the field, and the rule that its value broke.
     #[cold]
     #[inline(never)]
-    pub(crate) const fn about(code: Code, subject: Subject, rule: Rule) -> Self {
-        Self { code, subject, rule, magnitude: 0, sign: Sign::Absent, min: 0, max: 0 }
+    pub(crate) const fn bad_input(code: Code, subject: Subject, rule: Rule) -> Self {
+        Self { code, subject, rule, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
     /// An error about a text: where it breaks the rule, and the number that fills the rule's sentence.
     #[cold]
     #[inline(never)]
-    pub(crate) const fn text(rule: Rule, position: usize, max: u64) -> Self {
+    pub(crate) const fn bad_text(rule: Rule, position: usize, max: u64) -> Self {
         let (code, subject, magnitude) = (Code::InvalidText, Subject::Text, position as u64);
-        Self { code, subject, rule, magnitude, sign: Sign::Position, min: 0, max }
+        Self { code, subject, rule, magnitude, kind: ValueKind::Position, min: 0, max }
     }
 
     /// Which of many texts the error is about.
-    pub(crate) const fn at_index(mut self, index: usize) -> Self {
-        self.sign = Sign::PositionInMany;
+    pub(crate) const fn with_index(mut self, index: usize) -> Self {
+        self.kind = ValueKind::PositionInMany;
         self.min = index as u64;
         self
     }
 
     /// The offending value, where it is a signed number.
-    pub(crate) const fn with_signed(mut self, value: i64) -> Self {
+    pub(crate) const fn with_signed_value(mut self, value: i64) -> Self {
         self.magnitude = value.unsigned_abs();
-        self.sign = if value < 0 { Sign::Negative } else { Sign::Positive };
+        self.kind = if value < 0 { ValueKind::Negative } else { ValueKind::Positive };
         self
     }
 
     /// The two numbers that fill the rule's sentence.
-    pub(crate) const fn within(mut self, min: u64, max: u64) -> Self {
+    pub(crate) const fn with_bounds(mut self, min: u64, max: u64) -> Self {
         self.min = min;
         self.max = max;
         self
@@ -112,7 +112,7 @@ impl Error {
     /// ```
     #[must_use]
     pub const fn refusal(code: Code, subject: Subject) -> Self {
-        Self::about(code, subject, Rule::None)
+        Self::bad_input(code, subject, Rule::None)
     }
 
     /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to refuse with.
@@ -124,7 +124,7 @@ impl Error {
     /// ```
     #[must_use]
     pub const fn broken(code: Code, subject: Subject, rule: Rule) -> Self {
-        Self::about(code, subject, rule)
+        Self::bad_input(code, subject, rule)
     }
 
     /// A refusal that ends by itself, after so many milliseconds.
@@ -171,10 +171,10 @@ impl Error {
     /// ```
     #[must_use]
     pub const fn value(&self) -> Option<i128> {
-        match self.sign {
-            Sign::Absent | Sign::Position | Sign::PositionInMany => None,
-            Sign::Positive => Some(self.magnitude as i128),
-            Sign::Negative => Some(-(self.magnitude as i128)),
+        match self.kind {
+            ValueKind::Absent | ValueKind::Position | ValueKind::PositionInMany => None,
+            ValueKind::Positive => Some(self.magnitude as i128),
+            ValueKind::Negative => Some(-(self.magnitude as i128)),
         }
     }
 
@@ -185,7 +185,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        let is_text = matches!(self.sign, Sign::Position | Sign::PositionInMany);
+        let is_text = matches!(self.kind, ValueKind::Position | ValueKind::PositionInMany);
         usize::try_from(self.magnitude).ok().filter(|_| is_text)
     }
 
@@ -197,7 +197,7 @@ impl Error {
     /// ```
     #[must_use]
     pub fn index(&self) -> Option<usize> {
-        usize::try_from(self.min).ok().filter(|_| self.sign == Sign::PositionInMany)
+        usize::try_from(self.min).ok().filter(|_| self.kind == ValueKind::PositionInMany)
     }
 
     /// The rule that was broken.

@@ -1,6 +1,6 @@
 //! The table of subjects.
 
-macro_rules! fields {
+macro_rules! subjects {
     ($($variant:ident = $number:literal, $name:literal;)+) => {
         /// What an error is about, by the name it has in Rust; JavaScript spells it in camel case.
         ///
@@ -32,7 +32,7 @@ macro_rules! fields {
     };
 }
 
-fields! {
+subjects! {
     None = 0, "";
     Node = 1, "node";
     EpochMs = 2, "epoch_ms";

@@ -121,8 +121,8 @@ impl Field {
     }
 }
 
-pub(super) const fn refuse(subject: Subject, rule: Rule) -> Error {
-    Error::about(Code::InvalidLayout, subject, rule)
+pub(super) const fn invalid(subject: Subject, rule: Rule) -> Error {
+    Error::bad_input(Code::InvalidLayout, subject, rule)
 }
 
 /// Whether a text is a name as [`Rule::NameSyntax`] wants it.
@@ -137,16 +137,16 @@ pub(super) fn check_names(fields: &[Field]) -> Result<()> {
     for (index, field) in fields.iter().enumerate() {
         if field.kind != FieldKind::Node {
             if field.name.is_some() {
-                return Err(refuse(Subject::FieldName, Rule::NameOnlyNode));
+                return Err(invalid(Subject::FieldName, Rule::NameOnlyNode));
             }
             continue;
         }
         let name = field.part_name();
         if !is_name(name) {
-            return Err(refuse(Subject::FieldName, Rule::NameSyntax));
+            return Err(invalid(Subject::FieldName, Rule::NameSyntax));
         }
         if fields[..index].iter().any(|other| other.kind == FieldKind::Node && other.part_name() == name) {
-            return Err(refuse(Subject::FieldName, Rule::DistinctNames));
+            return Err(invalid(Subject::FieldName, Rule::DistinctNames));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU64;
 
-use super::field::{FieldKind, UNSIGNED_BITS, refuse};
+use super::field::{FieldKind, UNSIGNED_BITS, invalid};
 use crate::error::{Code, Error, Result, Rule, Subject};
 
 /// Widths of an ID that stays positive in a signed 64-bit column.
@@ -57,10 +57,22 @@ impl Geometry {
     /// The rules for everything but names, and the places of the fields, the last one at bit 0.
     pub(crate) fn new(epoch_ms: u64, tick_ms: u64, unsigned: bool, fields: &[(FieldKind, u32)]) -> Result<Self> {
         if epoch_ms > MAX_SAFE_INTEGER {
-            return Err(Error::number(Code::InvalidLayout, Subject::EpochMs, Rule::WholeNumber, epoch_ms, (0, MAX_SAFE_INTEGER)));
+            return Err(Error::bad_number(
+                Code::InvalidLayout,
+                Subject::EpochMs,
+                Rule::WholeNumber,
+                epoch_ms,
+                (0, MAX_SAFE_INTEGER),
+            ));
         }
         let Some(tick_ms) = NonZeroU64::new(tick_ms).filter(|tick_ms| tick_ms.get() <= MAX_SAFE_INTEGER) else {
-            return Err(Error::number(Code::InvalidLayout, Subject::TickMs, Rule::WholeNumber, tick_ms, (1, MAX_SAFE_INTEGER)));
+            return Err(Error::bad_number(
+                Code::InvalidLayout,
+                Subject::TickMs,
+                Rule::WholeNumber,
+                tick_ms,
+                (1, MAX_SAFE_INTEGER),
+            ));
         };
         for (wanted, rule, least) in [
             (FieldKind::Time, Rule::OneTime, 1),
@@ -69,7 +81,7 @@ impl Geometry {
         ] {
             let count = fields.iter().filter(|field| field.0 == wanted).count();
             if count < least || count > 1 {
-                return Err(refuse(Subject::Fields, rule));
+                return Err(invalid(Subject::Fields, rule));
             }
         }
         let (mut node_bits, mut total) = (0, 0_u64);
@@ -77,14 +89,20 @@ impl Geometry {
             let max = kind.max_bits();
             if bits == 0 || bits > max {
                 let bounds = (1, u64::from(max));
-                return Err(Error::number(Code::InvalidLayout, Subject::FieldBits, Rule::WholeNumber, u64::from(bits), bounds));
+                return Err(Error::bad_number(
+                    Code::InvalidLayout,
+                    Subject::FieldBits,
+                    Rule::WholeNumber,
+                    u64::from(bits),
+                    bounds,
+                ));
             }
             // A long list of wide fields is possible input, so the sums are taken in 64 bits.
             total += u64::from(bits);
             node_bits += if kind == FieldKind::Node { u64::from(bits) } else { 0 };
         }
         if node_bits > u64::from(MAX_NODE_BITS) {
-            return Err(Error::number(
+            return Err(Error::bad_number(
                 Code::InvalidLayout,
                 Subject::Fields,
                 Rule::NodeWidth,
@@ -94,7 +112,7 @@ impl Geometry {
         }
         let limit = u64::from(if unsigned { UNSIGNED_BITS } else { SIGNED_BITS });
         if total > limit {
-            return Err(Error::number(Code::InvalidLayout, Subject::Fields, Rule::Width, total, (0, limit)));
+            return Err(Error::bad_number(Code::InvalidLayout, Subject::Fields, Rule::Width, total, (0, limit)));
         }
         let empty = Span::default();
         let mut geometry = Self { epoch_ms, tick_ms, time: empty, clock: empty, sequence: empty, node_mask: 0 };
@@ -112,7 +130,7 @@ impl Geometry {
         // Divided rather than multiplied, so that nothing can overflow.
         let reach_ms = MAX_DATE_MS.checked_sub(epoch_ms);
         if reach_ms.is_none_or(|reach_ms| geometry.time.max() > reach_ms / tick_ms) {
-            return Err(refuse(Subject::Fields, Rule::LastTick).within(0, MAX_DATE_MS));
+            return Err(invalid(Subject::Fields, Rule::LastTick).with_bounds(0, MAX_DATE_MS));
         }
         Ok(geometry)
     }
@@ -162,15 +180,15 @@ impl Geometry {
         let max = self.max_node();
         let rule = if max == 0 { Rule::NodeNone } else { Rule::WholeNumber };
         if max == 0 || id > max {
-            return Err(Error::number(Code::InvalidNode, Subject::Node, rule, id, (0, max)));
+            return Err(Error::bad_number(Code::InvalidNode, Subject::Node, rule, id, (0, max)));
         }
-        Ok(small(id))
+        Ok(to_u32(id))
     }
 
     /// The word of the caller that there is one generator, which only a layout without a node field takes.
     pub(crate) fn check_no_node(&self) -> Result<u32> {
         if self.node_mask != 0 {
-            return Err(Error::about(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
+            return Err(Error::bad_input(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
         }
         Ok(0)
     }
@@ -187,7 +205,7 @@ impl Geometry {
 }
 
 /// The node field is at most 32 bits wide and the clock field 8, so both fit.
-pub(crate) fn small(value: u64) -> u32 {
+pub(crate) fn to_u32(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 #[cfg(all(feature = "page", feature = "std"))]
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
-pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER, Span, small};
+pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER, Span, to_u32};
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use field::{UNSIGNED_BITS, check_names};
@@ -127,7 +127,7 @@ impl Layout {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn named(name: &str) -> Result<Self> {
-        let refuse = Error::about(Code::InvalidLayout, Subject::Layout, Rule::KnownLayout);
+        let refuse = Error::bad_input(Code::InvalidLayout, Subject::Layout, Rule::KnownLayout);
         let (_, epoch_ms, tick_ms, unsigned, fields) = NAMED.iter().find(|row| row.0 == name).ok_or(refuse)?;
         Self::new(LayoutSpec { epoch_ms: *epoch_ms, tick_ms: *tick_ms, unsigned: *unsigned, fields: fields.to_vec() })
     }

@@ -16,29 +16,29 @@ pub const ABI: u32 = {
     let mut hash = CALLS;
     let mut at = 0;
     while at < SLOTS.len() {
-        hash = mix(mix(hash, SLOTS[at].0), "=").wrapping_add(SLOTS[at].1 as u32);
+        hash = fnv_1a(fnv_1a(hash, SLOTS[at].0), "=").wrapping_add(SLOTS[at].1 as u32);
         at += 1;
     }
     at = 0;
     while at < Rule::ALL.len() {
-        hash = mix(hash, Rule::ALL[at].template());
+        hash = fnv_1a(hash, Rule::ALL[at].template());
         at += 1;
     }
     at = 0;
     while at < Code::ALL.len() {
-        hash = mix(hash, Code::ALL[at].name());
+        hash = fnv_1a(hash, Code::ALL[at].name());
         at += 1;
     }
     at = 0;
     while at < Subject::ALL.len() {
-        hash = mix(hash, Subject::ALL[at].name());
+        hash = fnv_1a(hash, Subject::ALL[at].name());
         at += 1;
     }
     hash
 };
 
 /// FNV-1a over a text, run while compiling.
-const fn mix(mut hash: u32, text: &str) -> u32 {
+const fn fnv_1a(mut hash: u32, text: &str) -> u32 {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {

@@ -11,14 +11,14 @@ use crate::layout::MAX_SAFE_INTEGER;
 use crate::table::Table;
 
 /// How many generators a handle table can have open at a time.
-const PLACES: u64 = 1 << 24;
+const CAPACITY: u64 = 1 << 24;
 /// A handle is a place and, above it, how often the place was used before: a number that JavaScript has exactly.
-const HANDLES: u64 = MAX_SAFE_INTEGER + 1;
+const HANDLE_LIMIT: u64 = MAX_SAFE_INTEGER + 1;
 
-/// The place in a handle. Any number has one; whose it is, the seat says.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the seat is compared with the whole number")]
-const fn place_of(handle: f64) -> usize {
-    (handle as u64 & (PLACES - 1)) as usize
+/// The place in a handle. Any number has one; whose it is, the entry says.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the entry is compared with the whole number")]
+const fn index_of(handle: f64) -> usize {
+    (handle as u64 & (CAPACITY - 1)) as usize
 }
 
 /// The generators that one page has open, by number.
@@ -35,16 +35,16 @@ const fn place_of(handle: f64) -> usize {
 #[derive(Debug, Default)]
 pub struct Handles {
     /// By place.
-    seats: Vec<Seat>,
+    entries: Vec<Entry>,
     /// Places to use again.
     free: Vec<usize>,
     /// The handles of those that equal generators share.
-    twins: Table<(usize, u64), f64>,
+    shared_handles: Table<(usize, u64), f64>,
 }
 
 /// A place for a generator.
 #[derive(Debug)]
-struct Seat {
+struct Entry {
     /// The number of the generator that is there, or of the next one.
     handle: f64,
     generator: Option<Generator>,
@@ -59,36 +59,36 @@ impl Handles {
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { seats: Vec::new(), free: Vec::new(), twins: Table::new() }
+        Self { entries: Vec::new(), free: Vec::new(), shared_handles: Table::new() }
     }
 
     /// The number of those that mint by the same rules from the same state.
-    pub(super) fn share(&mut self, generator: Generator) -> f64 {
-        let Some(twin) = generator.twin() else { return self.seat(generator) };
-        if let Some(handle) = self.twins.get(&twin) {
+    pub(super) fn insert_shared(&mut self, generator: Generator) -> f64 {
+        let Some(key) = generator.sharing_key() else { return self.insert(generator) };
+        if let Some(handle) = self.shared_handles.get(&key) {
             return *handle;
         }
-        let handle = self.seat(generator);
+        let handle = self.insert(generator);
         if !handle.is_nan() {
-            self.twins.insert(twin, handle);
+            self.shared_handles.insert(key, handle);
         }
         handle
     }
 
     /// A number for a generator alone; where there is no place left, one that is closed.
     #[expect(clippy::cast_precision_loss, reason = "places are below 2^24")]
-    pub(super) fn seat(&mut self, generator: Generator) -> f64 {
+    pub(super) fn insert(&mut self, generator: Generator) -> f64 {
         let generator = Some(generator);
-        if let Some(seat) = self.free.pop().and_then(|place| self.seats.get_mut(place)) {
-            seat.generator = generator;
-            return seat.handle;
+        if let Some(entry) = self.free.pop().and_then(|index| self.entries.get_mut(index)) {
+            entry.generator = generator;
+            return entry.handle;
         }
-        let place = self.seats.len() as u64;
-        if place >= PLACES {
+        let index = self.entries.len() as u64;
+        if index >= CAPACITY {
             return f64::NAN;
         }
-        self.seats.push(Seat { handle: place as f64, generator });
-        place as f64
+        self.entries.push(Entry { handle: index as f64, generator });
+        index as f64
     }
 
     /// Gives back the number of a generator, which is closed from then on.
@@ -99,25 +99,25 @@ impl Handles {
     /// ```
     #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
     pub fn release(&mut self, handle: f64) {
-        let place = place_of(handle);
-        let Some(seat) = self.seats.get_mut(place).filter(|seat| seat.handle.to_bits() == handle.to_bits()) else { return };
-        let Some(generator) = seat.generator.take() else { return };
-        seat.handle += PLACES as f64;
+        let index = index_of(handle);
+        let Some(entry) = self.entries.get_mut(index).filter(|entry| entry.handle.to_bits() == handle.to_bits()) else { return };
+        let Some(generator) = entry.generator.take() else { return };
+        entry.handle += CAPACITY as f64;
         // A place that has had all its numbers stays empty.
-        if seat.handle < HANDLES as f64 {
-            self.free.push(place);
+        if entry.handle < HANDLE_LIMIT as f64 {
+            self.free.push(index);
         }
         // The bindings release private generators only. Releasing a shared one closes it for all who share its number.
-        if let Some(twin) = generator.twin()
-            && self.twins.get(&twin).is_some_and(|shared| shared.to_bits() == handle.to_bits())
+        if let Some(key) = generator.sharing_key()
+            && self.shared_handles.get(&key).is_some_and(|shared| shared.to_bits() == handle.to_bits())
         {
-            self.twins.remove(&twin);
+            self.shared_handles.remove(&key);
         }
     }
 
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
-        let seat = self.seats.get(place_of(handle)).filter(|seat| seat.handle.to_bits() == handle.to_bits());
-        seat.and_then(|seat| seat.generator.as_ref()).ok_or(Error::new(Code::Closed))
+        let entry = self.entries.get(index_of(handle)).filter(|entry| entry.handle.to_bits() == handle.to_bits());
+        entry.and_then(|entry| entry.generator.as_ref()).ok_or(Error::new(Code::Closed))
     }
 
     /// Refuses, and lets the keeper of the state say more.
@@ -128,7 +128,7 @@ impl Handles {
             && let Some(keeper) = generator.keeper()
             && keeper.fault().is_some_and(|fault| fault.code() == error.code())
         {
-            return page.refuse_saying(error, keeper.explain().as_deref());
+            return page.refuse_with_text(error, keeper.explain().as_deref());
         }
         let _: (&Self, f64) = (self, handle);
         page.refuse(error)

@@ -24,7 +24,7 @@ pub fn is_scope(text: &str) -> bool {
     crate::layout::is_name(text)
 }
 
-/// What `Snowflake.local()` was asked for, of which the core knows the meaning but has no hands to do it.
+/// What `Snowflake.local()` was pending for, of which the core knows the meaning but has no hands to do it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LocalRequest {
@@ -62,16 +62,16 @@ pub struct LocalState {
 /// ```
 #[derive(Debug)]
 #[must_use = "an opening that is dropped leaves nothing"]
-pub struct LocalOpening(Result<(Asked, LocalRequest)>);
+pub struct LocalOpening(Result<(PendingOpen, LocalRequest)>);
 
 /// What came of it: for [`Handles::opened`].
 #[derive(Debug)]
 #[must_use = "what was opened is closed when it is dropped"]
-pub struct LocalOpened(core::result::Result<(Asked, LocalState), (Error, String)>);
+pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, String)>);
 
 /// What is known of a generator before its state is attached to.
 #[derive(Debug)]
-struct Asked {
+struct PendingOpen {
     machine: Machine,
     claim: Claim,
     /// How long calls may wait, as it is in force: the page is used for other calls meanwhile.
@@ -84,27 +84,28 @@ impl LocalOpening {
         Self(Self::request(page).and_then(|request| {
             let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
             let waits = [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]];
-            Ok((Asked { machine: request.machine, claim, waits }, request))
+            Ok((PendingOpen { machine: request.machine, claim, waits }, request))
         }))
     }
 
     /// Attaches to the state. No lock of the core is held meanwhile.
     pub fn attach(self, attach: impl FnOnce(LocalRequest) -> core::result::Result<LocalState, (Error, String)>) -> LocalOpened {
-        let asked = self.0.map_err(|error| (error, String::new()));
-        LocalOpened(asked.and_then(|(asked, request)| Ok((asked, attach(request)?))))
+        let pending = self.0.map_err(|error| (error, String::new()));
+        LocalOpened(pending.and_then(|(pending, request)| Ok((pending, attach(request)?))))
     }
 
     /// What the page asks for. The waits are written back as they are in force.
     fn request(page: &mut Page) -> Result<LocalRequest> {
-        let geometry = page.geometry()?;
+        let geometry = page.read_geometry()?;
         let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
-        let node = if node_missing { 0 } else { page.node(&geometry)? };
-        let max_lead_ms = page.option(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
-        let machine = Machine::placed_leading(geometry, node, max_lead_ms)?;
-        page.waits()?;
-        let start_wait_ms = page.option(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
-        let sequence_start = page.sequence_start()?;
-        let [dir, scope, file_system] = page.texts([
+        let node = if node_missing { 0 } else { page.read_node(&geometry)? };
+        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
+        page.read_wait_limits()?;
+        let start_wait_ms =
+            page.optional_number(slot::HAS_START_WAIT_MS, slot::START_WAIT_MS, Subject::StartWaitMs, MAX_WAIT_MS)?;
+        let sequence_start = page.read_sequence_start()?;
+        let [dir, scope, file_system] = page.read_texts([
             (slot::DIR_BYTES, Subject::Dir),
             (slot::SCOPE_BYTES, Subject::Scope),
             (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
@@ -144,17 +145,17 @@ impl Handles {
     /// ```
     pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
         match opened {
-            Ok((asked, LocalState { keeper, wait_ms })) => {
+            Ok((pending, LocalState { keeper, wait_ms })) => {
                 // Only now: where nothing is kept, nothing is in the way of a static generator.
-                asked.claim.confirm();
-                page.describe(&asked.machine, wait_ms);
-                [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = asked.waits;
+                pending.claim.confirm();
+                page.write_opened(&pending.machine, wait_ms);
+                [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
                 // A node id has at most 32 bits.
-                page.numbers[slot::NODE] = f64::from(u32::try_from(asked.machine.node()).unwrap_or(u32::MAX));
-                page.numbers[slot::HANDLE] = self.seat(Generator::kept_by(asked.machine, keeper));
+                page.numbers[slot::NODE] = f64::from(u32::try_from(pending.machine.node()).unwrap_or(u32::MAX));
+                page.numbers[slot::HANDLE] = self.insert(Generator::kept_by(pending.machine, keeper));
                 0
             }
-            Err((error, text)) => page.refuse_saying(error, Some(&text)),
+            Err((error, text)) => page.refuse_with_text(error, Some(&text)),
         }
     }
 

@@ -64,12 +64,12 @@ impl Page {
     /// ```
     #[cfg(feature = "std")]
     pub fn refuse_conflict(&mut self, text: &str) -> u32 {
-        self.refuse_saying(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
+        self.refuse_with_text(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
     }
 
     /// Refuses, with a text for what the error does not say.
     #[cfg(feature = "std")]
-    pub(super) fn refuse_saying(&mut self, error: Error, text: Option<&str>) -> u32 {
+    pub(super) fn refuse_with_text(&mut self, error: Error, text: Option<&str>) -> u32 {
         let status = self.refuse(error);
         self.write_text(text.unwrap_or(""));
         status
@@ -91,16 +91,16 @@ impl Page {
 
     /// The texts whose lengths stand at the slots, one after the other; `None` where there is NaN.
     #[cfg(feature = "std")]
-    pub(super) fn texts<const N: usize>(&self, slots: [(usize, Subject); N]) -> Result<[Option<String>; N]> {
+    pub(super) fn read_texts<const N: usize>(&self, slots: [(usize, Subject); N]) -> Result<[Option<String>; N]> {
         let mut bytes = self.ids.iter().flat_map(|id| id.to_ne_bytes());
         let mut texts = [const { None }; N];
         for (text, (at, subject)) in texts.iter_mut().zip(slots) {
             if self.numbers[at].is_nan() {
                 continue;
             }
-            let length = self.whole(at, Code::InvalidOption, subject, 0, 8 * IDS as u64)?;
+            let length = self.whole_number(at, Code::InvalidOption, subject, 0, 8 * IDS as u64)?;
             let bytes = bytes.by_ref().take(usize::try_from(length).unwrap_or(0)).collect();
-            *text = Some(String::from_utf8(bytes).map_err(|_| Error::about(Code::InvalidOption, subject, Rule::APath))?);
+            *text = Some(String::from_utf8(bytes).map_err(|_| Error::bad_input(Code::InvalidOption, subject, Rule::APath))?);
         }
         Ok(texts)
     }
@@ -109,20 +109,20 @@ impl Page {
         self.numbers[at] != 0.0
     }
 
-    pub(super) fn whole(&self, at: usize, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
-        whole(self.numbers[at], code, subject, min, max)
+    pub(super) fn whole_number(&self, at: usize, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
+        whole_number(self.numbers[at], code, subject, min, max)
     }
 
-    pub(super) fn option(&self, given: usize, at: usize, subject: Subject, max: u64) -> Result<Option<u64>> {
+    pub(super) fn optional_number(&self, given: usize, at: usize, subject: Subject, max: u64) -> Result<Option<u64>> {
         if !self.flag(given) {
             return Ok(None);
         }
-        self.whole(at, Code::InvalidOption, subject, 0, max).map(Some)
+        self.whole_number(at, Code::InvalidOption, subject, 0, max).map(Some)
     }
 }
 
 /// A number that must be whole and within bounds.
-pub(super) fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
+pub(super) fn whole_number(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -131,7 +131,7 @@ pub(super) fn whole(value: f64, code: Code, subject: Subject, min: u64, max: u64
     let number = value as u64;
     #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "bounds are below 2^53, and only an exact match passes")]
     if number as f64 != value || number < min || number > max {
-        return Err(Error::about(code, subject, Rule::WholeNumber).within(min, max));
+        return Err(Error::bad_input(code, subject, Rule::WholeNumber).with_bounds(min, max));
     }
     Ok(number)
 }

@@ -1,7 +1,7 @@
 //! What a reservation reads and writes.
 
 use super::handles::Handles;
-use super::memory::{IDS, KEYLESS, NO_ID, Page, RECHECK, whole};
+use super::memory::{IDS, KEYLESS, NO_ID, Page, RECHECK, whole_number};
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
 use crate::clock::millisecond_of;
@@ -16,16 +16,16 @@ impl Handles {
     /// assert_eq!(Handles::new().admit(&mut Page::new(), 0.0, 1.0, 0.0), frazil::Code::Closed as u32);
     /// ```
     pub fn admit(&self, page: &mut Page, handle: f64, count: f64, wait_ms: f64) -> u32 {
-        let judge = || {
+        let decide = || {
             let machine = self.generator(handle)?.machine();
-            let count = whole(count, Code::InvalidArgument, Subject::Count, 0, MAX_COUNT as u64)?;
-            let max = machine.max_count(whole(wait_ms, Code::InvalidArgument, Subject::MaxWaitMs, 0, MAX_WAIT_MS)?);
+            let count = whole_number(count, Code::InvalidArgument, Subject::Count, 0, MAX_COUNT as u64)?;
+            let max = machine.max_count(whole_number(wait_ms, Code::InvalidArgument, Subject::MaxWaitMs, 0, MAX_WAIT_MS)?);
             if count > max {
-                return Err(Error::about(Code::SequenceExhausted, Subject::Count, Rule::CountReach).within(0, max));
+                return Err(Error::bad_input(Code::SequenceExhausted, Subject::Count, Rule::CountReach).with_bounds(0, max));
             }
             Ok(0)
         };
-        judge().unwrap_or_else(|error| page.refuse(error))
+        decide().unwrap_or_else(|error| page.refuse(error))
     }
 
     /// Reserves up to `want` IDs, at most [`IDS`], and writes them with their `COUNT` and the clock's tick.
@@ -45,7 +45,7 @@ impl Handles {
         let now_ms = millisecond_of(now_ms)?;
         if generator.lacks_key() {
             if let Some(key) = page.take_key()? {
-                generator.offer(key);
+                generator.offer_key(key);
             }
             if generator.lacks_key() {
                 // Asked for only where it would be used: Workers allow no entropy at module scope, where their clock shows 0.
