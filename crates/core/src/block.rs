@@ -1,9 +1,17 @@
-//! A block of IDs next to each other in the count.
+//! A block of reserved IDs, stored as its first position and its length.
+//!
+//! Positions count `[tick | clock id | sequence]`, as the machine's word does; the IDs are computed from them when they are read.
+//! With a rotated sequence (`SequenceStart::Wrap`) the sequence number of an ID is its position plus a number that a key and the
+//! tick determine, modulo the length of the sequence.
+//!
+//! * **No memory**: a block of a million IDs takes as much room as one of a single ID.
+//! * **Nothing is divided**: writing IDs is one prefix for each tick and clock id, then additions.
+//! * Not covered: whether the IDs may be issued. [`Machine::reserve`](crate::Machine::reserve) decides that.
 
 use crate::layout::Geometry;
 use crate::start::Key;
 
-/// What one reservation gives: IDs next to each other in the count.
+/// The IDs of one reservation: consecutive positions of the count.
 ///
 /// ```
 /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
@@ -18,7 +26,7 @@ pub struct Block {
     pub(crate) node: u64,
     pub(crate) first: u64,
     pub(crate) len: usize,
-    /// The key under which the sequence of each tick and clock id is turned round.
+    /// The key that determines the rotation of the sequence for each tick and clock id; `None` where the sequence is not rotated.
     pub(crate) rotation_key: Option<Key>,
 }
 
@@ -59,7 +67,7 @@ impl Block {
         self.node | self.geometry.spread(rotated)
     }
 
-    /// How far the sequence is turned round at a position's tick and clock id.
+    /// How far the sequence is rotated at the tick and clock id of a position.
     fn rotation(&self, position: u64) -> u64 {
         let sequence = self.geometry.sequence;
         self.rotation_key.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
@@ -83,8 +91,8 @@ impl Block {
         let (mut position, mut rest) = (self.first, &mut out[..count]);
         while !rest.is_empty() {
             let rotation = self.rotation(position);
-            // The IDs are an arithmetic progression up to the end of the tick and clock id, and up to where a turned sequence
-            // goes round: one prefix, then additions.
+            // The IDs are an arithmetic progression up to the end of the tick and clock id, or up to where a rotated sequence
+            // wraps: one prefix, then additions.
             let run = mask - (position & mask).max(position.wrapping_add(rotation) & mask) + 1;
             let (now, later) = rest.split_at_mut(usize::try_from(run).unwrap_or(usize::MAX).min(rest.len()));
             let mut id = self.id(position, rotation);

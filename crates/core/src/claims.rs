@@ -1,15 +1,15 @@
-//! Which kind of state the numbers of a layout and node id have in this process (feature `std`).
+//! Which kind of state has a layout and node id in this process: static or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one
-//! layout and node id they would repeat each other. One table for the whole process says which kind came first; the other is
-//! `STATE_CONFLICT`, whichever it is.
+//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout and
+//! node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind is then
+//! refused with `STATE_CONFLICT`.
 //!
-//! * **By key**: what decides which numbers come out, as in the registry; names do not count.
-//! * **For good**: what was issued stays issued, so a key that was used is never given to the other kind.
-//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached, which may take seconds, and no lock. Where
-//!   attaching fails it is dropped and leaves nothing.
+//! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
+//! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
+//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held. If
+//!   attaching fails, the claim is dropped and leaves nothing.
 //!
-//! It does not tell two registries apart, nor two keepers: a process has one registry, and keepers of one state share it.
+//! Not covered: two registries, or two keepers. A process must have one registry, and keepers of one state share it.
 
 use alloc::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::machine::Machine;
 use crate::state_key::StateKey;
 
-/// The scope of a state file that was given none: the ID space of static generators.
+/// The default scope of a state file: the ID space that it shares with static generators.
 ///
 /// ```
 /// assert_eq!(frazil::DEFAULT_SCOPE, "default");
@@ -29,20 +29,20 @@ pub const DEFAULT_SCOPE: &str = "default";
 enum Kind {
     /// A registry has a state of the key.
     Static,
-    /// A state is kept elsewhere, or may be as soon as one of the claims on it is confirmed.
+    /// A keeper has the state, or will have it if one of its claims is confirmed.
     Kept { holders: usize, confirmed: bool },
 }
 
 static KINDS: Mutex<BTreeMap<StateKey, Kind>> = Mutex::new(BTreeMap::new());
 
 fn kinds() -> MutexGuard<'static, BTreeMap<StateKey, Kind>> {
-    // Nothing that can panic runs while it is held.
+    // Nothing that runs while the lock is held can panic.
     KINDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind);
 
-/// Notes that a registry makes a state of the key, for good.
+/// Records permanently that a registry makes a state of the key.
 pub(crate) fn claim_static(key: StateKey) -> Result<()> {
     match kinds().entry(key).or_insert(Kind::Static) {
         Kind::Static => Ok(()),
@@ -50,9 +50,9 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
     }
 }
 
-/// Holds the numbers of a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
+/// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
 ///
-/// Make it before the state is attached, and confirm it once it is. A claim that is dropped gives the numbers back, unless
+/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id, unless
 /// another claim on them was confirmed or is still held.
 ///
 /// ```
@@ -69,18 +69,18 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a claim that is dropped gives the numbers back"]
+#[must_use = "a claim that is dropped releases the layout and node id"]
 pub struct Claim {
-    /// `None` where nothing has to be held.
+    /// `None` if nothing has to be reserved.
     key: Option<StateKey>,
 }
 
 impl Claim {
-    /// Claims what a machine mints. IDs of a scope other than [`DEFAULT_SCOPE`] are not meant to meet those of a registry, so
-    /// there is nothing to hold.
+    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a registry, so
+    /// for such a scope nothing is reserved.
     ///
     /// # Errors
-    /// `STATE_CONFLICT` where a registry of this process has a state of the layout's geometry and node id.
+    /// `STATE_CONFLICT` if a registry of this process has a state for the layout's geometry and node id.
     ///
     /// ```
     /// # use frazil::{Claim, GeneratorOptions, Layout, Machine, Node, Registry};
@@ -105,7 +105,7 @@ impl Claim {
         }
     }
 
-    /// Notes that the state is attached: from now on, and for good, no registry of this process makes one.
+    /// Records that the state is attached. From then on no registry of this process makes a state for the layout and node id.
     ///
     /// ```
     /// # use frazil::{Claim, Layout, Machine, Node};

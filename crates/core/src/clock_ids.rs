@@ -1,8 +1,14 @@
 //! The clock ids of a state, as the machine reads them.
+//!
+//! A state keeps one number for each clock id: the first tick for which it may be used, which is one past the last tick it was used
+//! for. The clock id in use is the exception: its last tick is in the word, and its number is stored when the state leaves it.
+//!
+//! * **No memory of its own**: [`ClockIds`] reads a slice, an array, or the atomics of a state.
+//! * Not covered: storing the numbers, and the memory orderings. `state.rs` does that.
 
 use crate::layout::Geometry;
 
-/// What a state remembers of its clock ids. A plain list serves; an empty one where the layout has no clock field.
+/// The numbers that a state keeps for its clock ids. A slice will do; it is empty where the layout has no clock field.
 ///
 /// ```
 /// use frazil::{ClockIds, Layout, Machine, Node, Outcome, Window};
@@ -17,7 +23,7 @@ use crate::layout::Geometry;
 /// # Ok::<(), frazil::Error>(())
 /// ```
 pub trait ClockIds {
-    /// The first tick that a clock id may be used for: one past the last it was used for, and 0 where it never was.
+    /// The first tick for which a clock id may be used: one past the last tick it was used for, or 0 if it was never used.
     fn free_from(&self, clock: usize) -> u64;
 }
 
@@ -33,7 +39,7 @@ impl<const N: usize> ClockIds for [u64; N] {
     }
 }
 
-/// A state as the machine reads it. A *pair* is a tick and a clock id, as a count without the sequence.
+/// A state as the machine reads it. A *pair* is a tick and a clock id: a position of the count without the sequence.
 pub(crate) struct StateView<'a, C: ?Sized> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) word: u64,
@@ -41,7 +47,7 @@ pub(crate) struct StateView<'a, C: ?Sized> {
 }
 
 impl<C: ClockIds + ?Sized> StateView<'_, C> {
-    /// The pair of the last ID issued, which is the one before the word. `None` before the first.
+    /// The pair of the last ID issued, whose position is one below the word. `None` before the first ID.
     pub(crate) const fn pair(&self) -> Option<u64> {
         match self.word.checked_sub(1) {
             Some(last) => Some(last >> self.geometry.sequence.bits),
@@ -66,7 +72,7 @@ impl<C: ClockIds + ?Sized> StateView<'_, C> {
         self.word & self.geometry.sequence.max() == 0
     }
 
-    /// The first tick at which a clock id is free. What the current one was used for stands in the word.
+    /// The first tick at which a clock id is free. The word tells the last tick of the current one.
     fn free_from(&self, clock: u64) -> u64 {
         if self.pair().is_some_and(|pair| self.clock(pair) == clock) {
             return self.next_tick();
@@ -74,13 +80,13 @@ impl<C: ClockIds + ?Sized> StateView<'_, C> {
         self.clocks.free_from(usize::try_from(clock).unwrap_or(usize::MAX))
     }
 
-    /// The pair of a tick and the lowest clock id from `least` on that is free there.
+    /// The pair of a tick and the lowest free clock id, not below `least`.
     pub(crate) fn lowest_free(&self, tick: u64, least: u64) -> Option<u64> {
         let clock = (least..=self.geometry.clock.max()).find(|clock| self.free_from(*clock) <= tick)?;
         Some((tick << self.geometry.clock.bits) | clock)
     }
 
-    /// The pair of the current tick and the next higher clock id that is free there, as the current one is not.
+    /// The pair of the current tick and the next higher clock id that is free there. The current one is not free there.
     pub(crate) fn higher_free(&self) -> Option<u64> {
         let pair = self.pair()?;
         self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair))

@@ -1,4 +1,12 @@
-//! A generator on a state.
+//! A generator: the machine's rules applied to a state that threads share.
+//!
+//! [`Generator::reserve`] reads the clock's time first, then the word, lets the [`Machine`] decide, and swaps the word. `state.rs` says
+//! why one word is enough and which memory orderings the loop needs.
+//!
+//! * **Lock-free**: a compare-and-swap is lost only to another call that minted.
+//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by then
+//!   looks like a step back and is answered with a recheck.
+//! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 #[cfg(feature = "std")]
 use alloc::sync::Arc as KeeperArc;
@@ -18,7 +26,7 @@ use crate::state::{State, StateAtomics};
 use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
 use crate::sync::{Arc, AtomicU64, Ordering};
 
-/// The most that one bulk call may ask for: 2^20 IDs are 8 MiB.
+/// The most IDs that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
 /// ```
 /// # use frazil::{Generator, GeneratorOptions, Layout, MAX_COUNT, ManualClock, Node};
@@ -29,10 +37,10 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 /// ```
 pub const MAX_COUNT: usize = 1 << 20;
 
-/// How often one call asks for more of a window that others use up.
+/// How often one call has the window extended if other calls use up each extension.
 const MAX_EXTENSIONS: u32 = 8;
 
-/// What one call reserved.
+/// The answer to one reservation.
 ///
 /// ```
 /// # use frazil::{GeneratorOptions, Layout, Node, Registry, Reservation};
@@ -43,28 +51,28 @@ const MAX_EXTENSIONS: u32 = 8;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reservation {
-    /// These IDs are the caller's, and nobody else's.
+    /// IDs that no other call gets.
     Issued {
         /// The IDs.
         block: Block,
-        /// The Unix milliseconds `[from, until)` of the clock's tick: as long as the clock stays in it, the block is as
-        /// fresh as a new one.
+        /// The Unix milliseconds `[from, until)` of the clock's tick. As long as the clock stays in it, serving from the block gives
+        /// IDs as recent as a new reservation.
         wall_tick_ms: (u64, u64),
     },
-    /// Read the clock once more and ask again, `confirmed`.
+    /// Nothing was reserved: read the clock once more and call again with `confirmed`.
     Recheck,
 }
 
-/// Mints IDs from a state that it may share with others.
+/// Mints IDs from a state that other generators may share.
 ///
 /// This type is:
 ///
-/// * **Lock-free and `Sync`**: one compare-and-swap a reservation.
-/// * **Strictly increasing** for each caller in an ordered layout ([`crate::Plan::ordered`]).
+/// * **Lock-free and `Sync`**: one compare-and-swap for each reservation.
+/// * **Strictly increasing** for each caller, in an ordered layout ([`crate::Plan::ordered`]).
 /// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
-/// Do not use it where a process can start again within a tick without a `start_ms`, or where another machine may hold the
-/// same node id: then the promise is the caller's alone.
+/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not start
+/// again within a tick. Otherwise IDs can repeat.
 ///
 /// ```
 /// use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry};
@@ -91,8 +99,8 @@ impl Clone for Generator {
 }
 
 impl Generator {
-    /// A generator on a state of its own, for tests and simulations: outside the promise, since nothing keeps another one
-    /// with the same node id from issuing the same IDs.
+    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the same
+    /// node id can issue the same IDs.
     ///
     /// # Errors
     /// As [`Registry::open`](crate::Registry::open).
@@ -125,11 +133,10 @@ impl Generator {
         Self { machine, state: StateRef::Own(state), counters: Counters::new() }
     }
 
-    /// A generator on a state that somebody else keeps. `max_lead_ms` is 1000 where it is not given.
+    /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000, which [`Keeper`] has an example
-    /// of.
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000. [`Keeper`] has an example of a keeper.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -153,13 +160,13 @@ impl Generator {
         Ok(Self::kept_by(Machine::with_max_lead(layout, node, max_lead_ms)?, keeper))
     }
 
-    /// The same by rules that are made already.
+    /// The same as `kept`, for a machine that exists already.
     #[cfg(feature = "std")]
     pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
         Self { machine, state: StateRef::Kept(keeper), counters: Counters::new() }
     }
 
-    /// Who keeps the state, where somebody does.
+    /// The keeper of the state, or `None` for a state of this process.
     #[cfg(feature = "std")]
     #[must_use]
     pub fn keeper(&self) -> Option<&dyn Keeper> {
@@ -172,9 +179,9 @@ impl Generator {
         atomics.start != SequenceStart::Zero && atomics.key().is_none()
     }
 
-    /// Gives the state a key where it needs one and has none.
+    /// Gives the state a key if it needs one and has none.
     pub(crate) fn offer_key(&self, key: Key) {
-        // A keeper has the key of its state.
+        // A keeper brings the key of its state.
         if let StateRef::Own(state) = &self.state
             && state.start != SequenceStart::Zero
         {
@@ -182,7 +189,7 @@ impl Generator {
         }
     }
 
-    /// The rules it mints by.
+    /// The machine that decides for this generator.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -195,7 +202,7 @@ impl Generator {
         &self.machine
     }
 
-    /// How far it may run ahead of the clock.
+    /// How far it may run ahead of the clock, in milliseconds.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -208,7 +215,7 @@ impl Generator {
         self.machine.max_lead_ms
     }
 
-    /// What is equal for generators that mint by the same rules from the same state of a registry; a kept state has none.
+    /// A key that is equal for two generators with equal machines on one state of this process. `None` for a kept state.
     #[cfg(feature = "page")]
     #[cfg_attr(not(feature = "std"), expect(clippy::unnecessary_wraps, reason = "with std there are kept states"))]
     pub(crate) fn sharing_key(&self) -> Option<(usize, u64)> {
@@ -241,11 +248,11 @@ impl Generator {
         let atomics = self.state.atomics();
         self.counters.read(before_ms, now_ms);
         let machine = self.keyed_machine(&atomics)?;
-        // See the module's introduction. No pause after a lost swap: it tripled the contended cost. The word is read before the
-        // window, because a keeper that begins a state anew writes it last.
+        // The orderings are those that `state.rs` explains. There is no pause after a lost swap, because a pause tripled the cost
+        // under contention. The word is read before the window, because a keeper that begins a state anew writes the word last.
         let kept = self.state.keeper().is_some();
         let (load, swap) = match (kept, atomics.clocks.is_empty()) {
-            // `Acquire` too: whoever swaps the word of a state that was begun anew finds its window.
+            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
             (true, _) => (Ordering::Acquire, Ordering::AcqRel),
             (false, false) => (Ordering::Acquire, Ordering::Release),
             (false, true) => (Ordering::Relaxed, Ordering::Relaxed),
@@ -254,7 +261,7 @@ impl Generator {
         let mut extensions = 0;
         let mut word = atomics.word.load(load);
         loop {
-            // The state was begun anew with another start of the sequence: its positions mean other IDs.
+            // The state was begun anew with another start of the sequence, so its positions now mean other IDs.
             let Some(window) = atomics.window() else { return Err(Error::new(Code::Closed)) };
             match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
@@ -264,7 +271,7 @@ impl Generator {
                         cell.fetch_max(free_from, Ordering::Relaxed);
                     }
                     match atomics.word.compare_exchange_weak(word, next, swap, load) {
-                        // Begun anew since the word was read: these IDs are left out.
+                        // The state was begun anew after the word was read: these IDs are never issued.
                         Ok(_) if kept && !atomics.is_still(window) => word = atomics.word.load(load),
                         Ok(_) => {
                             self.counters.issued(block.len(), lead_ms, switched);
@@ -279,7 +286,7 @@ impl Generator {
                     return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
                 }
                 Outcome::Expired { until_ms } => {
-                    // Others use up what one extension gave before this call gets any of it, at worst; but not without end.
+                    // At worst other calls use up each extension before this call gets any of it, so the extensions are counted.
                     extensions += 1;
                     let Some(keeper) = self.state.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
                         self.counters.stalls.fetch_add(1, Ordering::Relaxed);
@@ -294,13 +301,13 @@ impl Generator {
         }
     }
 
-    /// A state that somebody else closed looks used up long before its time is over.
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed.
     fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
         if self.state.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
     }
 
-    /// The machine with the key of the state.
+    /// The machine with the start of the sequence and the key of the state.
     fn keyed_machine(&self, atomics: &StateAtomics<'_>) -> Result<Machine> {
         if atomics.start == SequenceStart::Zero {
             return Ok(self.machine);
@@ -309,9 +316,10 @@ impl Generator {
         atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
     }
 
+    /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
     fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
         for confirmed in [false, true] {
-            // Before the clock is read: a reading of another thread that is taken in between is no step back.
+            // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
             let before_ms = self.counters.read_ms.load(Ordering::Acquire);
             if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
                 return Ok(block);
@@ -321,7 +329,7 @@ impl Generator {
         Err(Error::new(Code::ClockBackward))
     }
 
-    /// What this generator has met so far.
+    /// What this generator has counted so far.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
@@ -347,7 +355,7 @@ impl Generator {
         }
     }
 
-    /// How the generator stands at a time. Issues nothing and changes nothing.
+    /// The condition of the generator at a time. Issues nothing and changes nothing.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
@@ -369,7 +377,7 @@ impl Generator {
             Outcome::Issued { .. } | Outcome::Recheck => None,
             Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
             Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
-            // A call would extend it.
+            // A call would have the window extended.
             Outcome::Expired { .. } if self.state.keeper().is_some() => None,
             Outcome::Expired { .. } => Some(Error::retry_after(Code::LeaseExpired, 1)),
         };
@@ -396,11 +404,11 @@ impl Generator {
         self.reserve_at(clock, 1).map(|block| block.first())
     }
 
-    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least
-    /// one, unless `out` is empty. Call again with the rest once time has passed.
+    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one, unless
+    /// `out` is empty. Call again with the rest of `out` after some time.
     ///
     /// # Errors
-    /// As [`Generator::next`], and `INVALID_ARGUMENT` for more than [`MAX_COUNT`] places; nothing is issued then.
+    /// As [`Generator::next`]; `INVALID_ARGUMENT` if `out` is longer than [`MAX_COUNT`]. Then nothing is issued.
     ///
     /// ```
     /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};

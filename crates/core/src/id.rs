@@ -1,10 +1,11 @@
-//! Taking IDs apart and putting them together: pure functions of a [`Layout`].
+//! Decoding and composing IDs: pure functions of a [`Layout`].
 //!
 //! * **Exact**: an ID that the layout cannot have issued (bits above its width) is refused, never masked.
 //! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
-//! * **Without context**: no generator, no node id, no clock.
+//! * **Without context**: they need no generator, no node id and no clock.
 //!
-//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text. The other text
+//! forms are in `text.rs`.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Layout, Span, to_u32};
@@ -24,7 +25,7 @@ pub enum Node<'a> {
     Id(u64),
     /// The node id by the names of its parts, all of them, in any order.
     Parts(&'a [(&'a str, u64)]),
-    /// For a layout without a node field: the caller's word that there is one generator.
+    /// No node id, for a layout without a node field. The caller must make sure that there is only one generator.
     None,
 }
 
@@ -388,7 +389,7 @@ impl Layout {
     }
 }
 
-/// A field is given exactly where the layout has it.
+/// Checks that a field is given if the layout has it, and only then.
 fn check_presence(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
     let rule = match (has, value) {
         (true, None) => Rule::FieldMissing,

@@ -1,4 +1,11 @@
-//! States that somebody else keeps.
+//! States that are kept outside a registry, and the trait of what keeps them.
+//!
+//! With the feature `std` a state can lie in memory that a [`Keeper`] provides and that processes may share. It has the same word and
+//! cells as any state, and a window whose end the keeper moves: a state file, and later a lease. `state.rs` says how a kept state is
+//! closed and begun anew.
+//!
+//! * **No lock, no wait on the minting path**: the generator calls [`Keeper::extend`] only when the window is over.
+//! * Not covered: where the memory comes from, and what makes the end of the window durable. `crates/local` does that for files.
 
 use alloc::string::String;
 #[cfg(feature = "std")]
@@ -8,14 +15,14 @@ use crate::error::{Error, Result};
 use crate::state::{State, StateAtomics};
 use crate::sync::Arc;
 
-/// Who keeps a state: provides its memory, and extends its window.
+/// Keeps a state: provides its memory and extends its window.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// use frazil::{StateAtomics, Clock, Generator, Keeper, Layout, ManualClock, Node, Result, SequenceStart};
 ///
-/// /// Grants a second at a time, from what would be a durable mark.
+/// /// Grants a second at a time. A real keeper would store the end durably first.
 /// #[derive(Debug, Default)]
 /// struct Seconds { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
 ///
@@ -37,33 +44,33 @@ use crate::sync::Arc;
 /// # Ok::<(), frazil::Error>(())
 /// ```
 pub trait Keeper: core::fmt::Debug + Send + Sync {
-    /// The state. Always the same.
+    /// The state. Every call must return the same atomics.
     fn atomics(&self) -> StateAtomics<'_>;
 
-    /// Extends the window to `until_ms` at least, or to where it can be, and returns the time to go on with: `now_ms`, which
-    /// the clock shows, or another that the keeper believes instead. Called by any thread, and only when the window is over.
+    /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which the
+    /// clock shows, or another time that the keeper trusts instead. Any thread may call this, and only when the window is over.
     ///
     /// # Errors
-    /// Where the window cannot be extended.
+    /// If the window cannot be extended.
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
 
-    /// Why nothing will be issued any more, where that is certain.
+    /// Why nothing more will be issued, if that is certain.
     fn fault(&self) -> Option<Error> {
         None
     }
 
-    /// What [`Keeper::fault`] does not say: where, and what to do.
+    /// What [`Keeper::fault`] leaves out: the place, and what to do.
     fn explain(&self) -> Option<String> {
         None
     }
 
-    /// The file in which the state is kept, where there is one.
+    /// The file that holds the state, if there is one.
     fn file(&self) -> Option<StateFile> {
         None
     }
 }
 
-/// The file in which a state is kept.
+/// What is known of the file that holds a state.
 ///
 /// ```
 /// let file = frazil::StateFile::new("/var/lib/shop/default.frazil", "ext4");
@@ -72,26 +79,27 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateFile {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// The kind of file system that holds it.
     pub file_system: String,
-    /// What has been reserved on disk, in Unix milliseconds: nothing from there on has been issued.
+    /// The time up to which IDs are reserved on disk, in Unix milliseconds. Nothing at or after it has been issued.
     pub ceiling_ms: u64,
-    /// How many are attached to it, this one included; `None` where that cannot be told.
+    /// How many attachments it has, this one included; `None` if the platform cannot tell.
     pub attached: Option<u64>,
     /// How often this process raised the ceiling.
     pub raises: u64,
-    /// How far the clock is ahead of the time that is believed instead, in milliseconds; 0 where it is believed itself.
+    /// How far the clock is ahead of the time that is trusted instead, in milliseconds; 0 if the clock is trusted.
     pub distrusted_ms: u64,
-    /// Whether the mapped state is locked in memory, so that a page that could not be written back is not read again as it was.
+    /// Whether the mapped state is locked in memory. If it is, the kernel cannot drop a page that it failed to write back and read
+    /// an older one from disk.
     pub locked: bool,
-    /// Whether a directory above it may not be read, so that another file of its name could be in use unseen.
+    /// Whether a directory above it is unreadable, so that another file of this name could be in use unnoticed.
     pub blind: bool,
 }
 
 impl StateFile {
-    /// A file that nothing is known of but where it is.
+    /// A file of which only the path and the file system are known.
     ///
     /// ```
     /// assert_eq!(frazil::StateFile::new("a", "ext4").raises, 0);
@@ -103,7 +111,7 @@ impl StateFile {
     }
 }
 
-/// Where the state of a generator lies.
+/// A reference to the state of a generator: in this process, or with a keeper.
 #[derive(Clone, Debug)]
 pub(crate) enum StateRef {
     Own(Arc<State>),

@@ -1,55 +1,55 @@
-//! Minting: one pure machine that answers "which IDs may be issued now".
+//! The rules of minting: a pure function that answers which IDs may be issued now.
 //!
 //! # State
-//! The state is one 64-bit word, the *next* ID to issue as a count `[tick | clock | sequence]`, node left out. Adding one
-//! carries from the sequence into the clock id and from there into the tick, so a full sequence flows on by itself: into
-//! the next clock id (*clock id reuse*), then into the next tick (*borrowing the future*). The word moves past every ID
-//! before that ID is handed out, so an ID would have to be issued twice for a word to recur. All ones means that the time
-//! field is used up.
+//! The state is one 64-bit word: the position of the *next* ID to issue, as a count `[tick | clock id | sequence]` without the node
+//! id. Adding one carries from the sequence into the clock id, and from there into the tick, so a full sequence continues in the
+//! next clock id (*clock id reuse*) or in the next tick (*borrowing from the future*). The word moves past an ID before that ID is
+//! handed out, so a word can only recur if an ID is issued twice. All ones means that the time field is used up.
 //!
-//! A layout with a `clock` field has one number more for each clock id: the first tick it may be used for, one past the
-//! last it was used for ([`ClockIds`]). The clock id in use is not among them yet: its last tick stands in the word, and is
-//! written down when it is left ([`Outcome::Issued`], `leaves`).
+//! A layout with a `clock` field has one more number for each clock id: the first tick for which it may be used, which is one past
+//! the last tick it was used for ([`ClockIds`]). The number of the clock id in use is not up to date: its last tick is in the word,
+//! and its number is stored when the state leaves it ([`Outcome::Issued`], `leaves`).
 //!
-//! # The cascade
-//! The *current* tick and clock id are those of the last ID issued. **Lead** is how far the start of the current tick lies
-//! ahead of the clock: because the clock went back, or because a full sequence pushed the tick on. Both are the same to
-//! the machine. A clock id is *free* at a tick that lies past all those it was used for:
+//! # The rules, in order
+//! The *current* tick and clock id are those of the last ID issued. The **lead** is how far the start of the current tick lies
+//! ahead of the clock, because the clock went back or because a full sequence moved on to a later tick. The machine treats both
+//! cases alike. A clock id is *free* at a tick that is later than every tick it was used for.
 //!
-//! 1. The clock is past the current tick: move to the clock's tick and the lowest clock id free there; the sequence starts
-//!    as [`SequenceStart`] says.
-//! 2. The lead is over `max_lead_ms`: the lowest clock id free at the clock's tick (*switching clocks*: unique, and the order
-//!    starts anew); else stalled, `CLOCK_BACKWARD`.
-//! 3. Sequence numbers are left: issue. (A small step back is simply lead: *historical time*, *catching up*.)
-//! 4. The sequence is full: the next higher clock id that is free at the current tick; else the next tick if its lead stays
-//!    within `max_lead_ms`; else stalled, `SEQUENCE_EXHAUSTED`.
+//! 1. If the clock is past the current tick, move to the clock's tick and to the lowest clock id that is free there. The sequence
+//!    starts as [`SequenceStart`] says.
+//! 2. If the lead exceeds `max_lead_ms`, move to the clock's tick and to the lowest clock id that is free there (*switching
+//!    clocks*: IDs stay unique, and their order starts anew). If none is free, the call is stalled: `CLOCK_BACKWARD`.
+//! 3. If sequence numbers are left, issue them. (A small step back is only lead: *historical time*, *catching up*.)
+//! 4. If the sequence is full, take the next higher clock id that is free at the current tick; if there is none, the next tick,
+//!    provided that its lead stays within `max_lead_ms`. Otherwise the call is stalled: `SEQUENCE_EXHAUSTED`.
 //!
 //! # The window
-//! A [`Window`] bounds the times that may be issued, on both sides: the right to mint ends somewhere, and began somewhere. A
-//! tick counts only where it lies inside as a whole. Before it the call is stalled, `CLOCK_BACKWARD`; past it the answer is
-//! [`Outcome::Expired`], and whoever granted the window may extend it.
+//! A [`Window`] bounds the times that may be issued at both ends. A tick may be used only if all of it lies inside the window.
+//! Before the window the call is stalled, `CLOCK_BACKWARD`; after it the answer is [`Outcome::Expired`], and the keeper that granted
+//! the window may extend it.
 //!
 //! * **Pure**: no I/O, no allocation, no clock, no entropy, no waiting; [`Machine::reserve`] is a function of its arguments.
-//! * **Bounded**: no loop over time, at most one over the clock ids, and a refusal says when the call can first succeed.
-//! * **Inert on refusal**: nothing changes.
-//! * **Sceptical**: the first refusal or switch is only [`Outcome::Recheck`], so that a thread that was paused between
-//!   reading the clock and minting is not taken for a clock that went back.
+//! * **Bounded**: no loop over time, at most one over the clock ids; a refusal says when the call can first succeed.
+//! * **No change on refusal**: the word and the clock ids stay as they are.
+//! * **Rechecked**: a refusal or a switch is first answered with [`Outcome::Recheck`]. Otherwise a thread that was paused between
+//!   reading the clock and minting would look like a clock that went back.
 //!
-//! It does not share: see [`crate::Generator`]. It does not wait: the host does, if it can.
+//! Not covered: sharing a state between threads ([`crate::Generator`]), and waiting, which is the host's task.
 //!
 //! Sources: Twitter's Snowflake (refuse), Meituan Leaf (wait a little), Baidu UidGenerator and Seata (borrow), Sonyflake
-//! (historical time), the multi-clock snowflake (clock ids); `docs/recipes.md` maps each to settings, `docs/design.md`
-//! says why one mechanism covers them.
+//! (historical time), the multi-clock snowflake (clock ids). `docs/recipes.md` maps each of them to settings, and
+//! `docs/design.md` says why one mechanism covers them all.
 
 use crate::block::Block;
 use crate::clock_ids::{ClockIds, StateView};
 use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::id::Node;
 use crate::layout::{Geometry, Layout};
 use crate::outcome::Outcome;
 use crate::start::{Key, SequenceStart};
 use crate::window::Window;
 
-/// The word of a state that has issued everything its time field can hold.
+/// The word of a state that has issued everything its time field can hold, and of one that was closed.
 pub(crate) const EXHAUSTED: u64 = u64::MAX;
 
 /// The most that a generator may run ahead of the clock, in milliseconds.
@@ -61,14 +61,14 @@ pub(crate) const EXHAUSTED: u64 = u64::MAX;
 /// ```
 pub const MAX_LEAD_MS: u64 = 1000;
 
-/// The rules of minting for one layout, node id and lead: pure, and the same for every way of sharing the state.
+/// The rules of minting for one layout, node id and maximum lead: pure, and the same however the state is shared.
 ///
 /// This type is:
 ///
 /// * **Deterministic**: no clock, no entropy; tests and vectors drive it with scripted time.
 /// * **Small**: under 100 bytes, `Copy`, no allocation.
 ///
-/// Use [`crate::Generator`] to mint. Use this to put the state somewhere that `Generator` does not know.
+/// Use [`crate::Generator`] to mint. Use this to keep the state in a place that `Generator` does not support.
 ///
 /// ```
 /// use frazil::{Layout, Machine, Node, Outcome, Window};
@@ -86,14 +86,14 @@ pub const MAX_LEAD_MS: u64 = 1000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     pub(crate) geometry: Geometry,
-    /// The node id in its place.
+    /// The node id in its bits of an ID.
     pub(crate) node: u64,
     pub(crate) max_lead_ms: u64,
     start: Option<(SequenceStart, Key)>,
 }
 
 impl Machine {
-    /// The machine of a layout and a node id that may run `max_lead_ms` ahead of the clock.
+    /// The machine for a layout and a node id. It may run `max_lead_ms` ahead of the clock.
     ///
     /// # Errors
     /// `INVALID_NODE` as [`Layout::join_node`].
@@ -104,11 +104,11 @@ impl Machine {
     /// assert_eq!(error.code(), Code::InvalidNode);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn new(layout: &Layout, node: crate::Node<'_>, max_lead_ms: u64) -> Result<Self> {
+    pub fn new(layout: &Layout, node: Node<'_>, max_lead_ms: u64) -> Result<Self> {
         Ok(Self::from_geometry(layout.geometry, layout.join_node(node)?, max_lead_ms))
     }
 
-    /// The same, with a lead of at most a second, which is what a missing one stands for.
+    /// The same as [`Machine::new`], with a lead of at most 1000 ms. `None` means 1000.
     ///
     /// # Errors
     /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a longer lead.
@@ -119,7 +119,7 @@ impl Machine {
     /// assert_eq!(Machine::with_max_lead(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn with_max_lead(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
+    pub fn with_max_lead(layout: &Layout, node: Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
         Self::from_geometry_with_max_lead(layout.geometry, layout.join_node(node)?, max_lead_ms)
     }
 
@@ -136,7 +136,7 @@ impl Machine {
         Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms, start: None }
     }
 
-    /// The same machine with another start of the sequence. All reservations of a state must have the same.
+    /// The same machine with another start of the sequence. All reservations of one state must use the same start and key.
     ///
     /// ```
     /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart, Window};
@@ -154,10 +154,10 @@ impl Machine {
         self
     }
 
-    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up
-    /// to `want` of them (at least one), as many as the lead and the window allow.
+    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up to
+    /// `want` IDs, at least one, and as many as the lead and the window allow.
     ///
-    /// Without a clock field one block may span many ticks; with one, a block has one tick and one clock id.
+    /// Without a clock field a block may span many ticks. With one, a block has one tick and one clock id.
     ///
     /// ```
     /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
@@ -178,14 +178,14 @@ impl Machine {
         confirmed: bool,
     ) -> Outcome {
         match self.decide(word, window, clocks, now_ms, want) {
-            // A stale reading of the clock is no reason for a window to have ended.
+            // An old reading of the clock cannot make a window look ended, so this needs no recheck.
             outcome @ (Outcome::Issued { switched: false, .. } | Outcome::Expired { .. }) => outcome,
             _ if !confirmed => Outcome::Recheck,
             outcome => outcome,
         }
     }
 
-    #[inline(never)] // once in a module, and not once for each caller
+    #[inline(never)] // one copy in the module instead of one for each caller
     fn decide(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();
@@ -195,14 +195,14 @@ impl Machine {
         let elapsed_ms = now_ms - g.epoch_ms;
         let wall = elapsed_ms / g.tick_ms;
         let last = g.time.max();
-        // A word beyond the last tick is none that this machine made; it says as much as `EXHAUSTED`.
+        // This machine makes no word beyond the last tick; such a word is treated like `EXHAUSTED`.
         if wall > last || word == EXHAUSTED || word >> low > last {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
         }
-        // Times are compared, and not ticks, because that takes no division.
+        // Times are compared instead of ticks, because that takes no division.
         if g.tick_start_ms(wall) < window.from_ms {
             let from_ms = self.tick_from(window.from_ms);
-            // The wait ends when the same call succeeds at that time or later; or never.
+            // The wait ends when the same call would succeed at that time or later; it may never end.
             return match self.decide(word, window, clocks, from_ms, want) {
                 Outcome::Issued { .. } | Outcome::Expired { .. } => {
                     Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
@@ -211,7 +211,7 @@ impl Machine {
                 refused => refused,
             };
         }
-        // The clock and the lead are each below 2^64; their sum need not be.
+        // The clock and the lead are each below 2^64, but their sum may not be.
         let reach = (elapsed_ms.saturating_add(self.max_lead_ms) / g.tick_ms).min(last);
         let state = StateView { geometry: g, word, clocks };
         let next_tick = state.next_tick();
@@ -241,11 +241,11 @@ impl Machine {
         let reach = if self.tick_end_ms(reach) <= window.until_ms {
             reach
         } else {
-            // At least one tick ends within the window: the one that is due.
+            // The tick that is due ends within the window, so at least one does, and the subtraction cannot underflow.
             (window.until_ms - g.epoch_ms) / g.tick_ms - 1
         };
-        // One past the last position there is. A layout of 64 count bits ends at all ones, which is never issued, and so
-        // gives up its very last ID.
+        // One past the last position. A layout with 64 count bits ends at all ones, which marks a used-up state, so its very
+        // last ID is never issued.
         let limit = if last == EXHAUSTED >> low { EXHAUSTED } else { (last + 1) << low };
         let end = if g.clock.bits > 0 {
             (first | g.sequence.max()).checked_add(1).unwrap_or(limit).min(limit)
@@ -268,11 +268,12 @@ impl Machine {
         }
     }
 
-    /// The first position of a tick and clock id that the clock led to.
+    /// The first position of a tick and clock id that was reached because the clock moved, not because a sequence was full.
     fn first_position(&self, pair: u64) -> u64 {
         let sequence = self.geometry.sequence;
         let offset = match self.start {
-            // The lowest quarter, so that at least three are left. Two bits less than the sequence has; none of one or two.
+            // The lowest quarter, so that at least three quarters are left: two bits fewer than the sequence has, and 0 for a
+            // sequence of one or two bits.
             Some((SequenceStart::Random, key)) => key.hash(pair) & (sequence.max() >> 2),
             _ => 0,
         };
@@ -286,7 +287,7 @@ impl Machine {
         }
     }
 
-    /// Stalled until a tick comes within the lead; refused where the layout has no such tick.
+    /// Stalled until a tick comes within the lead. Refused if the layout has no such tick.
     fn stalled_until(&self, tick: u64, cause: Code) -> Outcome {
         if tick > self.geometry.time.max() {
             return Outcome::Refused(Error::new(Code::TimeExhausted));
@@ -299,8 +300,8 @@ impl Machine {
         self.geometry.tick_start_ms(tick).saturating_sub(self.max_lead_ms)
     }
 
-    /// Stalled because no clock id is free at the clock's tick: until another one is, or until the current tick is within the
-    /// lead again and has IDs left, or a clock id above; or until the tick after it is.
+    /// Stalled because no clock id is free at the clock's tick. The stall ends when another clock id is free; or when the current
+    /// tick is within the lead again, if it has IDs or a higher clock id left; or else when the tick after it is.
     fn stalled_back(&self, state: &StateView<'_, impl ClockIds + ?Sized>) -> Outcome {
         let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
         let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));
@@ -308,7 +309,7 @@ impl Machine {
         let Some(current) = state.next_tick().checked_sub(1) else {
             return freed_ms.map_or(Outcome::Refused(Error::new(Code::TimeExhausted)), stalled);
         };
-        // From when the current tick is within the lead, it counts again, and it may be full.
+        // Once the current tick is within the lead, rules 3 and 4 apply to it again, and it may be full.
         if let Some(freed_ms) = freed_ms.filter(|freed_ms| *freed_ms < self.first_ms_within_lead(current)) {
             return stalled(freed_ms);
         }
@@ -321,8 +322,8 @@ impl Machine {
         self.geometry.tick_start_ms(tick) + self.geometry.tick_ms.get()
     }
 
-    /// The start of the first tick that begins at a time or after it, in Unix milliseconds. May lie beyond the last tick,
-    /// where the clock is refused.
+    /// The start of the first tick that begins at a time or after it, in Unix milliseconds. It may lie beyond the last tick; a
+    /// clock that shows it is refused.
     ///
     /// ```
     /// # use frazil::{Layout, Machine, Node};
@@ -342,21 +343,21 @@ impl Machine {
         }
     }
 
-    /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`, as long as the clock stays in which a
-    /// block may be served.
+    /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`. A block may be served as long as the clock stays
+    /// in that tick.
     pub(crate) fn wall_tick_ms(&self, now_ms: u64) -> (u64, u64) {
         let g = &self.geometry;
         let start_ms = g.tick_start_ms((now_ms - g.epoch_ms) / g.tick_ms);
         (start_ms, start_ms + g.tick_ms.get())
     }
 
-    /// The first millisecond at which nothing that a predecessor can have issued is in the way, when that predecessor read
-    /// its clock at `start_ms` at the latest: the start of the first tick beyond its lead.
+    /// The first millisecond that no ID of a predecessor can reach, if the predecessor last read its clock at `start_ms`: the start
+    /// of the first tick beyond its lead.
     pub(crate) fn first_ms_after(&self, start_ms: u64) -> u64 {
         self.tick_from(start_ms.saturating_add(self.max_lead_ms).saturating_add(1))
     }
 
-    /// The last millisecond that the time field can hold.
+    /// The last millisecond of the last tick that the time field can hold.
     pub(crate) const fn end_ms(&self) -> u64 {
         let g = &self.geometry;
         g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1)
@@ -387,7 +388,7 @@ impl Machine {
         if self.geometry.clock.bits == 0 { 0 } else { 1 << self.geometry.clock.bits }
     }
 
-    /// How far it may run ahead of the clock, in milliseconds.
+    /// How far the machine may run ahead of the clock, in milliseconds.
     ///
     /// ```
     /// # use frazil::{Layout, Machine, Node};
@@ -436,15 +437,15 @@ impl Machine {
         let g = &self.geometry;
         let tick = match word {
             0 => return 0,
-            // The last tick is used up, to the ID that would have been the last.
+            // The last tick is used up.
             EXHAUSTED => g.time.max(),
             next => self.next_tick(next) - 1,
         };
         g.tick_start_ms(tick).saturating_sub(now_ms)
     }
 
-    /// How many IDs a call that may wait `wait_ms` can get at the very most: every tick that the clock can reach in that
-    /// time, and those of the lead.
+    /// The most IDs that a call can get if it may wait `wait_ms`: those of every tick that the clock can reach in that time, and
+    /// those of the lead.
     ///
     /// ```
     /// use frazil::{Layout, Machine, Node};

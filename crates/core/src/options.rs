@@ -1,4 +1,4 @@
-//! What a generator is made with.
+//! The options of a generator, and the rules that a static node id sets for them.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::id::Node;
@@ -9,7 +9,7 @@ use crate::start::{Key, SequenceStart};
 /// `maxLeadMs` of a static node id.
 pub(crate) const DEFAULT_STATIC_LEAD_MS: u64 = 10;
 
-/// What a generator is made with.
+/// The options of a generator.
 ///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -22,21 +22,20 @@ pub(crate) const DEFAULT_STATIC_LEAD_MS: u64 = 10;
 pub struct GeneratorOptions<'a> {
     /// The node id. There is no default.
     pub node: Node<'a>,
-    /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 10, or 0 where `start_ms` is
-    /// unknown.
+    /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
     pub max_lead_ms: Option<u64>,
-    /// When the process started, in Unix milliseconds. IDs of a process that had this node id before reach at most
-    /// `max_lead_ms` further, so nothing is issued until the first tick beyond that. `None` where it is not known; then
-    /// no lead is allowed, and the caller answers for restarts within a tick.
+    /// When the process started, in Unix milliseconds. IDs of a process that had this node id before are at most `max_lead_ms`
+    /// later, so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must make
+    /// sure that the process does not restart within a tick.
     pub start_ms: Option<u64>,
-    /// Where the sequence starts in a new tick. It belongs to the state, so all its generators must ask for the same.
+    /// Where the sequence starts in a new tick. It belongs to the state, so all generators of a state must have the same.
     pub sequence_start: SequenceStart,
-    /// The key of a start other than zero, where the state has none yet. `None`: drawn at random (feature `std`).
+    /// The key for a start other than zero, if the state has none yet. `None`: drawn at random (feature `std`).
     pub key: Option<Key>,
 }
 
 impl<'a> GeneratorOptions<'a> {
-    /// The defaults, for a node id.
+    /// The default options for a node id.
     ///
     /// ```
     /// let options = frazil::GeneratorOptions::new(frazil::Node::Id(7));
@@ -48,7 +47,7 @@ impl<'a> GeneratorOptions<'a> {
     }
 }
 
-/// The options of a generator, its layout and node id in numbers.
+/// The options of a generator with its layout and node id resolved to numbers, as the page has them too.
 pub(crate) struct ResolvedOptions {
     pub(crate) geometry: Geometry,
     pub(crate) node: u32,
@@ -58,12 +57,13 @@ pub(crate) struct ResolvedOptions {
 }
 
 impl ResolvedOptions {
+    /// Resolves the layout and the node id.
     pub(crate) fn new(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
         let GeneratorOptions { node, max_lead_ms, start_ms, sequence_start, key: _ } = options;
         Ok(Self { geometry: layout.geometry, node: layout.join_node(node)?, max_lead_ms, start_ms, sequence_start })
     }
 
-    /// The rules of a generator on a state of a registry.
+    /// The machine of a generator on a state of a registry.
     pub(crate) fn machine(&self) -> Result<Machine> {
         let known = self.start_ms.is_some();
         let max_lead_ms = self.max_lead_ms.unwrap_or(if known { DEFAULT_STATIC_LEAD_MS } else { 0 });
@@ -74,6 +74,7 @@ impl ResolvedOptions {
         self.static_machine(max_lead_ms)
     }
 
+    /// The machine of a static node id with that lead.
     pub(crate) fn static_machine(&self, max_lead_ms: u64) -> Result<Machine> {
         if max_lead_ms > MAX_LEAD_MS {
             let bounds = (0, MAX_LEAD_MS);

@@ -1,9 +1,9 @@
-//! What the machine answers.
+//! What the machine answers: IDs, a request to read the clock again, or a refusal that says when the call can succeed.
 
 use crate::block::Block;
 use crate::error::{Code, Error};
 
-/// What [`Machine::reserve`] answers.
+/// The answer of [`Machine::reserve`](crate::Machine::reserve).
 ///
 /// ```
 /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
@@ -20,16 +20,16 @@ pub enum Outcome {
         word: u64,
         /// The IDs.
         block: Block,
-        /// The clock id that the state is no longer in, and the first tick it may be used for again. Where there is one, it
-        /// has to be remembered *before* the word becomes the state, and may be remembered in any case: it is the truth
-        /// already.
+        /// The clock id that the new word leaves, and the first tick for which it may be used again. If there is one, store it
+        /// *before* the word becomes the state. Storing it is correct even if the word then does not become the state, because
+        /// the clock id was used up to there already.
         leaves: Option<(usize, u64)>,
         /// How far the tick of the last of the IDs lies ahead of the clock, in milliseconds.
         lead_ms: u64,
-        /// Whether the clock was followed back, to another clock id: the order starts anew.
+        /// Whether the clock went back and the state switched to another clock id. The IDs are unique, but their order starts anew.
         switched: bool,
     },
-    /// The clock as given allows nothing. Read it once more and ask again, `confirmed`.
+    /// The given clock reading allows nothing. Read the clock once more and call again with `confirmed`.
     Recheck,
     /// Nothing can be issued before `retry_at_ms`.
     Stalled {
@@ -38,11 +38,11 @@ pub enum Outcome {
         /// `CLOCK_BACKWARD` or `SEQUENCE_EXHAUSTED`.
         cause: Code,
     },
-    /// The window ends before the tick that is due does.
+    /// The window ends before the tick that is due ends.
     Expired {
-        /// How far the window has to reach for the same call to succeed: the end of that tick.
+        /// The end of that tick: the window must reach this far for the same call to succeed.
         until_ms: u64,
     },
-    /// Nothing can be issued, and waiting alone does not help.
+    /// Nothing can be issued, and waiting does not help.
     Refused(Error),
 }

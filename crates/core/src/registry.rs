@@ -1,4 +1,9 @@
-//! The states of a process.
+//! The states of a process, of which equal generators share one.
+//!
+//! * **Never dropped**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would start over and
+//!   repeat IDs. It holds one state for each layout geometry and node id: some 300 bytes, and 8 more for each clock id.
+//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `claims.rs` refuses the second.
+//! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::Generator;
@@ -15,12 +20,13 @@ use crate::table::Table;
 ///
 /// This type is:
 ///
-/// * **Unsynchronised**: put it behind a lock; opening is rare, and minting does not go through it.
-/// * **Interning**: equal layouts and node ids meet on one state whatever their names, so equal generators never repeat each other.
+/// * **Unsynchronised**: put it behind a lock. Opening is rare, and minting does not need the registry.
+/// * **Interning**: generators with equal layouts and node ids share one state, whatever the layouts are called, so they never repeat
+///   each other's IDs.
 ///
-/// A process needs one: two registries share no state, and repeat each other under one node id. A state that is kept elsewhere,
-/// as `frazil_local::Local` keeps one in a file, shares none with a registry either; of the two the second is
-/// `STATE_CONFLICT`, in any registry of the process (feature `std`; see `Claim`).
+/// Make one for the whole process: two registries share no state, so generators of one node id in both repeat each other's IDs. A
+/// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process opens
+/// both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Claim`).
 ///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
@@ -35,7 +41,7 @@ use crate::table::Table;
 #[derive(Debug, Default)]
 pub struct Registry {
     states: Table<StateKey, Arc<State>>,
-    /// The earliest start of the process that was reported: threads that start later report a later one.
+    /// The earliest start of the process that was reported. Threads that start later may report a later one.
     start_ms: Option<u64>,
 }
 
@@ -76,13 +82,13 @@ impl Registry {
         self.states.is_empty()
     }
 
-    /// A generator on the one state of its geometry and node id.
+    /// A generator on the state of its geometry and node id.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 where the start
-    /// of the process is unknown, and for a start of the sequence without a key where none can be drawn (without `std`) or
-    /// with half a key; `STATE_CONFLICT` where the state has another start, and where this process has a state of the layout and
-    /// node id that is kept elsewhere. A refused call makes no state.
+    /// `INVALID_NODE` as [`Layout::join_node`]. `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 if the start of the process
+    /// is unknown; for half a key; and for a start of the sequence without a key if none can be drawn (without `std`).
+    /// `STATE_CONFLICT` if the state has another start of the sequence, or if this process has a state for the layout and node id that
+    /// is kept elsewhere. A refused call makes no state.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};
@@ -95,7 +101,7 @@ impl Registry {
         let resolved = ResolvedOptions::new(layout, options)?;
         let machine = resolved.machine()?;
         let known = self.states.get(&machine.key());
-        // Before there is a state, or one without a key would stay.
+        // The key is drawn before the state is made. Otherwise a refusal would leave a state without a key.
         let needs_key =
             resolved.sequence_start != SequenceStart::Zero && known.is_none_or(|state| state.atomics().key().is_none());
         let key = if needs_key { Some(Key::given_or_drawn(options.key)?) } else { None };
@@ -106,13 +112,13 @@ impl Registry {
         Ok(generator)
     }
 
-    /// The same, with a key that is offered later.
+    /// The same as `open`, with a key that is offered later.
     #[cfg(feature = "page")]
     pub(crate) fn open_resolved(&mut self, resolved: &ResolvedOptions) -> Result<Generator> {
         self.open_on_state(resolved, resolved.machine()?)
     }
 
-    /// Takes the state of the machine, or makes it: the last step, which nothing follows that could be refused.
+    /// Finds the state for the machine, or makes it. This is the last step: nothing after it can be refused.
     fn open_on_state(&mut self, resolved: &ResolvedOptions, machine: Machine) -> Result<Generator> {
         let key = machine.key();
         let state = match self.states.get(&key) {

@@ -1,41 +1,34 @@
-//! Sharing: one atomic word for all threads, and the registry that makes equal generators meet on it.
+//! The state of a generator as atomics: one word, and one number for each clock id.
 //!
 //! # Why one word is enough
-//! Everything a reservation decides is in the word. A compare-and-swap moves it from the value the decision was based on
-//! to one past the IDs it issues, so two reservations can never take the same positions: that needs only the single
-//! modification order that every atomic has, at any ordering, and that the word never takes a value twice. Without a clock
-//! field the word only grows. Coherence gives the order: if one call happened before another, the second finds a later word.
+//! Everything that a reservation decides is in the word. A compare-and-swap moves the word from the value that the decision was based
+//! on to a value past the IDs that it issues, so two reservations can never take the same positions. That needs two things: the single
+//! modification order that every atomic has at any ordering, and that the word never takes a value twice. Without a clock field the
+//! word only grows. Coherence gives the order: if one call happened before another, the second finds a later word.
 //!
-//! # And with clock ids
-//! There the decision also reads one cell for each clock id: the first tick it may be used for. The machine keeps these
-//! rules, and this module the orderings:
+//! # With clock ids
+//! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine and the
+//! loop in `generator.rs` keep these rules:
 //!
-//! 1. A cell only grows, and only to what is true already: the clock id in the word was used for the tick in the word.
+//! 1. A cell only grows, and only to a value that is already true: the clock id in the word was used for the tick in the word.
 //! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
-//! 3. Whoever reads cells read the word before, with `Acquire`.
+//! 3. A call that reads cells has read the word before, with `Acquire`.
 //!
-//! So a reader of a word sees the last tick of every clock id that was left on the way to it, at least; and a cell that is
-//! newer than the word belongs to a swap that makes the reader's own fail, or that was lost and whose tick the word still
-//! shows. A clock id that looks free is free. A thread that dies between raising and swapping leaves a truth behind.
+//! So a call that reads a word sees at least the last tick of every clock id that was left on the way to that word. A cell that is newer
+//! than the word belongs to a swap that makes this call's own swap fail, or to one that was lost and whose tick is still in the word.
+//! Therefore a clock id that looks free is free. A thread that dies between raising a cell and swapping the word leaves a cell that is
+//! correct.
 //!
-//! * **Lock-free**: a lost compare-and-swap means that somebody else minted.
-//! * **Clock first**: the time is read before the word, so the window in which a swap can be lost is two instructions
-//!   long. A time that is stale by then looks like a step back and is answered with a recheck.
-//! * **Never forgotten**: a [`Registry`](crate::Registry) keeps every state it made, because a state that is dropped and made anew would
-//!   start over. It holds one state per layout geometry and node id, some 300 bytes each, and 8 for each clock id.
+//! # The window, and beginning anew
+//! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::Keeper)) moves the end. To end a state it calls
+//! [`StateAtomics::close`], which swaps the word for all ones, and only then reads what was used: lowering the end of the window instead
+//! would race with a call that has already read the end.
 //!
-//! # A state that somebody else keeps
-//! With the feature `std` a state can lie in memory that a [`Keeper`](crate::Keeper) provides, and that may be shared by processes: the
-//! same word and cells, with a window whose end the keeper moves. A keeper ends its state with [`StateAtomics::close`], which takes
-//! the word away from whoever mints, and only then tells what was used: lowering the end of the window instead would be a
-//! race with a call that has read it.
+//! A state that begins anew has the word 0 again, so a call that read the word before could swap it afterwards. The loop therefore reads
+//! the window a second time after the swap of a kept state, and the reservation counts only if the window is still the one that it was
+//! decided by. If the new window begins at the same time, nothing was issued in between, and the reservation is valid.
 //!
-//! A state that begins anew has the word 0 again, so a call that read the word before may swap it after. A reservation from a
-//! kept state therefore counts only if the window is still the one it was judged by, which is looked at once more after the
-//! swap. Where the window begins at the same time, nothing was issued in between, and the reservation is as good.
-//!
-//! Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
-//!
+//! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
 
 use alloc::boxed::Box;
 
@@ -46,17 +39,17 @@ use crate::start::{Key, SequenceStart};
 use crate::sync::{AtomicU64, Ordering};
 use crate::window::Window;
 
-/// What all generators of one geometry and node id share. On its own pair of cache lines, so that minting does not slow
-/// down its neighbours (adjacent lines are fetched in pairs on x86-64).
+/// What all generators of one geometry and node id share. It has a pair of cache lines to itself, so that minting does not slow down
+/// other states (x86-64 fetches adjacent lines in pairs).
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct State {
     word: AtomicU64,
-    /// As in [`StateAtomics`]; it only grows.
+    /// As in [`StateAtomics`]. Here it only grows.
     origin: AtomicU64,
-    /// The end of the window; none so far.
+    /// The end of the window. No state of this process has one yet.
     until_ms: AtomicU64,
-    /// The halves of the key; 0 until drawn, and then never changed.
+    /// The halves of the key: 0 until they are drawn, and unchanged from then on.
     key: [AtomicU64; 2],
     pub(crate) start: SequenceStart,
     /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
@@ -81,13 +74,13 @@ impl State {
         StateAtomics { word, origin, until_ms, key, start: *start, clocks }
     }
 
-    /// Nothing is issued before the first tick that a predecessor cannot have reached.
+    /// Moves the start of the window to the first tick that a predecessor cannot have reached, if it last ran before `start_ms`.
     pub(crate) fn delay_until_after_start(&self, machine: &Machine, start_ms: u64) {
         self.origin.fetch_max(origin(machine.first_ms_after(start_ms), self.start), Ordering::Relaxed);
     }
 
-    /// Sets each half that is not set yet. Whoever comes second finds both set: one of the two keys, or a half of each, and
-    /// any of them is as random.
+    /// Sets each half that is not set yet. The result of a race is one of the two keys or a half of each, and all of them are
+    /// equally random.
     pub(crate) fn offer_key(&self, key: Key) {
         for (cell, half) in self.key.iter().zip([key.0, key.1]) {
             let _: Result<u64, u64> = cell.compare_exchange(0, half, Ordering::Relaxed, Ordering::Relaxed);
@@ -95,17 +88,17 @@ impl State {
     }
 }
 
-/// Two bits above every time say where the sequence starts: see [`StateAtomics::origin`].
+/// The two highest bits, which no time needs, hold the start of the sequence: see [`StateAtomics::origin`].
 const START_SHIFT: u32 = 62;
 const FROM_MASK: u64 = (1 << START_SHIFT) - 1;
 
 /// The start of a window and the start of the sequence as one number.
 fn origin(from_ms: u64, start: SequenceStart) -> u64 {
-    // No layout has a tick from 2^53 ms on, so a later time means "never" whatever it is.
+    // No layout has a tick at 2^53 ms or later, so every such time means "never".
     from_ms.min(FROM_MASK) | (start as u64) << START_SHIFT
 }
 
-/// The atomics of a state, wherever they lie.
+/// Borrowed atomics of a state, in any memory.
 ///
 /// ```
 /// use std::sync::atomic::AtomicU64;
@@ -120,15 +113,15 @@ fn origin(from_ms: u64, start: SequenceStart) -> u64 {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct StateAtomics<'a> {
-    /// The next ID to issue, as [`Machine`] counts. All ones where it is closed.
+    /// The position of the next ID to issue, as [`Machine`] counts. All ones if the state is closed.
     pub word: &'a AtomicU64,
-    /// The start of the window in Unix milliseconds, and above it, in the two highest bits, the number of the sequence
-    /// start: 0 zero, 1 random, 2 wrap. Both change only where the word starts anew. They are one number so that a caller
-    /// whose sequence starts elsewhere (a forked child, after its parent chose another start) is refused without another read.
+    /// The start of the window in Unix milliseconds and, in the two highest bits, the number of the sequence start: 0 zero,
+    /// 1 random, 2 wrap. Both change only when the state begins anew. They are one number so that one read is enough to refuse a
+    /// caller with another start of the sequence (a forked child, after its parent chose another start).
     pub origin: &'a AtomicU64,
-    /// The end of the window, which only grows until the word is closed.
+    /// The end of the window. It only grows until the state is closed.
     pub until_ms: &'a AtomicU64,
-    /// The halves of the key under which the sequence starts; 0 where there is none.
+    /// The halves of the key that the starts of the sequence are computed with; 0 if there is none.
     pub key: &'a [AtomicU64; 2],
     /// Where the sequence starts.
     pub start: SequenceStart,
@@ -137,14 +130,14 @@ pub struct StateAtomics<'a> {
 }
 
 impl StateAtomics<'_> {
-    /// The window; `None` where the state has another start of the sequence than these cells.
+    /// The window, or `None` if the state has another start of the sequence than `start`.
     pub(crate) fn window(&self) -> Option<Window> {
         let origin = self.origin.load(Ordering::Relaxed);
         let window = Window { from_ms: origin & FROM_MASK, until_ms: self.until_ms.load(Ordering::Acquire) };
         (origin >> START_SHIFT == self.start as u64).then_some(window)
     }
 
-    /// Whether the window is still the one that was read, which may have been extended since.
+    /// Whether the window is still the one that was read, possibly extended since.
     pub(crate) fn is_still(&self, read: Window) -> bool {
         self.window().is_some_and(|now| now.from_ms == read.from_ms && now.until_ms >= read.until_ms)
     }
@@ -167,7 +160,7 @@ impl StateAtomics<'_> {
         self.origin.load(Ordering::Acquire) & FROM_MASK
     }
 
-    /// Whether the sequence of the state starts as that of these cells, which [`StateAtomics::from_ms`] has an example of.
+    /// Whether the state has the start of the sequence that is in `start`. [`StateAtomics::from_ms`] has an example.
     #[must_use]
     pub fn same_start(&self) -> bool {
         self.window().is_some()
@@ -178,9 +171,9 @@ impl StateAtomics<'_> {
         (high != 0 && low != 0).then_some(Key::new(high, low))
     }
 
-    /// Ends the state: later calls find it closed, and nothing is issued any more. Returns the Unix millisecond at which the
-    /// largest tick ends that any clock id was used for, and 0 where none was: from then on the node id is free. `None` where
-    /// the state is closed already (or its time field is used up).
+    /// Ends the state: later calls find it closed, and nothing more is issued. Returns the Unix millisecond at which the largest
+    /// tick ends that any clock id was used for: from then on the node id is free. Returns 0 if no ID was issued, and `None` if the
+    /// state is closed already (or its time field is used up).
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
@@ -194,14 +187,14 @@ impl StateAtomics<'_> {
     /// ```
     #[must_use]
     pub fn close(&self, machine: &Machine) -> Option<u64> {
-        // A swap, and not a store: the word that it takes away is the last that anybody made. `Acquire`, to see the clock ids
-        // that were left on the way to it.
+        // A swap instead of a store, because it returns the last word that any call made. `Acquire`, to see the cells that were
+        // raised on the way to it.
         let word = self.word.swap(EXHAUSTED, Ordering::AcqRel);
         (word != EXHAUSTED).then(|| self.used_up_to_ms(word, machine))
     }
 
-    /// The Unix millisecond at which the largest tick ends that any clock id was used for so far, and 0 where none was. Where the
-    /// state is closed, what the clock ids that were left tell.
+    /// The Unix millisecond at which the largest tick ends that any clock id has been used for, or 0 if no ID was issued. If the
+    /// state is closed, only the clock ids that were left count.
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;
@@ -225,8 +218,8 @@ impl StateAtomics<'_> {
         if free_from == 0 { 0 } else { machine.tick_start_ms(free_from) }
     }
 
-    /// Begins the state anew, with a window that must begin where all that was ever issued from it has ended. Only while
-    /// nobody else does the same.
+    /// Begins the state anew. The window must begin where everything that was ever issued from the state has ended. Must not run
+    /// twice at the same time.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -243,7 +236,7 @@ impl StateAtomics<'_> {
         for cell in self.clocks {
             cell.store(0, Ordering::Relaxed);
         }
-        // Last, and `Release`: who finds the new word finds the new window.
+        // Last, and `Release`: a call that reads the new word also reads the new window.
         self.word.store(0, Ordering::Release);
     }
 }

@@ -1,13 +1,15 @@
-//! What tells states apart.
+//! The identity of a state: everything that decides which IDs come out, and no names.
+//!
+//! Two layouts of different names and equal numbers, such as `leaf` and `twitter`, have one key, so their generators share a state.
 
 use crate::machine::Machine;
 
-/// What tells states apart: everything that decides which numbers come out, and no names. A tuple and not an array, because a
-/// list compares it word by word, and the first one differs most often.
+/// The identity of a state. A tuple and not an array, because a list compares it number by number, and the first one differs most
+/// often.
 pub(crate) type StateKey = (u64, u64, u64, u64, u64);
 
 impl Machine {
-    /// The node id in its place, the epoch, the tick, the node bits, and the places of the other fields, each below 2^7.
+    /// The node id in its bits, the epoch, the tick, the node mask, and the shift and width of each other field, each below 2^7.
     pub(crate) fn key(&self) -> StateKey {
         let g = &self.geometry;
         let places = [g.time, g.clock, g.sequence]
@@ -16,8 +18,8 @@ impl Machine {
         (self.node, g.epoch_ms, g.tick_ms.get(), g.node_mask, places)
     }
 
-    /// A number for what decides which IDs come out, the node id aside: the epoch, the tick and the places of the fields, and
-    /// no names. Layouts of one fingerprint make the same IDs of the same fields.
+    /// A hash of everything that decides which IDs come out, except the node id: the epoch, the tick and the positions of the
+    /// fields. Names do not count. Layouts with equal fingerprints make equal IDs from equal field values.
     ///
     /// ```
     /// # use frazil::{Layout, Machine, Node};

@@ -1,9 +1,12 @@
-//! Counters and health of a generator.
+//! What a generator counts, and how it stands at a time.
+//!
+//! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state. Each
+//! clone of a generator starts at 0.
 
 use crate::error::Error;
 use crate::sync::{AtomicU64, Ordering};
 
-/// What a generator has met so far. Each clone of a generator counts for itself.
+/// What a generator has counted so far. Each clone of a generator counts for itself.
 ///
 /// ```
 /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
@@ -20,23 +23,23 @@ use crate::sync::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// IDs reserved.
+    /// How many IDs were reserved.
     pub issued: u64,
-    /// Calls that were refused for a time: `CLOCK_BACKWARD` and `SEQUENCE_EXHAUSTED`.
+    /// How many calls were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
     pub stalls: u64,
-    /// Times the clock was followed back, to another clock id.
+    /// How often the clock went back and the state switched to another clock id.
     pub switches: u64,
-    /// Times a reading of the clock was before the reading before it.
+    /// How often a reading of the clock was earlier than the reading before it.
     pub steps_back: u64,
     /// The largest of these steps, in milliseconds.
     pub largest_step_back_ms: u64,
-    /// The furthest that an ID lay ahead of the clock, in milliseconds.
+    /// The largest lead of an ID over the clock, in milliseconds.
     pub worst_lead_ms: u64,
-    /// Times a call had its [`Keeper`](crate::Keeper) extend the window first.
+    /// How often a call first had its [`Keeper`](crate::Keeper) extend the window.
     pub extensions: u64,
 }
 
-/// How a generator stands at a time.
+/// The condition of a generator at a time.
 ///
 /// ```
 /// # use frazil::{Code, GeneratorOptions, Generator, Layout, ManualClock, Node};
@@ -54,24 +57,24 @@ pub struct Stats {
 pub struct Health {
     /// The last millisecond that the time field can hold.
     pub end_ms: u64,
-    /// How long until then; 0 once it is over.
+    /// How long until then; 0 afterwards.
     pub remaining_ms: u64,
-    /// Whether that is less than [`ENDS_SOON_MS`].
+    /// Whether `remaining_ms` is less than [`ENDS_SOON_MS`].
     pub ends_soon: bool,
     /// How far the start of the current tick lies ahead of the clock.
     pub lead_ms: u64,
-    /// What a call would be refused with now, if it would be.
+    /// The error that a call would be refused with now, or `None` if a call would succeed.
     pub refusal: Option<Error>,
 }
 
-/// [`Health`] warns this long before the time field runs out: a year of 365 days.
+/// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
 ///
 /// ```
 /// assert_eq!(frazil::ENDS_SOON_MS, 31_536_000_000);
 /// ```
 pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// What [`Stats`] is read from. In the generator and not in the state, so that counting costs no contention.
+/// The atomics that [`Stats`] is read from.
 #[derive(Debug)]
 pub(crate) struct Counters {
     /// The last reading of the clock.
@@ -100,7 +103,7 @@ impl Counters {
         }
     }
 
-    /// Notes a reading of the clock, and the one that was there before it was taken.
+    /// Records a reading of the clock. `before_ms` is the reading that was recorded before this one was taken.
     pub(crate) fn read(&self, before_ms: u64, now_ms: u64) {
         if now_ms != before_ms {
             self.read_ms.store(now_ms, Ordering::Release);

@@ -1,4 +1,4 @@
-//! The table of error codes.
+//! The table of error codes and their classes. A new refusal code is a line here.
 
 /// The class a code belongs to: what kind of thing has to change before the call can work.
 ///

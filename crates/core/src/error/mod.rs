@@ -1,13 +1,12 @@
-//! The one table of error codes, the rules that input is held to, and the error that carries both.
+//! Errors: a cause, what it is about, and the rule that input broke.
 //!
-//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that
-//! bad input broke. The bindings send the numbers of both across the boundary; the JavaScript tables of codes and
-//! sentences are generated from this file, so there is no second copy to drift.
+//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that bad input broke,
+//! and a [`Subject`] is the name of the option, argument or field. Each is a table in a file of its own. The bindings send their numbers
+//! across the boundary, and the JavaScript tables are generated from these files, so there is no second copy.
 //!
-//! * **Naming**: every error about input has the [field](Error::field), the [value](Error::value) and the
-//!   [rule](Error::rule).
-//! * **Inert**: nothing has been changed, and nothing issued, when an error is returned.
-//! * **Copyable**: an [`Error`] owns no memory, so refusing costs no allocation.
+//! * **Complete**: every error about input has the [field](Error::field), the [value](Error::value) and the [rule](Error::rule).
+//! * **No effect**: when an error is returned, nothing has been changed or issued.
+//! * **Copyable**: an [`Error`] owns no memory, so a refusal allocates nothing.
 
 use core::fmt;
 
@@ -34,12 +33,12 @@ pub struct Error {
     code: Code,
     pub(crate) subject: Subject,
     pub(crate) rule: Rule,
-    /// The magnitude of the value, and whether there is one: an `Option<i128>` would carry 128-bit arithmetic into the
-    /// WebAssembly module. Of a text, which is not kept, the position.
+    /// The magnitude of the value; `kind` says whether there is a value. An `Option<i128>` would bring 128-bit arithmetic into the
+    /// WebAssembly module. For a text, which is not stored, this is the position.
     magnitude: u64,
     kind: ValueKind,
     pub(crate) min: u64,
-    /// The rule's `{max}`; without a rule, the milliseconds until a retry.
+    /// The rule's `{max}`. Without a rule, the milliseconds until a retry can succeed.
     pub(crate) max: u64,
 }
 
@@ -48,34 +47,34 @@ enum ValueKind {
     Absent,
     Positive,
     Negative,
-    /// The magnitude is a position.
+    /// The magnitude is a position in a text.
     Position,
-    /// The same, in one of many texts, whose index is `min`.
+    /// The magnitude is a position in one of many texts, and `min` is the index of that text.
     PositionInMany,
 }
 
 impl Error {
-    /// An error with its code alone.
+    /// An error that has only a code.
     pub(crate) const fn new(code: Code) -> Self {
         Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
-    /// An error about a number: the field, the value, and the rule with its two numbers. Never inlined, because refusing
-    /// is rare and the module small.
+    /// An error about a number: the field, the value, and the rule with its two bounds. Never inlined, because refusals are rare and
+    /// the module must stay small.
     #[cold]
     #[inline(never)]
     pub(crate) const fn bad_number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {
         Self { code, subject, rule, magnitude: value, kind: ValueKind::Positive, min, max }
     }
 
-    /// An error about input that is no number: the field, and the rule that its value broke.
+    /// An error about input other than a number: the field, and the rule that its value broke.
     #[cold]
     #[inline(never)]
     pub(crate) const fn bad_input(code: Code, subject: Subject, rule: Rule) -> Self {
         Self { code, subject, rule, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
-    /// An error about a text: where it breaks the rule, and the number that fills the rule's sentence.
+    /// An error about a text: the rule, the position at which the text breaks it, and the rule's `{max}`.
     #[cold]
     #[inline(never)]
     pub(crate) const fn bad_text(rule: Rule, position: usize, max: u64) -> Self {
@@ -83,28 +82,28 @@ impl Error {
         Self { code, subject, rule, magnitude, kind: ValueKind::Position, min: 0, max }
     }
 
-    /// Which of many texts the error is about.
+    /// The same error about one of many texts, by its index.
     pub(crate) const fn with_index(mut self, index: usize) -> Self {
         self.kind = ValueKind::PositionInMany;
         self.min = index as u64;
         self
     }
 
-    /// The offending value, where it is a signed number.
+    /// The same error with a signed number as its value.
     pub(crate) const fn with_signed_value(mut self, value: i64) -> Self {
         self.magnitude = value.unsigned_abs();
         self.kind = if value < 0 { ValueKind::Negative } else { ValueKind::Positive };
         self
     }
 
-    /// The two numbers that fill the rule's sentence.
+    /// The same error with the two numbers of the rule's sentence.
     pub(crate) const fn with_bounds(mut self, min: u64, max: u64) -> Self {
         self.min = min;
         self.max = max;
         self
     }
 
-    /// An error with its code and what it is about, for a [`Keeper`](crate::Keeper) to refuse with.
+    /// An error that has a code and a subject and no rule, for a [`Keeper`](crate::Keeper) to return.
     ///
     /// ```
     /// use frazil::{Code, Error, Subject};
@@ -115,7 +114,7 @@ impl Error {
         Self::bad_input(code, subject, Rule::None)
     }
 
-    /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to refuse with.
+    /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to return.
     ///
     /// ```
     /// use frazil::{Code, Error, Rule, Subject};
@@ -127,7 +126,7 @@ impl Error {
         Self::bad_input(code, subject, rule)
     }
 
-    /// A refusal that ends by itself, after so many milliseconds.
+    /// A refusal that ends without action of the caller, after so many milliseconds.
     ///
     /// ```
     /// use frazil::{Code, Error};
@@ -151,7 +150,7 @@ impl Error {
         self.code
     }
 
-    /// The name of the option, argument or field at fault; empty where there is none.
+    /// The name of the option, argument or field at fault; empty if there is none.
     ///
     /// ```
     /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().field(), "layout");
@@ -161,7 +160,7 @@ impl Error {
         self.subject.name()
     }
 
-    /// The offending value, where it is a whole number.
+    /// The value at fault, if it is a whole number.
     ///
     /// ```
     /// # use frazil::{Field, Layout, LayoutSpec};
@@ -178,7 +177,7 @@ impl Error {
         }
     }
 
-    /// The byte of a text at which it breaks the rule; its length where it is too short.
+    /// The position of the byte at which a text breaks the rule; the length of the text if it is too short.
     ///
     /// ```
     /// assert_eq!(frazil::TextForm::Hex.decode("00000000000000FF").unwrap_err().position(), Some(14));
@@ -210,7 +209,7 @@ impl Error {
         self.rule
     }
 
-    /// Milliseconds until the same call can first succeed; 0 where waiting alone does not help.
+    /// Milliseconds until the same call can first succeed; 0 if waiting does not help.
     ///
     /// ```
     /// assert_eq!(frazil::Layout::named("twiter").unwrap_err().retry_after_ms(), 0);
@@ -252,7 +251,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// What this crate's calls return.
+/// The result of this crate's calls.
 ///
 /// ```
 /// fn last_ms(name: &str) -> frazil::Result<u64> {

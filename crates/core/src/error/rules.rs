@@ -1,8 +1,9 @@
-//! The table of rules.
+//! The table of rules: the sentences that bad input breaks.
 
 macro_rules! rules {
     ($($variant:ident = $number:literal, $template:literal;)+) => {
-        /// The sentence that bad input broke; some can be broken in JavaScript only, whose values have any type. In it `{min}` and `{max}` stand for the error's two numbers.
+        /// The sentence that bad input broke. `{min}` and `{max}` stand for the error's two numbers. Some rules can be broken in
+        /// JavaScript only, where a value can have any type.
         ///
         /// ```
         /// use frazil::Rule;

@@ -1,4 +1,4 @@
-//! The table of subjects.
+//! The table of subjects: the options, arguments and fields that an error can be about.
 
 macro_rules! subjects {
     ($($variant:ident = $number:literal, $name:literal;)+) => {

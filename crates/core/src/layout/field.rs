@@ -4,9 +4,9 @@ use alloc::borrow::Cow;
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 
-/// Widths of an ID that uses the sign bit too.
+/// The width of an ID that uses the sign bit too.
 pub(super) const UNSIGNED_BITS: u32 = 64;
-/// 2^53 is where a JavaScript number stops being exact.
+/// A JavaScript number is exact up to 2^53.
 const MAX_SEQUENCE_BITS: u32 = 53;
 /// Each clock id has a cell that remembers its last tick: 2^8 cells of 8 bytes are 2 KiB a state.
 const MAX_CLOCK_BITS: u32 = 8;
@@ -33,7 +33,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// The widest field of the kind.
+    /// The largest width of a field of the kind.
     pub(crate) const fn max_bits(self) -> u32 {
         match self {
             Self::Sequence => MAX_SEQUENCE_BITS,
@@ -115,7 +115,7 @@ impl Field {
         Self::unnamed(FieldKind::Sequence, bits)
     }
 
-    /// The name of a node part, `"node"` for one without a name of its own.
+    /// The name of a node part; `"node"` if it has none of its own.
     pub(crate) fn part_name(&self) -> &str {
         self.name.as_deref().unwrap_or("node")
     }
@@ -125,14 +125,14 @@ pub(super) const fn invalid(subject: Subject, rule: Rule) -> Error {
     Error::bad_input(Code::InvalidLayout, subject, rule)
 }
 
-/// Whether a text is a name as [`Rule::NameSyntax`] wants it.
+/// Whether a text is a name as [`Rule::NameSyntax`] requires.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic());
     starts && text.len() <= 32 && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// The rules for the names of fields.
+/// Checks the names of fields.
 pub(super) fn check_names(fields: &[Field]) -> Result<()> {
     for (index, field) in fields.iter().enumerate() {
         if field.kind != FieldKind::Node {

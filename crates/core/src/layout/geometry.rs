@@ -1,11 +1,14 @@
-//! What of a layout decides which numbers come out.
+//! The geometry of a layout: where each field lies, the epoch and the tick, and no names.
+//!
+//! The geometry decides which numbers come out. The generator works with it alone, and it is the identity of a state
+//! (`state_key.rs`).
 
 use core::num::NonZeroU64;
 
 use super::field::{FieldKind, UNSIGNED_BITS, invalid};
 use crate::error::{Code, Error, Result, Rule, Subject};
 
-/// Widths of an ID that stays positive in a signed 64-bit column.
+/// The largest width of an ID that stays positive in a signed 64-bit column.
 const SIGNED_BITS: u32 = 63;
 
 /// A node id is a `u32`.
@@ -33,18 +36,17 @@ impl Span {
         if self.bits == 0 { 0 } else { (id >> self.shift) & self.max() }
     }
 
-    /// The value in its place. An absent field may lie at any shift, so its 0 must not be shifted by 64.
+    /// The value, shifted to the field. An absent field may have any shift, and its 0 must not be shifted by 64.
     pub(crate) const fn put(self, value: u64) -> u64 {
         if self.bits == 0 { 0 } else { value << self.shift }
     }
 }
 
-/// The part of a layout that decides which numbers come out: what the generator works with, and what tells states apart.
-/// Names are left out, so `leaf` and `twitter` have the same geometry.
+/// The part of a layout that decides which numbers come out. It has no names, so `leaf` and `twitter` have the same geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) epoch_ms: u64,
-    /// Not zero by type, so that no division on the minting path can panic.
+    /// Nonzero by its type, so that no division on the minting path can panic.
     pub(crate) tick_ms: NonZeroU64,
     pub(crate) time: Span,
     pub(crate) clock: Span,
@@ -54,7 +56,7 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// The rules for everything but names, and the places of the fields, the last one at bit 0.
+    /// Checks every rule except those for names, and computes where the fields lie. The last field is at bit 0.
     pub(crate) fn new(epoch_ms: u64, tick_ms: u64, unsigned: bool, fields: &[(FieldKind, u32)]) -> Result<Self> {
         if epoch_ms > MAX_SAFE_INTEGER {
             return Err(Error::bad_number(
@@ -97,7 +99,7 @@ impl Geometry {
                     bounds,
                 ));
             }
-            // A long list of wide fields is possible input, so the sums are taken in 64 bits.
+            // The input may be a long list of wide fields, so the sums have 64 bits.
             total += u64::from(bits);
             node_bits += if kind == FieldKind::Node { u64::from(bits) } else { 0 };
         }
@@ -127,7 +129,7 @@ impl Geometry {
             }
             shift += bits;
         }
-        // Divided rather than multiplied, so that nothing can overflow.
+        // A division instead of a multiplication, so that nothing can overflow.
         let reach_ms = MAX_DATE_MS.checked_sub(epoch_ms);
         if reach_ms.is_none_or(|reach_ms| geometry.time.max() > reach_ms / tick_ms) {
             return Err(invalid(Subject::Fields, Rule::LastTick).with_bounds(0, MAX_DATE_MS));
@@ -135,13 +137,13 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// How many IDs a tick holds is 2 to the power of this: the clock id is the high part of one count.
+    /// How many bits of a position lie below the tick: the clock id, then the sequence. A tick holds 2 to the power of this many IDs.
     pub(crate) const fn low_bits(&self) -> u32 {
         self.clock.bits + self.sequence.bits
     }
 
-    /// The first Unix millisecond of a tick. Cannot overflow for a tick the layout holds: the last one ends within
-    /// `MAX_DATE_MS`.
+    /// The first Unix millisecond of a tick. It cannot overflow for a tick that the layout holds, because the last tick begins at
+    /// `MAX_DATE_MS` at the latest.
     pub(crate) const fn tick_start_ms(&self, tick: u64) -> u64 {
         self.epoch_ms + tick * self.tick_ms.get()
     }
@@ -158,7 +160,7 @@ impl Geometry {
         id
     }
 
-    /// The reverse of `scatter_node`.
+    /// The inverse of `scatter_node`.
     pub(crate) const fn gather_node(&self, id: u64) -> u64 {
         let (mut value, mut mask, mut at) = (0, self.node_mask, 0);
         while mask != 0 {
@@ -170,7 +172,7 @@ impl Geometry {
         value
     }
 
-    /// The largest node id; 0 where there is no node field.
+    /// The largest node id; 0 if there is no node field.
     pub(crate) const fn max_node(&self) -> u64 {
         self.gather_node(u64::MAX)
     }
@@ -185,7 +187,7 @@ impl Geometry {
         Ok(to_u32(id))
     }
 
-    /// The word of the caller that there is one generator, which only a layout without a node field takes.
+    /// Accepts `"none"` as the node id, which only a layout without a node field does.
     pub(crate) fn check_no_node(&self) -> Result<u32> {
         if self.node_mask != 0 {
             return Err(Error::bad_input(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
@@ -193,10 +195,10 @@ impl Geometry {
         Ok(0)
     }
 
-    /// The ID of a position in the count `[tick | clock | sequence]`, without its node bits.
+    /// The ID of a position of the count `[tick | clock id | sequence]`, without its node bits.
     pub(crate) const fn spread(&self, word: u64) -> u64 {
         let low = self.low_bits();
-        // 64 low bits would leave no time field, which no layout lacks, so the shift is below 64.
+        // Every layout has a time field, so there are fewer than 64 low bits, and at least one: the shift is below 64.
         let count = word & (u64::MAX >> (64 - low));
         let sequence = Span { shift: 0, bits: self.sequence.bits };
         let clock = Span { shift: self.sequence.bits, bits: self.clock.bits };

@@ -12,8 +12,8 @@
 //! The widths add up to at most 63 bits, so that an ID fits a signed 64-bit column and stays positive, or to 64 when the
 //! layout is `unsigned`.
 //!
-//! * **Checked once**: a `Layout` that exists obeys every rule; nothing is masked or clamped later.
-//! * **Independent**: decoding needs no generator and no node id.
+//! * **Checked once**: a `Layout` that exists obeys every rule. Nothing is masked or clamped later.
+//! * **Independent**: decoding needs neither a generator nor a node id.
 //! * Not covered: fields that hold anything else (a version, a random tail). Give such bits to a node part.
 //!
 //! Sources: Twitter's Snowflake (2010), Discord's and Mastodon's API references, Instagram's "Sharding & IDs" (2012),
@@ -34,7 +34,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use field::{UNSIGNED_BITS, check_names};
 use named::NAMED;
 
-/// What a layout is made of; [`Layout::new`] checks it.
+/// The description of a layout. [`Layout::new`] checks it.
 ///
 /// ```
 /// use frazil::{Field, Layout, LayoutSpec};
@@ -59,7 +59,7 @@ pub struct LayoutSpec {
     pub fields: Vec<Field>,
 }
 
-/// What a layout can hold: for choosing widths, and for telling when they run out.
+/// The capacity of a layout: for choosing widths, and for telling when the time field runs out.
 ///
 /// ```
 /// let plan = frazil::Layout::named("twitter")?.plan();
@@ -71,14 +71,14 @@ pub struct LayoutSpec {
 pub struct Plan {
     /// Unix milliseconds of the last tick: the last time an ID can carry.
     pub last_ms: u64,
-    /// Unix milliseconds of the last tick whose IDs are positive in a signed 64-bit column. `None` where a node, clock or
-    /// sequence field holds the sign bit, so that it depends on that field and not on time.
+    /// Unix milliseconds of the last tick whose IDs are positive in a signed 64-bit column. `None` if a node, clock or sequence field
+    /// holds the sign bit: then the sign depends on that field and not on the time.
     pub signed_until_ms: Option<u64>,
     /// Whether the IDs of one generator strictly increase: time above clock above sequence.
     pub ordered: bool,
     /// How many node ids there are; 1 without a node field.
     pub nodes: u64,
-    /// How many IDs one node can issue a tick.
+    /// How many IDs one node can issue in a tick.
     pub ids_per_tick: u64,
 }
 
@@ -98,10 +98,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Checks a layout and makes it.
+    /// Makes a layout from its description, which is checked.
     ///
     /// # Errors
-    /// `INVALID_LAYOUT` where a rule of the module's introduction is broken; the error names the field and the rule.
+    /// `INVALID_LAYOUT` if a rule is broken: one time and one sequence field, at most one clock field, widths within 63 bits (64 if
+    /// `unsigned`), a node id of at most 32 bits, a last tick that a `Date` can hold, and distinct names for node parts only. The error
+    /// names the field and the rule.
     ///
     /// ```
     /// use frazil::{Field, Layout, LayoutSpec, Rule};
@@ -141,7 +143,7 @@ impl Layout {
         NAMED.iter().map(|row| row.0)
     }
 
-    /// What the layout was made of.
+    /// The description that the layout was made from.
     ///
     /// ```
     /// use frazil::{Layout, LayoutSpec};
@@ -177,7 +179,7 @@ impl Layout {
         self.spec.fields.iter().map(|field| field.bits).sum()
     }
 
-    /// What the layout can hold.
+    /// The capacity of the layout.
     ///
     /// ```
     /// let plan = frazil::Layout::named("sonyflake")?.plan();

@@ -1,4 +1,4 @@
-//! The named layouts.
+//! The table of named layouts. A new named layout is a row here, and `cargo run -p xtask -- tables` takes it to JavaScript.
 
 use alloc::borrow::Cow;
 
@@ -10,7 +10,7 @@ const fn part(name: &'static str, bits: u32) -> Field {
     Field { kind: FieldKind::Node, bits, name: Some(Cow::Borrowed(name)) }
 }
 
-/// Every named layout: name, epoch, tick, unsigned, fields. The table of the JavaScript decoder is generated from it.
+/// Every named layout: name, epoch, tick, unsigned, fields. The table of the JavaScript decoder is generated from this one.
 pub(super) const NAMED: &[NamedRow] = &[
     ("default", 1_704_067_200_000, 1, false, &[Field::time(41), Field::node(10), Field::sequence(12)]),
     ("twitter", 1_288_834_974_657, 1, false, &[Field::time(41), part("datacenter", 5), part("worker", 5), Field::sequence(12)]),

@@ -1,11 +1,11 @@
-//! The number by which both sides know that they agree.
+//! The number that tells whether two sides of the page agree.
 
 use super::slots::SLOTS;
 use crate::error::{Code, Rule, Subject};
 
-/// What both sides have to agree on, as one number: the slots, the rules, the codes and the subjects, by name and number.
-/// Bindings and copies of the package work together where it is equal, and refuse each other where it is not. Raise
-/// `CALLS` with every change to what the calls take or return.
+/// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and copies
+/// of the package work together if it is equal, and refuse each other if it is not. Raise `CALLS` with every change to what the calls
+/// take or return.
 ///
 /// ```
 /// assert_ne!(frazil::page::ABI, 0);
@@ -37,7 +37,7 @@ pub const ABI: u32 = {
     hash
 };
 
-/// FNV-1a over a text, run while compiling.
+/// FNV-1a over a text. It runs while compiling.
 const fn fnv_1a(mut hash: u32, text: &str) -> u32 {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The table of open generators.
+//! The handle table: the open generators of a page, by number.
 
 use alloc::vec::Vec;
 
@@ -10,21 +10,23 @@ use crate::generator::Generator;
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::table::Table;
 
-/// How many generators a handle table can have open at a time.
+/// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
 const CAPACITY: u64 = 1 << 24;
-/// A handle is a place and, above it, how often the place was used before: a number that JavaScript has exactly.
+/// A handle is an index and, in the bits above it, how often the index was used before. It stays below 2^53, so JavaScript represents
+/// it exactly.
 const HANDLE_LIMIT: u64 = MAX_SAFE_INTEGER + 1;
 
-/// The place in a handle. Any number has one; whose it is, the entry says.
+/// The index in a handle. Any number has one; the handle in the entry says whether it is the right one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the entry is compared with the whole number")]
 const fn index_of(handle: f64) -> usize {
     (handle as u64 & (CAPACITY - 1)) as usize
 }
 
-/// The generators that one page has open, by number.
+/// The generators that one page has open, by handle.
 ///
-/// Equal generators have one number, so opening one a request does not grow the handle table. A private one has its own until it
-/// is released. A number is never given twice: a call that comes after the release, or was begun before it, is `CLOSED`.
+/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a handle
+/// of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is refused with
+/// `CLOSED`.
 ///
 /// ```
 /// use frazil::Registry;
@@ -34,18 +36,18 @@ const fn index_of(handle: f64) -> usize {
 /// ```
 #[derive(Debug, Default)]
 pub struct Handles {
-    /// By place.
+    /// By index.
     entries: Vec<Entry>,
-    /// Places to use again.
+    /// Indices to use again.
     free: Vec<usize>,
-    /// The handles of those that equal generators share.
+    /// The handles that equal generators share, by their sharing key.
     shared_handles: Table<(usize, u64), f64>,
 }
 
-/// A place for a generator.
+/// An entry of the table.
 #[derive(Debug)]
 struct Entry {
-    /// The number of the generator that is there, or of the next one.
+    /// The handle of the generator that is there, or of the next one.
     handle: f64,
     generator: Option<Generator>,
 }
@@ -62,7 +64,7 @@ impl Handles {
         Self { entries: Vec::new(), free: Vec::new(), shared_handles: Table::new() }
     }
 
-    /// The number of those that mint by the same rules from the same state.
+    /// Inserts a generator, or finds the handle of an equal one.
     pub(super) fn insert_shared(&mut self, generator: Generator) -> f64 {
         let Some(key) = generator.sharing_key() else { return self.insert(generator) };
         if let Some(handle) = self.shared_handles.get(&key) {
@@ -75,8 +77,8 @@ impl Handles {
         handle
     }
 
-    /// A number for a generator alone; where there is no place left, one that is closed.
-    #[expect(clippy::cast_precision_loss, reason = "places are below 2^24")]
+    /// Inserts a generator under a handle of its own. If the table is full, returns NaN, which is never open.
+    #[expect(clippy::cast_precision_loss, reason = "indices are below 2^24")]
     pub(super) fn insert(&mut self, generator: Generator) -> f64 {
         let generator = Some(generator);
         if let Some(entry) = self.free.pop().and_then(|index| self.entries.get_mut(index)) {
@@ -91,7 +93,7 @@ impl Handles {
         index as f64
     }
 
-    /// Gives back the number of a generator, which is closed from then on.
+    /// Releases the handle of a generator. Calls with it are `CLOSED` from then on.
     ///
     /// ```
     /// # use frazil::page::Handles;
@@ -103,11 +105,11 @@ impl Handles {
         let Some(entry) = self.entries.get_mut(index).filter(|entry| entry.handle.to_bits() == handle.to_bits()) else { return };
         let Some(generator) = entry.generator.take() else { return };
         entry.handle += CAPACITY as f64;
-        // A place that has had all its numbers stays empty.
+        // An index whose handles are used up stays empty.
         if entry.handle < HANDLE_LIMIT as f64 {
             self.free.push(index);
         }
-        // The bindings release private generators only. Releasing a shared one closes it for all who share its number.
+        // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
         if let Some(key) = generator.sharing_key()
             && self.shared_handles.get(&key).is_some_and(|shared| shared.to_bits() == handle.to_bits())
         {
@@ -115,12 +117,13 @@ impl Handles {
         }
     }
 
+    /// The open generator of a handle.
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
         let entry = self.entries.get(index_of(handle)).filter(|entry| entry.handle.to_bits() == handle.to_bits());
         entry.and_then(|entry| entry.generator.as_ref()).ok_or(Error::new(Code::Closed))
     }
 
-    /// Refuses, and lets the keeper of the state say more.
+    /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.
     pub(super) fn refuse(&self, page: &mut Page, handle: f64, error: Error) -> u32 {
         #[cfg(feature = "std")]
         if error.rule() == Rule::None

@@ -1,4 +1,4 @@
-//! What `health` writes.
+//! The condition of a generator: `health`.
 
 use super::handles::Handles;
 use super::memory::Page;
@@ -7,7 +7,7 @@ use crate::clock::millisecond_of;
 use crate::error::Result;
 
 impl Handles {
-    /// How the generator stands at a time: the status is 0, or that of the refusal a call would meet now.
+    /// Writes the condition of the generator at a time. The status is 0, or that of the refusal that a call would get now.
     ///
     /// ```
     /// # use frazil::page::{Handles, Page};

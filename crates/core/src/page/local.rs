@@ -1,4 +1,7 @@
-//! What `Snowflake.local()` and `file` read and write.
+//! State files: `local`, `opened` and `file`.
+//!
+//! The core reads what `Snowflake.local()` asks for and reserves the layout and node id. A closure of the binding opens the file, because
+//! the core does no I/O. That can take seconds, so it is a step of its own, without a lock, and on any thread: [`LocalOpening`].
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -14,7 +17,7 @@ use crate::keeper::Keeper;
 use crate::machine::Machine;
 use crate::start::SequenceStart;
 
-/// Whether a text can be the name of a scope: as the name of a part of the node id.
+/// Whether a text can be the name of a scope. The rule is that for the names of node parts.
 ///
 /// ```
 /// assert!(frazil::page::is_scope("shop-1") && !frazil::page::is_scope("1"));
@@ -24,13 +27,13 @@ pub fn is_scope(text: &str) -> bool {
     crate::layout::is_name(text)
 }
 
-/// What `Snowflake.local()` was pending for, of which the core knows the meaning but has no hands to do it.
+/// What `Snowflake.local()` asks for. The core checks it; the binding opens the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LocalRequest {
     /// The layout, the node id (0 where none was given) and the lead.
     pub machine: Machine,
-    /// Whether no node id was given, nor the word that the layout has none.
+    /// Whether neither a node id nor `"none"` was given.
     pub node_missing: bool,
     /// Where the sequence starts.
     pub sequence_start: SequenceStart,
@@ -38,48 +41,48 @@ pub struct LocalRequest {
     pub dir: Option<String>,
     /// The name of the ID space.
     pub scope: Option<String>,
-    /// The file system that the caller vouches for.
+    /// The name of a file system that the caller declares safe.
     pub file_system: Option<String>,
     /// How long may pass before the first ID, in milliseconds.
     pub start_wait_ms: Option<u64>,
 }
 
-/// Who answered it.
+/// The answer to a [`LocalRequest`].
 #[derive(Debug)]
 pub struct LocalState {
-    /// The state.
+    /// The keeper of the state.
     pub keeper: Arc<dyn Keeper>,
     /// How long it is until the first ID, in milliseconds.
     pub wait_ms: u64,
 }
 
-/// The opening of a state file, which can take seconds, apart from the handle table and the page, so that another thread can do it.
+/// The opening of a state file, which can take seconds. It needs neither the handle table nor the page, so another thread can do it.
 ///
 /// ```
 /// use frazil::page::{LocalOpening, Page};
-/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, which Handles::opened will say
+/// let refused = LocalOpening::of(&mut Page::new()); // a page of zeros is no layout, as Handles::opened will tell
 /// drop(refused.attach(|_| unreachable!()));
 /// ```
 #[derive(Debug)]
 #[must_use = "an opening that is dropped leaves nothing"]
 pub struct LocalOpening(Result<(PendingOpen, LocalRequest)>);
 
-/// What came of it: for [`Handles::opened`].
+/// The result of a [`LocalOpening`], for [`Handles::opened`].
 #[derive(Debug)]
 #[must_use = "what was opened is closed when it is dropped"]
 pub struct LocalOpened(core::result::Result<(PendingOpen, LocalState), (Error, String)>);
 
-/// What is known of a generator before its state is attached to.
+/// What is known of a generator before its state is attached.
 #[derive(Debug)]
 struct PendingOpen {
     machine: Machine,
     claim: Claim,
-    /// How long calls may wait, as it is in force: the page is used for other calls meanwhile.
+    /// How long calls may wait. Kept here because other calls use the page in the meantime.
     waits: [f64; 2],
 }
 
 impl LocalOpening {
-    /// What a page asks for. The layout and node id are claimed.
+    /// Reads what a page asks for, and claims the layout and node id.
     pub fn of(page: &mut Page) -> Self {
         Self(Self::request(page).and_then(|request| {
             let claim = Claim::kept(&request.machine, request.scope.as_deref())?;
@@ -94,7 +97,7 @@ impl LocalOpening {
         LocalOpened(pending.and_then(|(pending, request)| Ok((pending, attach(request)?))))
     }
 
-    /// What the page asks for. The waits are written back as they are in force.
+    /// Reads what the page asks for. Writes the wait limits in force.
     fn request(page: &mut Page) -> Result<LocalRequest> {
         let geometry = page.read_geometry()?;
         let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
@@ -115,9 +118,9 @@ impl LocalOpening {
 }
 
 impl Handles {
-    /// Opens a generator on a state that `attach` finds a home for, as `Snowflake.local()` does, and writes what `open` does,
-    /// and how long it is until the first ID. The generator has its number to itself until it is released. The layout and node
-    /// id are claimed before `attach` is called, and no lock is held meanwhile.
+    /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes what `open` writes, and how long it is
+    /// until the first ID. The generator has a handle of its own until it is released. The layout and node id are claimed before
+    /// `attach` is called, and no lock is held during the call.
     ///
     /// ```
     /// use frazil::page::{Handles, Page};
@@ -134,8 +137,8 @@ impl Handles {
         self.opened(page, opening.attach(attach))
     }
 
-    /// Ends what [`LocalOpening`] began: writes what [`Handles::local`] writes, or why it was refused. The page may hold anything by
-    /// now.
+    /// The second half of a [`LocalOpening`]: writes what [`Handles::local`] writes, or why the opening was refused. It does not read
+    /// the page, which other calls may have changed.
     ///
     /// ```
     /// use frazil::page::{Handles, LocalOpening, Page};
@@ -146,7 +149,7 @@ impl Handles {
     pub fn opened(&mut self, page: &mut Page, LocalOpened(opened): LocalOpened) -> u32 {
         match opened {
             Ok((pending, LocalState { keeper, wait_ms })) => {
-                // Only now: where nothing is kept, nothing is in the way of a static generator.
+                // The claim is confirmed only now, so that a failed opening does not prevent a static generator.
                 pending.claim.confirm();
                 page.write_opened(&pending.machine, wait_ms);
                 [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
@@ -159,8 +162,8 @@ impl Handles {
         }
     }
 
-    /// What keeps the state of a generator that `local` opened: its path and file system as text, and its numbers. `CLOSED`
-    /// where there is no such generator, and `INVALID_ARGUMENT` where its state is the process's own.
+    /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its numbers.
+    /// `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
     ///
     /// ```
     /// # use frazil::page::{Handles, Page};

@@ -1,4 +1,4 @@
-//! The memory that both sides read and write.
+//! The memory of the page: numbers, then IDs; texts lie where the IDs do.
 
 #[cfg(feature = "std")]
 use alloc::string::String;
@@ -9,12 +9,12 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// How many IDs one reservation can hand over.
 pub const IDS: usize = 4096;
 
-/// The status of a call that wants the clock read once more. No code has this number.
+/// The status that asks for the clock to be read once more. No code has this number.
 pub const RECHECK: u32 = 255;
-/// The status of a call whose state has no key yet: draw one, put it at `KEY`, and ask again. No code has this number.
+/// The status that asks for a key: draw one, put it at `KEY`, and call again. No code has this number.
 pub const KEYLESS: u32 = 254;
-/// What [`Handles::next`] returns instead of an ID. `STATUS` tells it from the one ID of the same value, which a layout of 64
-/// bits with node bits can have.
+/// What [`Handles::next`](crate::page::Handles::next) returns instead of an ID. The slot `STATUS` distinguishes it from the ID of the
+/// same value, which a layout of 64 bits with node bits can have.
 pub const NO_ID: u64 = u64::MAX;
 
 /// The memory that both sides read and write.
@@ -42,7 +42,7 @@ impl Page {
         Self { numbers: [0.0; NUMBERS], ids: [0; IDS] }
     }
 
-    /// Writes what an error says into the slots and returns its status.
+    /// Writes an error into the slots and returns its status.
     #[expect(clippy::cast_precision_loss, reason = "times and limits of layouts are below 2^53; larger ones are only shown")]
     pub(super) fn refuse(&mut self, error: Error) -> u32 {
         self.numbers[slot::SUBJECT] = f64::from(error.subject as u8);
@@ -54,7 +54,7 @@ impl Page {
         u32::from(error.code() as u8)
     }
 
-    /// Refuses with `STATE_CONFLICT`, for a cause that the binding found outside the core, and returns the status.
+    /// Refuses with `STATE_CONFLICT` for a cause that the binding found outside the core, and returns the status.
     ///
     /// ```
     /// # use frazil::page::{Page, slot};
@@ -67,7 +67,7 @@ impl Page {
         self.refuse_with_text(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
     }
 
-    /// Refuses, with a text for what the error does not say.
+    /// Writes an error, and a text with what the error does not say, and returns its status.
     #[cfg(feature = "std")]
     pub(super) fn refuse_with_text(&mut self, error: Error, text: Option<&str>) -> u32 {
         let status = self.refuse(error);
@@ -75,7 +75,7 @@ impl Page {
         status
     }
 
-    /// Puts as much of a text where the IDs are as has room there.
+    /// Writes a text where the IDs are. What has no room there is cut off.
     #[cfg(feature = "std")]
     #[expect(clippy::cast_precision_loss, reason = "at most 32768")]
     pub(super) fn write_text(&mut self, text: &str) {
@@ -89,7 +89,7 @@ impl Page {
         self.numbers[slot::TEXT_BYTES] = text.len() as f64;
     }
 
-    /// The texts whose lengths stand at the slots, one after the other; `None` where there is NaN.
+    /// The texts where the IDs are, one after another. The slots hold their lengths in bytes, or NaN for `None`.
     #[cfg(feature = "std")]
     pub(super) fn read_texts<const N: usize>(&self, slots: [(usize, Subject); N]) -> Result<[Option<String>; N]> {
         let mut bytes = self.ids.iter().flat_map(|id| id.to_ne_bytes());
@@ -121,7 +121,7 @@ impl Page {
     }
 }
 
-/// A number that must be whole and within bounds.
+/// A number from the page as an integer, which must be whole and within bounds.
 pub(super) fn whole_number(value: f64, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
     #[expect(
         clippy::cast_possible_truncation,

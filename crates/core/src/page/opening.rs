@@ -1,4 +1,4 @@
-//! What opening a generator reads and writes.
+//! Opening a generator: the layout, the node id and the options that it reads, and what it writes.
 
 use super::handles::Handles;
 use super::memory::{Page, whole_number};
@@ -17,7 +17,7 @@ pub(super) const MAX_WAIT_MS: u64 = (1 << 31) - 1;
 const DEFAULT_WAIT_MS: u64 = 10;
 const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
 
-/// One of each unique kind and 32 node parts of one bit.
+/// One time, one clock and one sequence field, and 32 node parts of one bit.
 const MAX_FIELDS: usize = 35;
 
 /// The kinds of fields in the order of their numbers, by the names they have in JavaScript.
@@ -28,7 +28,7 @@ pub const KINDS: &[(&str, FieldKind)] =
 pub const STARTS: [SequenceStart; 3] = SequenceStart::ALL;
 
 impl Page {
-    /// Reads how long calls may wait, and writes it back as it is in force.
+    /// Reads how long calls may wait, and writes the values in force.
     #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
     pub(super) fn read_wait_limits(&mut self) -> Result<()> {
         let sync = self.optional_number(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
@@ -39,7 +39,7 @@ impl Page {
         Ok(())
     }
 
-    /// Writes what a generator that was opened is like.
+    /// Writes the properties of a generator that was opened.
     #[expect(clippy::cast_precision_loss, reason = "a block of at most 4096, and milliseconds within a Date")]
     pub(super) fn write_opened(&mut self, machine: &Machine, wait_ms: u64) {
         self.numbers[slot::MAX_BLOCK] = machine.max_block() as f64;
@@ -47,6 +47,7 @@ impl Page {
         self.numbers[slot::WAIT_MS] = wait_ms as f64;
     }
 
+    /// Reads the layout.
     pub(super) fn read_geometry(&self) -> Result<Geometry> {
         let code = Code::InvalidLayout;
         let epoch_ms = self.whole_number(slot::EPOCH_MS, code, Subject::EpochMs, 0, MAX_SAFE_INTEGER)?;
@@ -63,6 +64,7 @@ impl Page {
         Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)
     }
 
+    /// Reads where the sequence starts.
     pub(super) fn read_sequence_start(&self) -> Result<SequenceStart> {
         let (code, subject) = (Code::InvalidOption, Subject::SequenceStart);
         let number = self.whole_number(slot::SEQUENCE_START, code, subject, 0, STARTS.len() as u64 - 1).ok();
@@ -70,7 +72,7 @@ impl Page {
         known.copied().ok_or(Error::bad_input(code, subject, Rule::KnownStart))
     }
 
-    /// The key that was put there, once.
+    /// Takes the key from the page, if there is one, and clears it there.
     pub(super) fn take_key(&mut self) -> Result<Option<Key>> {
         if !self.flag(slot::HAS_KEY) {
             return Ok(None);
@@ -87,6 +89,7 @@ impl Page {
         Ok(Some(Key::new(halves[0], halves[1])))
     }
 
+    /// Reads the node id.
     pub(super) fn read_node(&self, geometry: &Geometry) -> Result<u32> {
         if self.flag(slot::NODE_NONE) {
             return geometry.check_no_node();
@@ -96,14 +99,14 @@ impl Page {
             let rule = if max == 0 { Rule::NodeNone } else { Rule::NodeGiven };
             return Err(Error::bad_input(Code::NodeRequired, Subject::Node, rule));
         }
-        // A layout without a node field has its own rule for every number, so none is read.
+        // A layout without a node field refuses every number by a rule of its own, so the number is not read.
         let id = if max == 0 { 0 } else { self.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, max)? };
         geometry.check_node(id)
     }
 }
 
 impl Handles {
-    /// Opens the generator that the page describes and writes its `HANDLE`, `MAX_BLOCK` and the options in force.
+    /// Opens the generator that the page describes, and writes its `HANDLE`, its `MAX_BLOCK` and the options in force.
     pub fn open(&mut self, page: &mut Page, registry: &mut Registry) -> u32 {
         self.try_open(page, registry).map_or_else(|error| page.refuse(error), |()| 0)
     }
@@ -111,7 +114,7 @@ impl Handles {
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
         let geometry = page.read_geometry()?;
         let node = page.read_node(&geometry)?;
-        // The bound of the lead depends on how the node id was come by, so the generator judges it; here it is a number.
+        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. Here it is only a number.
         let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
         page.read_wait_limits()?;
         let start = page.numbers[slot::START_MS];

@@ -1,4 +1,4 @@
-//! What a reservation reads and writes.
+//! Reserving IDs: `admit`, `reserve` and `next`.
 
 use super::handles::Handles;
 use super::memory::{IDS, KEYLESS, NO_ID, Page, RECHECK, whole_number};
@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::{MAX_COUNT, Reservation};
 
 impl Handles {
-    /// Whether a call for `count` IDs that may wait `wait_ms` is one that could ever be met.
+    /// Whether a call for `count` IDs that may wait `wait_ms` can succeed at all.
     ///
     /// ```
     /// # use frazil::page::{Handles, Page};
@@ -28,7 +28,7 @@ impl Handles {
         decide().unwrap_or_else(|error| page.refuse(error))
     }
 
-    /// Reserves up to `want` IDs, at most [`IDS`], and writes them with their `COUNT` and the clock's tick.
+    /// Reserves up to `want` IDs, at most [`IDS`], and writes them, their `COUNT` and the clock's tick.
     ///
     /// ```
     /// # use frazil::page::{Handles, Page};
@@ -48,7 +48,8 @@ impl Handles {
                 generator.offer_key(key);
             }
             if generator.lacks_key() {
-                // Asked for only where it would be used: Workers allow no entropy at module scope, where their clock shows 0.
+                // A key is asked for only if it would be used, because Workers allow no entropy at module scope, where their clock
+                // shows 0.
                 return match generator.health(now_ms).refusal {
                     Some(_) if !confirmed => Ok(RECHECK),
                     Some(error) => Err(error),
@@ -68,7 +69,7 @@ impl Handles {
         }
     }
 
-    /// One ID, or [`NO_ID`] with the reason in `STATUS`.
+    /// Reserves one ID and returns it, or [`NO_ID`] with the status in the slot `STATUS`.
     ///
     /// ```
     /// # use frazil::page::{Handles, NO_ID, Page};

@@ -47,11 +47,11 @@ slots! {
     RESERVATION = 0..8 {
         /// Out: the status of the last `next`.
         STATUS = 0;
-        /// Out: how many IDs a reservation wrote.
+        /// Out: how many IDs were written.
         COUNT = 1;
-        /// Out: the clock's tick, from this Unix millisecond …
+        /// Out: the first Unix millisecond of the clock's tick.
         VALID_FROM_MS = 2;
-        /// Out: … up to and without this one.
+        /// Out: the first Unix millisecond after the clock's tick.
         VALID_UNTIL_MS = 3;
     }
     /// What a refused call writes.
@@ -66,7 +66,8 @@ slots! {
         MIN = 11;
         /// Out: the rule's `{max}`.
         MAX = 12;
-        /// Out: how many bytes of UTF-8 lie where the IDs do: what an error says beyond its numbers, or what `file` writes.
+        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or what
+        /// `file` writes.
         TEXT_BYTES = 13;
     }
     /// What opening any generator reads and writes. The layout is last because its fields take the most room.
@@ -75,95 +76,95 @@ slots! {
         EPOCH_MS = 16;
         /// In: the length of a tick in milliseconds.
         TICK_MS = 17;
-        /// In: 1 where the layout may use all 64 bits.
+        /// In: 1 if the layout may use all 64 bits.
         UNSIGNED = 18;
-        /// In: 1 where a node id was given, as the number in `NODE`.
+        /// In: 1 if a node id was given, as the number in `NODE`.
         HAS_NODE = 19;
         /// In: the node id. Out of `local`: the one in force.
         NODE = 20;
-        /// In: 1 where the node id was given as the word `"none"`.
+        /// In: 1 if the node id was given as the word `"none"`.
         NODE_NONE = 21;
-        /// In: when the process started, in Unix milliseconds; NaN where unknown.
+        /// In: when the process started, in Unix milliseconds; NaN if unknown.
         START_MS = 22;
         /// In: 1 for a state of the generator's own.
         PRIVATE = 23;
-        /// In: 1 where the caller says that no other thread has the node id.
+        /// In: 1 if the caller says that no other thread has the node id.
         UNSHARED = 24;
-        /// In: 1 where `MAX_LEAD_MS` was given.
+        /// In: 1 if `MAX_LEAD_MS` was given.
         HAS_MAX_LEAD_MS = 25;
         /// In and out: how far the generator may run ahead of the clock.
         MAX_LEAD_MS = 26;
-        /// In: 1 where `MAX_WAIT_MS` was given.
+        /// In: 1 if `MAX_WAIT_MS` was given.
         HAS_MAX_WAIT_MS = 27;
         /// In and out: how long a call may wait in all.
         MAX_WAIT_MS = 28;
-        /// In: 1 where `MAX_ASYNC_WAIT_MS` was given.
+        /// In: 1 if `MAX_ASYNC_WAIT_MS` was given.
         HAS_MAX_ASYNC_WAIT_MS = 29;
         /// In and out: how long an asynchronous call may wait in all.
         MAX_ASYNC_WAIT_MS = 30;
         /// In: the number of the start of the sequence, as in [`STARTS`](crate::page::STARTS).
         SEQUENCE_START = 31;
-        /// In: 1 where `KEY` holds one. Taken, and set to 0, by the next call whose state needs it.
+        /// In: 1 if `KEY` holds a key. The next call whose state needs a key takes it and sets this to 0.
         HAS_KEY = 32;
-        /// In: the first of the four numbers of 32 bits that are a key.
+        /// In: the first of four numbers of 32 bits that make a key.
         KEY[4] = 33;
-        /// Out: the generator that was opened.
+        /// Out: the handle of the generator that was opened.
         HANDLE = 37;
         /// Out: the largest block worth reserving ahead of use.
         MAX_BLOCK = 38;
-        /// Out: how long it is until the first ID, in milliseconds; 0 but for `local`.
+        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`.
         WAIT_MS = 39;
         /// In: how many fields the layout has.
         FIELD_COUNT = 40;
-        /// In: the first of the pairs (kind, bits); kinds as in [`KINDS`](crate::page::KINDS). There is room for 35.
+        /// In: the first of up to 35 pairs (kind, bits), with kinds as in [`KINDS`](crate::page::KINDS).
         FIELDS[70] = 41;
     }
     /// What `health` writes.
     HEALTH = 128..144 {
-        /// Out of `health`: how far the current tick lies ahead of the clock.
+        /// Out: how far the current tick lies ahead of the clock, in milliseconds.
         LEAD_MS = 128;
-        /// Out of `health`: the furthest that an ID lay ahead of the clock.
+        /// Out: the largest lead of an ID over the clock.
         WORST_LEAD_MS = 129;
-        /// Out of `health`: how often a reading of the clock was before the one before it.
+        /// Out: how often a reading of the clock was earlier than the one before it.
         STEPS_BACK = 130;
-        /// Out of `health`: the largest of these steps.
+        /// Out: the largest of these steps.
         LARGEST_STEP_BACK_MS = 131;
-        /// Out of `health`: how often the clock was followed back to another clock id.
+        /// Out: how often the clock went back and the state switched to another clock id.
         SWITCHES = 132;
-        /// Out of `health`: the last millisecond of the time field.
+        /// Out: the last millisecond of the time field.
         END_MS = 133;
-        /// Out of `health`: how long until then.
+        /// Out: how long until then.
         REMAINING_MS = 134;
-        /// Out of `health`: 1 where that is less than a year.
+        /// Out: 1 if that is less than a year.
         ENDS_SOON = 135;
-        /// Out of `health`: how often a call had to wait for the window to be extended.
+        /// Out: how often a call first had the window extended.
         EXTENSIONS = 136;
     }
-    /// What `local` reads besides, and what `file` writes.
+    /// What `local` reads in addition to what opening reads, and what `file` writes.
     LOCAL = 144..176 {
-        /// In of `local`: how many bytes of UTF-8 the directory has, at the start of the IDs; NaN where none was given.
+        /// In: the length in bytes of the directory, in UTF-8 at the start of the IDs; NaN if none was given.
         DIR_BYTES = 144;
-        /// In of `local`: the same for the scope, which follows …
+        /// In: the same for the scope, whose text follows that of the directory.
         SCOPE_BYTES = 145;
-        /// In of `local`: … and for the file system that is vouched for.
+        /// In: the same for the file system that the caller declares safe, whose text follows that of the scope.
         FILE_SYSTEM_BYTES = 146;
-        /// In of `local`: 1 where `START_WAIT_MS` was given.
+        /// In: 1 if `START_WAIT_MS` was given.
         HAS_START_WAIT_MS = 147;
-        /// In of `local`: how long may pass before the first ID.
+        /// In: how long may pass before the first ID.
         START_WAIT_MS = 148;
-        /// Out of `file`: what has been reserved on disk, in Unix milliseconds.
+        /// Out of `file`: the time up to which IDs are reserved on disk, in Unix milliseconds.
         CEILING_MS = 149;
-        /// Out of `file`: how many are attached; NaN where that cannot be told.
+        /// Out of `file`: how many attachments the file has; NaN if the platform cannot tell.
         ATTACHED = 150;
         /// Out of `file`: how often this process raised the ceiling.
         RAISES = 151;
-        /// Out of `file`: how far the clock is ahead of the time that is believed.
+        /// Out of `file`: how far the clock is ahead of the time that is trusted instead.
         DISTRUSTED_MS = 152;
-        /// Out of `file`: how many of the bytes of text are the path; the others are the file system.
+        /// Out of `file`: how many of the bytes of text are the path; the rest are the file system.
         PATH_BYTES = 153;
-        /// Out of `file`: 1 where the mapped state is locked in memory.
+        /// Out of `file`: 1 if the mapped state is locked in memory.
         LOCKED = 154;
-        /// Out of `file`: 1 where a directory above the file may not be read.
+        /// Out of `file`: 1 if a directory above the file is unreadable.
         BLIND = 155;
     }
 }
