@@ -41,7 +41,7 @@ pub struct Handles {
     /// Indices to use again.
     free: Vec<usize>,
     /// The handles that equal generators share, by their sharing key.
-    shared_handles: Table<(usize, u64), f64>,
+    shared: Table<(usize, u64), f64>,
 }
 
 /// An entry of the table.
@@ -61,18 +61,18 @@ impl Handles {
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), free: Vec::new(), shared_handles: Table::new() }
+        Self { entries: Vec::new(), free: Vec::new(), shared: Table::new() }
     }
 
     /// Inserts a generator, or finds the handle of an equal one.
     pub(super) fn insert_shared(&mut self, generator: Generator) -> f64 {
         let Some(key) = generator.sharing_key() else { return self.insert(generator) };
-        if let Some(handle) = self.shared_handles.get(&key) {
+        if let Some(handle) = self.shared.get(&key) {
             return *handle;
         }
         let handle = self.insert(generator);
         if !handle.is_nan() {
-            self.shared_handles.insert(key, handle);
+            self.shared.insert(key, handle);
         }
         handle
     }
@@ -111,9 +111,9 @@ impl Handles {
         }
         // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
         if let Some(key) = generator.sharing_key()
-            && self.shared_handles.get(&key).is_some_and(|shared| shared.to_bits() == handle.to_bits())
+            && self.shared.get(&key).is_some_and(|known| known.to_bits() == handle.to_bits())
         {
-            self.shared_handles.remove(&key);
+            self.shared.remove(&key);
         }
     }
 
