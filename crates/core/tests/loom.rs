@@ -355,9 +355,9 @@ impl State {
         let others = StateAtomics { word: &AtomicU64::new(u64::MAX), ..self.atomics() };
         if self.has(Defect::WordFirst) {
             self.word.store(0, Ordering::Release);
-            others.open(window);
+            others.begin_anew(window);
         } else if self.has(Defect::RelaxedWord) {
-            others.open(window);
+            others.begin_anew(window);
             self.word.store(0, Ordering::Relaxed);
         } else {
             self.atomics().begin_anew(window);
