@@ -1,13 +1,13 @@
 //! Which kind of state has a layout and node id in this process: static or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout and
-//! node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind is then
-//! refused with `STATE_CONFLICT`.
+//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout
+//! and node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind
+//! is then refused with `STATE_CONFLICT`.
 //!
 //! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
 //! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
-//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held. If
-//!   attaching fails, the claim is dropped and leaves nothing.
+//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held.
+//!   If attaching fails, the claim is dropped and leaves nothing.
 //!
 //! Not covered: two registries, or two keepers. A process must have one registry, and keepers of one state share it.
 
@@ -52,8 +52,8 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
 
 /// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
 ///
-/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id, unless
-/// another claim on them was confirmed or is still held.
+/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id,
+/// unless another claim on them was confirmed or is still held.
 ///
 /// ```
 /// use frazil::{Claim, Code, GeneratorOptions, Layout, Machine, Node, Registry};
@@ -76,8 +76,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a registry, so
-    /// for such a scope nothing is reserved.
+    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a
+    /// registry, so for such a scope nothing is reserved.
     ///
     /// # Errors
     /// `STATE_CONFLICT` if a registry of this process has a state for the layout's geometry and node id.

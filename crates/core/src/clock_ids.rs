@@ -1,7 +1,8 @@
 //! The clock ids of a state, as the machine reads them.
 //!
-//! A state keeps one number for each clock id: the first tick for which it may be used, which is one past the last tick it was used
-//! for. The clock id in use is the exception: its last tick is in the word, and its number is stored when the state leaves it.
+//! A state keeps one number for each clock id: the first tick for which it may be used, which is one past the last tick it was
+//! used for. The clock id in use is the exception: its last tick is in the word, and its number is stored when the state leaves
+//! it.
 //!
 //! * **No memory of its own**: [`ClockIds`] reads a slice, an array, or the atomics of a state.
 //! * Not covered: storing the numbers, and the memory orderings. `state.rs` does that.

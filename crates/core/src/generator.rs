@@ -1,11 +1,11 @@
 //! A generator: the machine's rules applied to a state that threads share.
 //!
-//! [`Generator::reserve`] reads the clock's time first, then the word, lets the [`Machine`] decide, and swaps the word. `state.rs` says
-//! why one word is enough and which memory orderings the loop needs.
+//! [`Generator::reserve`] takes a reading of the clock, reads the word, lets the [`Machine`] decide, and swaps the word. `state.rs`
+//! says why one word is enough and which memory orderings the loop needs.
 //!
 //! * **Lock-free**: a compare-and-swap is lost only to another call that minted.
-//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by then
-//!   looks like a step back and is answered with a recheck.
+//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by
+//!   then looks like a step back and is answered with a recheck.
 //! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 #[cfg(feature = "std")]
@@ -55,8 +55,8 @@ pub enum Reservation {
     Issued {
         /// The IDs.
         block: Block,
-        /// The Unix milliseconds `[from, until)` of the clock's tick. As long as the clock stays in it, serving from the block gives
-        /// IDs as recent as a new reservation.
+        /// The Unix milliseconds `[from, until)` of the clock's tick. As long as the clock stays in it, serving from the block
+        /// gives IDs as recent as a new reservation.
         wall_tick_ms: (u64, u64),
     },
     /// Nothing was reserved: read the clock once more and call again with `confirmed`.
@@ -71,8 +71,8 @@ pub enum Reservation {
 /// * **Strictly increasing** for each caller, in an ordered layout ([`crate::Plan::ordered`]).
 /// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
-/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not start
-/// again within a tick. Otherwise IDs can repeat.
+/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not
+/// start again within a tick. Otherwise IDs can repeat.
 ///
 /// ```
 /// use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry};
@@ -99,8 +99,8 @@ impl Clone for Generator {
 }
 
 impl Generator {
-    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the same
-    /// node id can issue the same IDs.
+    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the
+    /// same node id can issue the same IDs.
     ///
     /// # Errors
     /// As [`Registry::open`](crate::Registry::open).
@@ -136,7 +136,8 @@ impl Generator {
     /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000. [`Keeper`] has an example of a keeper.
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000. [`Keeper`] has an example of a
+    /// keeper.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -319,7 +320,8 @@ impl Generator {
     /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
     fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
         for confirmed in [false, true] {
-            // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
+            // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step
+            // back.
             let before_ms = self.counters.read_ms.load(Ordering::Acquire);
             if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
                 return Ok(block);
@@ -404,8 +406,8 @@ impl Generator {
         self.reserve_at(clock, 1).map(|block| block.first())
     }
 
-    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one, unless
-    /// `out` is empty. Call again with the rest of `out` after some time.
+    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one,
+    /// unless `out` is empty. Call again with the rest of `out` after some time.
     ///
     /// # Errors
     /// As [`Generator::next`]; `INVALID_ARGUMENT` if `out` is longer than [`MAX_COUNT`]. Then nothing is issued.

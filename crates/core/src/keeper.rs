@@ -1,8 +1,8 @@
 //! States that are kept outside a registry, and the trait of what keeps them.
 //!
-//! With the feature `std` a state can lie in memory that a [`Keeper`] provides and that processes may share. It has the same word and
-//! cells as any state, and a window whose end the keeper moves: a state file, and later a lease. `state.rs` says how a kept state is
-//! closed and begun anew.
+//! With the feature `std` a state can lie in memory that a [`Keeper`] provides and that processes may share. It has the same word
+//! and cells as any state, and a window whose end the keeper moves: a state file, and later a lease. `state.rs` says how a kept
+//! state is closed and begun anew.
 //!
 //! * **No lock, no wait on the minting path**: the generator calls [`Keeper::extend`] only when the window is over.
 //! * Not covered: where the memory comes from, and what makes the end of the window durable. `crates/local` does that for files.
@@ -47,8 +47,9 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     /// The state. Every call must return the same atomics.
     fn atomics(&self) -> StateAtomics<'_>;
 
-    /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which the
-    /// clock shows, or another time that the keeper trusts instead. Any thread may call this, and only when the window is over.
+    /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which
+    /// the clock shows, or another time that the keeper trusts instead. Any thread may call this, and only when the window is
+    /// over.
     ///
     /// # Errors
     /// If the window cannot be extended.
@@ -91,8 +92,8 @@ pub struct StateFile {
     pub raises: u64,
     /// How far the clock is ahead of the time that is trusted instead, in milliseconds; 0 if the clock is trusted.
     pub distrusted_ms: u64,
-    /// Whether the mapped state is locked in memory. If it is, the kernel cannot drop a page that it failed to write back and read
-    /// an older one from disk.
+    /// Whether the mapped state is locked in memory. If it is, the kernel cannot drop a page that it failed to write back and
+    /// read an older one from disk.
     pub locked: bool,
     /// Whether a directory above it is unreadable, so that another file of this name could be in use unnoticed.
     pub blind: bool,

@@ -1,14 +1,14 @@
 //! The rules of minting: a pure function that answers which IDs may be issued now.
 //!
 //! # State
-//! The state is one 64-bit word: the position of the *next* ID to issue, as a count `[tick | clock id | sequence]` without the node
-//! id. Adding one carries from the sequence into the clock id, and from there into the tick, so a full sequence continues in the
-//! next clock id (*clock id reuse*) or in the next tick (*borrowing from the future*). The word moves past an ID before that ID is
-//! handed out, so a word can only recur if an ID is issued twice. All ones means that the time field is used up.
+//! The state is one 64-bit word: the position of the *next* ID to issue, as a count `[tick | clock id | sequence]` without the
+//! node id. Adding one carries from the sequence into the clock id, and from there into the tick, so a full sequence continues in
+//! the next clock id (*clock id reuse*) or in the next tick (*borrowing from the future*). The word moves past an ID before that
+//! ID is handed out, so a word can only recur if an ID is issued twice. All ones means that the time field is used up.
 //!
-//! A layout with a `clock` field has one more number for each clock id: the first tick for which it may be used, which is one past
-//! the last tick it was used for ([`ClockIds`]). The number of the clock id in use is not up to date: its last tick is in the word,
-//! and its number is stored when the state leaves it ([`Outcome::Issued`], `leaves`).
+//! A layout with a `clock` field has one more number for each clock id: the first tick for which it may be used, which is one
+//! past the last tick it was used for ([`ClockIds`]). The number of the clock id in use is not up to date: its last tick is in
+//! the word, and its number is stored when the state leaves it ([`Outcome::Issued`], `leaves`).
 //!
 //! # The rules, in order
 //! The *current* tick and clock id are those of the last ID issued. The **lead** is how far the start of the current tick lies
@@ -25,8 +25,8 @@
 //!
 //! # The window
 //! A [`Window`] bounds the times that may be issued at both ends. A tick may be used only if all of it lies inside the window.
-//! Before the window the call is stalled, `CLOCK_BACKWARD`; after it the answer is [`Outcome::Expired`], and the keeper that granted
-//! the window may extend it.
+//! Before the window the call is stalled, `CLOCK_BACKWARD`; after it the answer is [`Outcome::Expired`], and the keeper that
+//! granted the window may extend it.
 //!
 //! * **Pure**: no I/O, no allocation, no clock, no entropy, no waiting; [`Machine::reserve`] is a function of its arguments.
 //! * **Bounded**: no loop over time, at most one over the clock ids; a refusal says when the call can first succeed.
@@ -351,8 +351,8 @@ impl Machine {
         (start_ms, start_ms + g.tick_ms.get())
     }
 
-    /// The first millisecond that no ID of a predecessor can reach, if the predecessor last read its clock at `start_ms`: the start
-    /// of the first tick beyond its lead.
+    /// The first millisecond that no ID of a predecessor can reach, if the predecessor last read its clock at `start_ms`: the
+    /// start of the first tick beyond its lead.
     pub(crate) fn first_ms_after(&self, start_ms: u64) -> u64 {
         self.tick_from(start_ms.saturating_add(self.max_lead_ms).saturating_add(1))
     }

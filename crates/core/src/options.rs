@@ -25,8 +25,8 @@ pub struct GeneratorOptions<'a> {
     /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 10, or 0 if `start_ms` is unknown.
     pub max_lead_ms: Option<u64>,
     /// When the process started, in Unix milliseconds. IDs of a process that had this node id before are at most `max_lead_ms`
-    /// later, so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must make
-    /// sure that the process does not restart within a tick.
+    /// later, so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must
+    /// make sure that the process does not restart within a tick.
     pub start_ms: Option<u64>,
     /// Where the sequence starts in a new tick. It belongs to the state, so all generators of a state must have the same.
     pub sequence_start: SequenceStart,

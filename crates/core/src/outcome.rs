@@ -26,7 +26,8 @@ pub enum Outcome {
         leaves: Option<(usize, u64)>,
         /// How far the tick of the last of the IDs lies ahead of the clock, in milliseconds.
         lead_ms: u64,
-        /// Whether the clock went back and the state switched to another clock id. The IDs are unique, but their order starts anew.
+        /// Whether the clock went back and the state switched to another clock id. The IDs are unique, but their order starts
+        /// anew.
         switched: bool,
     },
     /// The given clock reading allows nothing. Read the clock once more and call again with `confirmed`.

@@ -1,8 +1,9 @@
 //! The states of a process, of which equal generators share one.
 //!
-//! * **Never dropped**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would start over and
-//!   repeat IDs. It holds one state for each layout geometry and node id: some 300 bytes, and 8 more for each clock id.
-//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `claims.rs` refuses the second.
+//! * **Never dropped**: a [`Registry`] keeps every state it made, because a state that is dropped and made anew would start over
+//!   and repeat IDs. It holds one state for each layout geometry and node id: some 300 bytes, and 8 more for each clock id.
+//! * **One kind of state for each key**: a static state and one that a keeper has share no word, so `claims.rs` refuses the
+//!   second.
 //! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -21,12 +22,12 @@ use crate::table::Table;
 /// This type is:
 ///
 /// * **Unsynchronised**: put it behind a lock. Opening is rare, and minting does not need the registry.
-/// * **Interning**: generators with equal layouts and node ids share one state, whatever the layouts are called, so they never repeat
-///   each other's IDs.
+/// * **Interning**: generators with equal layouts and node ids share one state, whatever the layouts are called, so they never
+///   repeat each other's IDs.
 ///
 /// Make one for the whole process: two registries share no state, so generators of one node id in both repeat each other's IDs. A
-/// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process opens
-/// both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Claim`).
+/// state that is kept elsewhere, such as the file of `frazil_local::Local`, shares nothing with a registry either. If a process
+/// opens both for one layout and node id, the second call is refused with `STATE_CONFLICT` (feature `std`; see `Claim`).
 ///
 /// ```
 /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
@@ -85,10 +86,10 @@ impl Registry {
     /// A generator on the state of its geometry and node id.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`]. `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 if the start of the process
-    /// is unknown; for half a key; and for a start of the sequence without a key if none can be drawn (without `std`).
-    /// `STATE_CONFLICT` if the state has another start of the sequence, or if this process has a state for the layout and node id that
-    /// is kept elsewhere. A refused call makes no state.
+    /// `INVALID_NODE` as [`Layout::join_node`]. `INVALID_OPTION` for a `max_lead_ms` over 1000, or over 0 if the start of the
+    /// process is unknown; for half a key; and for a start of the sequence without a key if none can be drawn (without `std`).
+    /// `STATE_CONFLICT` if the state has another start of the sequence, or if this process has a state for the layout and node id
+    /// that is kept elsewhere. A refused call makes no state.
     ///
     /// ```
     /// # use frazil::{GeneratorOptions, Layout, Node, Registry};

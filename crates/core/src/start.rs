@@ -1,15 +1,15 @@
 //! Where the sequence starts in a new tick.
 //!
-//! If the sequence always starts at 0, almost every ID of a generator with little load ends in 0. That is bad for `id % shards` and for
-//! range-partitioned stores, and it reveals how much is minted. A start that cannot be predicted avoids this: SipHash-2-4 of the tick
-//! and clock id, under a [`Key`] that is drawn at random once for each state.
+//! If the sequence always starts at 0, almost every ID of a generator with little load ends in 0. That is bad for `id % shards`
+//! and for range-partitioned stores, and it reveals how much is minted. A start that cannot be predicted avoids this: SipHash-2-4
+//! of the tick and clock id, under a [`Key`] that is drawn at random once for each state.
 //!
 //! * **No memory**: the start is a function of the tick, the clock id and the key, so the state stays one word.
 //! * **Unpredictable**: SipHash is a keyed pseudorandom function, so known starts say nothing about the next.
 //! * Not covered: hiding the number of IDs *within* a tick. The difference of two IDs of one tick shows it.
 //!
-//! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts come from a small random
-//! range and from a counter.
+//! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts come from a small
+//! random range and from a counter.
 
 use core::fmt;
 
@@ -28,11 +28,12 @@ pub enum SequenceStart {
     /// At 0. Full capacity, strictly increasing.
     #[default]
     Zero,
-    /// At a keyed hash of the tick, within the lowest quarter of the sequence. A tick that is entered because the one before was full
-    /// starts at 0. At least three quarters of the capacity, strictly increasing. A sequence of one or two bits is too short for a
-    /// quarter and starts at 0.
+    /// At a keyed hash of the tick, within the lowest quarter of the sequence. A tick that is entered because the one before was
+    /// full starts at 0. At least three quarters of the capacity, strictly increasing. A sequence of one or two bits is too short
+    /// for a quarter and starts at 0.
     Random,
-    /// At a keyed hash of the tick, anywhere in the sequence, which then wraps: full capacity, but IDs of one tick are not in order.
+    /// At a keyed hash of the tick, anywhere in the sequence, which then wraps: full capacity, but IDs of one tick are not in
+    /// order.
     Wrap,
 }
 

@@ -1,32 +1,34 @@
 //! The state of a generator as atomics: one word, and one number for each clock id.
 //!
 //! # Why one word is enough
-//! Everything that a reservation decides is in the word. A compare-and-swap moves the word from the value that the decision was based
-//! on to a value past the IDs that it issues, so two reservations can never take the same positions. That needs two things: the single
-//! modification order that every atomic has at any ordering, and that the word never takes a value twice. Without a clock field the
-//! word only grows. Coherence gives the order: if one call happened before another, the second finds a later word.
+//! Everything that a reservation decides is in the word. A compare-and-swap moves the word from the value that the decision was
+//! based on to a value past the IDs that it issues, so two reservations can never take the same positions. That needs two things:
+//! the single modification order that every atomic has at any ordering, and that the word never takes a value twice. Without a
+//! clock field the word only grows. Coherence gives the order: if one call happened before another, the second finds a later
+//! word.
 //!
 //! # With clock ids
-//! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine and the
-//! loop in `generator.rs` keep these rules:
+//! With a clock field the decision also reads a *cell* for each clock id: the first tick for which it may be used. The machine
+//! and the loop in `generator.rs` keep these rules:
 //!
 //! 1. A cell only grows, and only to a value that is already true: the clock id in the word was used for the tick in the word.
 //! 2. A swap that leaves a clock id comes after its cell was raised, and is `Release`.
 //! 3. A call that reads cells has read the word before, with `Acquire`.
 //!
-//! So a call that reads a word sees at least the last tick of every clock id that was left on the way to that word. A cell that is newer
-//! than the word belongs to a swap that makes this call's own swap fail, or to one that was lost and whose tick is still in the word.
-//! Therefore a clock id that looks free is free. A thread that dies between raising a cell and swapping the word leaves a cell that is
-//! correct.
+//! So a call that reads a word sees at least the last tick of every clock id that was left on the way to that word. A cell that
+//! is newer than the word belongs to a swap that makes this call's own swap fail, or to one that was lost and whose tick is still
+//! in the word. Therefore a clock id that looks free is free. A thread that dies between raising a cell and swapping the word
+//! leaves a cell that is correct.
 //!
 //! # The window, and beginning anew
-//! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::Keeper)) moves the end. To end a state it calls
-//! [`StateAtomics::close`], which swaps the word for all ones, and only then reads what was used: lowering the end of the window instead
-//! would race with a call that has already read the end.
+//! The start and the end of the window lie beside the word. A keeper ([`Keeper`](crate::Keeper)) moves the end. To end a state it
+//! calls [`StateAtomics::close`], which swaps the word for all ones, and only then reads what was used: lowering the end of the
+//! window instead would race with a call that has already read the end.
 //!
-//! A state that begins anew has the word 0 again, so a call that read the word before could swap it afterwards. The loop therefore reads
-//! the window a second time after the swap of a kept state, and the reservation counts only if the window is still the one that it was
-//! decided by. If the new window begins at the same time, nothing was issued in between, and the reservation is valid.
+//! A state that begins anew has the word 0 again, so a call that read the word before could swap it afterwards. The loop
+//! therefore reads the window a second time after the swap of a kept state, and the reservation counts only if the window is
+//! still the one that it was decided by. If the new window begins at the same time, nothing was issued in between, and the
+//! reservation is valid.
 //!
 //! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
 
@@ -39,8 +41,8 @@ use crate::start::{Key, SequenceStart};
 use crate::sync::{AtomicU64, Ordering};
 use crate::window::Window;
 
-/// What all generators of one geometry and node id share. It has a pair of cache lines to itself, so that minting does not slow down
-/// other states (x86-64 fetches adjacent lines in pairs).
+/// What all generators of one geometry and node id share. It has a pair of cache lines to itself, so that minting does not slow
+/// down other states (x86-64 fetches adjacent lines in pairs).
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct State {
@@ -172,8 +174,8 @@ impl StateAtomics<'_> {
     }
 
     /// Ends the state: later calls find it closed, and nothing more is issued. Returns the Unix millisecond at which the largest
-    /// tick ends that any clock id was used for: from then on the node id is free. Returns 0 if no ID was issued, and `None` if the
-    /// state is closed already (or its time field is used up).
+    /// tick ends that any clock id was used for: from then on the node id is free. Returns 0 if no ID was issued, and `None` if
+    /// the state is closed already (or its time field is used up).
     ///
     /// ```
     /// use std::sync::atomic::AtomicU64;

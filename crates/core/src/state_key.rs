@@ -1,6 +1,7 @@
 //! The identity of a state: everything that decides which IDs come out, and no names.
 //!
-//! Two layouts of different names and equal numbers, such as `leaf` and `twitter`, have one key, so their generators share a state.
+//! Two layouts of different names and equal numbers, such as `leaf` and `twitter`, have one key, so their generators share a
+//! state.
 
 use crate::machine::Machine;
 

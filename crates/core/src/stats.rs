@@ -1,7 +1,7 @@
 //! What a generator counts, and how it stands at a time.
 //!
-//! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state. Each
-//! clone of a generator starts at 0.
+//! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state.
+//! Each clone of a generator starts at 0.
 
 use crate::error::Error;
 use crate::sync::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! A map by key: a tree with `std`, a list without.
 //!
-//! A process may have 100,000 states, and opening the last must not cost more than opening the first. So with `std` the map is a tree, and
-//! unlike a hash map it never rehashes while a caller waits. Without `std`, as in the WebAssembly module, it is a list, because a tree
-//! would make the module half as large again.
+//! A process may have 100,000 states, and opening the last must not cost more than opening the first. So with `std` the map is a
+//! tree, and unlike a hash map it never rehashes while a caller waits. Without `std`, as in the WebAssembly module, it is a list,
+//! because a tree would make the module half as large again.
 
 #[cfg(feature = "std")]
 pub(crate) use alloc::collections::BTreeMap as Table;

@@ -7,13 +7,14 @@
 //! | [`TextForm::Base58`] | 58 | 11 | `1-9A-Za-z` without `I`, `O`, `l` (Bitcoin); its zero is `1` |
 //! | [`TextForm::Base62`] | 62 | 11 | `0-9A-Za-z` |
 //!
-//! A form has a **fixed** width and is padded with its digit for zero. [`TextForm::short`] is the same without that padding, for links.
+//! A form has a **fixed** width and is padded with its digit for zero. [`TextForm::short`] is the same without that padding, for
+//! links.
 //!
 //! * **Any ID**: the forms hold every number of 64 bits, whatever its layout.
 //! * **In order**: every alphabet here ascends in ASCII, so fixed texts sort byte by byte as their numbers do. Short texts
 //!   do not, since a longer one can sort before a shorter one; nor do texts under a collation that folds case.
-//! * **One text for each ID**: only the text that is written is read. Other case, other width, blanks, signs and numbers of more than
-//!   64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
+//! * **One text for each ID**: only the text that is written is read. Other case, other width, blanks, signs and numbers of more
+//!   than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
 //! * **No allocation** except for a `String` that is returned, and nothing here can panic.
 //!
 //! Not covered: the decimal form, which is [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most
@@ -115,8 +116,8 @@ static BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BASE32);
 static BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BASE58);
 static BASE62_PAIRS: [[u8; 2]; 62 * 62] = pairs(&BASE62);
 
-/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor is a
-/// constant for the compiler.
+/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor
+/// is a constant for the compiler.
 fn write<const PAIRS: usize>(pairs: &[[u8; 2]; PAIRS], mut number: u64, text: &mut [u8]) {
     for place in text.rchunks_mut(2) {
         // A remainder of a division by PAIRS is always the index of a pair.
@@ -406,8 +407,8 @@ impl fmt::Display for Displayed {
     }
 }
 
-/// Reads a text of at least `least` digits from the left, so that everything before the position of an error is right. The first byte
-/// outside ASCII is no digit, so a position counts both bytes and characters.
+/// Reads a text of at least `least` digits from the left, so that everything before the position of an error is right. The first
+/// byte outside ASCII is no digit, so a position counts both bytes and characters.
 fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     let Digits { base, width, rule, ref values, .. } = *form.digits();
     let mut id = Some(0_u64);
@@ -427,8 +428,8 @@ fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     id.ok_or_else(|| too_large(form, text))
 }
 
-/// The refusal of a number of more than 64 bits. It is as wide as the largest number, so it differs from that in some digit, whose
-/// position this finds.
+/// The refusal of a number of more than 64 bits. It is as wide as the largest number, so it differs from that in some digit,
+/// whose position this finds.
 #[cold]
 fn too_large(form: TextForm, text: &str) -> Error {
     let room = &mut [0; TextForm::MAX_WIDTH];

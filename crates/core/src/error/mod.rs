@@ -1,8 +1,8 @@
 //! Errors: a cause, what it is about, and the rule that input broke.
 //!
-//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that bad input broke,
-//! and a [`Subject`] is the name of the option, argument or field. Each is a table in a file of its own. The bindings send their numbers
-//! across the boundary, and the JavaScript tables are generated from these files, so there is no second copy.
+//! A [`Code`] is a *cause*, stable across versions: branch on it, never on the message. A [`Rule`] is the sentence that bad input
+//! broke, and a [`Subject`] is the name of the option, argument or field. Each is a table in a file of its own. The bindings send
+//! their numbers across the boundary, and the JavaScript tables are generated from these files, so there is no second copy.
 //!
 //! * **Complete**: every error about input has the [field](Error::field), the [value](Error::value) and the [rule](Error::rule).
 //! * **No effect**: when an error is returned, nothing has been changed or issued.
@@ -33,8 +33,8 @@ pub struct Error {
     code: Code,
     pub(crate) subject: Subject,
     pub(crate) rule: Rule,
-    /// The magnitude of the value; `kind` says whether there is a value. An `Option<i128>` would bring 128-bit arithmetic into the
-    /// WebAssembly module. For a text, which is not stored, this is the position.
+    /// The magnitude of the value; `kind` says whether there is a value. An `Option<i128>` would bring 128-bit arithmetic into
+    /// the WebAssembly module. For a text, which is not stored, this is the position.
     magnitude: u64,
     kind: ValueKind,
     pub(crate) min: u64,
@@ -59,8 +59,8 @@ impl Error {
         Self { code, subject: Subject::None, rule: Rule::None, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
-    /// An error about a number: the field, the value, and the rule with its two bounds. Never inlined, because refusals are rare and
-    /// the module must stay small.
+    /// An error about a number: the field, the value, and the rule with its two bounds. Never inlined, because refusals are rare
+    /// and the module must stay small.
     #[cold]
     #[inline(never)]
     pub(crate) const fn bad_number(code: Code, subject: Subject, rule: Rule, value: u64, (min, max): (u64, u64)) -> Self {

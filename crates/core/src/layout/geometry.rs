@@ -137,7 +137,8 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// How many bits of a position lie below the tick: the clock id, then the sequence. A tick holds 2 to the power of this many IDs.
+    /// How many bits of a position lie below the tick: the clock id, then the sequence. A tick holds 2 to the power of this many
+    /// IDs.
     pub(crate) const fn low_bits(&self) -> u32 {
         self.clock.bits + self.sequence.bits
     }

@@ -71,8 +71,8 @@ pub struct LayoutSpec {
 pub struct Plan {
     /// Unix milliseconds of the last tick: the last time an ID can carry.
     pub last_ms: u64,
-    /// Unix milliseconds of the last tick whose IDs are positive in a signed 64-bit column. `None` if a node, clock or sequence field
-    /// holds the sign bit: then the sign depends on that field and not on the time.
+    /// Unix milliseconds of the last tick whose IDs are positive in a signed 64-bit column. `None` if a node, clock or sequence
+    /// field holds the sign bit: then the sign depends on that field and not on the time.
     pub signed_until_ms: Option<u64>,
     /// Whether the IDs of one generator strictly increase: time above clock above sequence.
     pub ordered: bool,
@@ -101,9 +101,9 @@ impl Layout {
     /// Makes a layout from its description, which is checked.
     ///
     /// # Errors
-    /// `INVALID_LAYOUT` if a rule is broken: one time and one sequence field, at most one clock field, widths within 63 bits (64 if
-    /// `unsigned`), a node id of at most 32 bits, a last tick that a `Date` can hold, and distinct names for node parts only. The error
-    /// names the field and the rule.
+    /// `INVALID_LAYOUT` if a rule is broken: one time and one sequence field, at most one clock field, widths within 63 bits (64
+    /// if `unsigned`), a node id of at most 32 bits, a last tick that a `Date` can hold, and distinct names for node parts only.
+    /// The error names the field and the rule.
     ///
     /// ```
     /// use frazil::{Field, Layout, LayoutSpec, Rule};

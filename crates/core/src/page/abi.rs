@@ -3,9 +3,9 @@
 use super::slots::SLOTS;
 use crate::error::{Code, Rule, Subject};
 
-/// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and copies
-/// of the package work together if it is equal, and refuse each other if it is not. Raise `CALLS` with every change to what the calls
-/// take or return.
+/// A hash of what both sides must agree on: the slots, the rules, the codes and the subjects, by name and number. Bindings and
+/// copies of the package work together if it is equal, and refuse each other if it is not. Raise `CALLS` with every change to
+/// what the calls take or return.
 ///
 /// ```
 /// assert_ne!(frazil::page::ABI, 0);

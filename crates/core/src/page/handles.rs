@@ -12,8 +12,8 @@ use crate::table::Table;
 
 /// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
 const CAPACITY: u64 = 1 << 24;
-/// A handle is an index and, in the bits above it, how often the index was used before. It stays below 2^53, so JavaScript represents
-/// it exactly.
+/// A handle is an index and, in the bits above it, how often the index was used before. It stays below 2^53, so JavaScript
+/// represents it exactly.
 const HANDLE_LIMIT: u64 = MAX_SAFE_INTEGER + 1;
 
 /// The index in a handle. Any number has one; the handle in the entry says whether it is the right one.
@@ -24,9 +24,9 @@ const fn index_of(handle: f64) -> usize {
 
 /// The generators that one page has open, by handle.
 ///
-/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a handle
-/// of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is refused with
-/// `CLOSED`.
+/// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a
+/// handle of its own until it is released. No handle is given twice: a call that comes after the release, or began before it, is
+/// refused with `CLOSED`.
 ///
 /// ```
 /// use frazil::Registry;

@@ -1,7 +1,8 @@
 //! State files: `local`, `opened` and `file`.
 //!
-//! The core reads what `Snowflake.local()` asks for and reserves the layout and node id. A closure of the binding opens the file, because
-//! the core does no I/O. That can take seconds, so it is a step of its own, without a lock, and on any thread: [`LocalOpening`].
+//! The core reads what `Snowflake.local()` asks for and reserves the layout and node id. A closure of the binding opens the file,
+//! because the core does no I/O. That can take seconds, so it is a step of its own, without a lock, and on any thread:
+//! [`LocalOpening`].
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -56,7 +57,8 @@ pub struct LocalState {
     pub wait_ms: u64,
 }
 
-/// The opening of a state file, which can take seconds. It needs neither the handle table nor the page, so another thread can do it.
+/// The opening of a state file, which can take seconds. It needs neither the handle table nor the page, so another thread can do
+/// it.
 ///
 /// ```
 /// use frazil::page::{LocalOpening, Page};
@@ -118,9 +120,9 @@ impl LocalOpening {
 }
 
 impl Handles {
-    /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes what `open` writes, and how long it is
-    /// until the first ID. The generator has a handle of its own until it is released. The layout and node id are claimed before
-    /// `attach` is called, and no lock is held during the call.
+    /// Opens a generator on a state that `attach` provides, as `Snowflake.local()` does. Writes what `open` writes, and how long
+    /// it is until the first ID. The generator has a handle of its own until it is released. The layout and node id are claimed
+    /// before `attach` is called, and no lock is held during the call.
     ///
     /// ```
     /// use frazil::page::{Handles, Page};
@@ -137,8 +139,8 @@ impl Handles {
         self.opened(page, opening.attach(attach))
     }
 
-    /// The second half of a [`LocalOpening`]: writes what [`Handles::local`] writes, or why the opening was refused. It does not read
-    /// the page, which other calls may have changed.
+    /// The second half of a [`LocalOpening`]: writes what [`Handles::local`] writes, or why the opening was refused. It does not
+    /// read the page, which other calls may have changed.
     ///
     /// ```
     /// use frazil::page::{Handles, LocalOpening, Page};
@@ -162,8 +164,8 @@ impl Handles {
         }
     }
 
-    /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its numbers.
-    /// `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
+    /// Writes what is known of the state file of a generator that `local` opened: its path and file system as text, and its
+    /// numbers. `CLOSED` if no such generator is open, and `INVALID_ARGUMENT` if its state is the process's own.
     ///
     /// ```
     /// # use frazil::page::{Handles, Page};

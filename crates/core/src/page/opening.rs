@@ -114,7 +114,8 @@ impl Handles {
     fn try_open(&mut self, page: &mut Page, registry: &mut Registry) -> Result<()> {
         let geometry = page.read_geometry()?;
         let node = page.read_node(&geometry)?;
-        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. Here it is only a number.
+        // The bound of the lead depends on where the node id comes from, so `ResolvedOptions` checks it. Here it is only a
+        // number.
         let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
         page.read_wait_limits()?;
         let start = page.numbers[slot::START_MS];

@@ -48,8 +48,8 @@ impl Handles {
                 generator.offer_key(key);
             }
             if generator.lacks_key() {
-                // A key is asked for only if it would be used, because Workers allow no entropy at module scope, where their clock
-                // shows 0.
+                // A key is asked for only if it would be used, because Workers allow no entropy at module scope, where their
+                // clock shows 0.
                 return match generator.health(now_ms).refusal {
                     Some(_) if !confirmed => Ok(RECHECK),
                     Some(error) => Err(error),

@@ -1,7 +1,8 @@
 //! The slots of the page: a range of numbers for each feature.
 //!
-//! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its range.
-//! To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own beside this one.
+//! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its
+//! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
+//! beside this one.
 
 /// How many floats the page starts with. The ranges below leave 176 to 255 free: for leases and segments.
 pub const NUMBERS: usize = 256;
@@ -66,8 +67,8 @@ slots! {
         MIN = 11;
         /// Out: the rule's `{max}`.
         MAX = 12;
-        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or what
-        /// `file` writes.
+        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or
+        /// what `file` writes.
         TEXT_BYTES = 13;
     }
     /// What opening any generator reads and writes. The layout is last because its fields take the most room.
