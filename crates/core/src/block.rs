@@ -26,7 +26,7 @@ pub struct Block {
     pub(crate) node: u64,
     pub(crate) first: u64,
     pub(crate) len: usize,
-    /// The key that determines the rotation of the sequence for each tick and clock id; `None` where the sequence is not rotated.
+    /// The key that determines the rotation of the sequence for each tick and clock id; `None` if the sequence is not rotated.
     pub(crate) rotation_key: Option<Key>,
 }
 

@@ -43,9 +43,9 @@ pub struct Decoded {
     pub id: u64,
     /// Unix milliseconds of the start of its tick.
     pub timestamp_ms: u64,
-    /// The node id, its parts joined; `None` where the layout has none.
+    /// The node id, its parts joined; `None` if the layout has none.
     pub node: Option<u32>,
-    /// The clock id; `None` where the layout has none.
+    /// The clock id; `None` if the layout has none.
     pub clock: Option<u32>,
     /// The number of the ID within its tick.
     pub sequence: u64,
@@ -63,9 +63,9 @@ pub struct Decoded {
 pub struct Parts {
     /// Unix milliseconds of the start of a tick.
     pub timestamp_ms: u64,
-    /// The node id, where the layout has one.
+    /// The node id, if the layout has one.
     pub node: Option<u64>,
-    /// The clock id, where the layout has one.
+    /// The clock id, if the layout has one.
     pub clock: Option<u64>,
     /// The number within the tick.
     pub sequence: u64,
@@ -88,9 +88,9 @@ pub struct Parts {
 pub struct Columns<'a> {
     /// Unix milliseconds of the start of each tick.
     pub timestamp_ms: &'a mut [u64],
-    /// Node ids; zeros where the layout has none.
+    /// Node ids; zeros if the layout has none.
     pub node: &'a mut [u32],
-    /// Clock ids; zeros where the layout has none.
+    /// Clock ids; zeros if the layout has none.
     pub clock: &'a mut [u32],
     /// Numbers within the tick.
     pub sequence: &'a mut [u64],
@@ -224,7 +224,7 @@ impl Layout {
     /// The node id as one number.
     ///
     /// # Errors
-    /// `INVALID_NODE` where the layout cannot hold it: a number out of range, a part missing, unknown or out of range,
+    /// `INVALID_NODE` if the layout cannot hold it: a number out of range, a part missing, unknown or out of range,
     /// an id for a layout without a node field, or `Node::None` for one that has it.
     ///
     /// ```
@@ -295,10 +295,10 @@ impl Layout {
 
     /// The smallest ID whose tick contains the time: with [`Layout::max_id_at`] an inclusive range for a query.
     ///
-    /// `node` must be given where the layout has node bits above its time, and only there.
+    /// `node` must be given if the layout has node bits above its time, and only then.
     ///
     /// # Errors
-    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `NOT_TIME_ORDERED` where a clock or sequence field lies
+    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `NOT_TIME_ORDERED` if a clock or sequence field lies
     /// above the time; `INVALID_NODE` and `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
     ///
     /// ```
@@ -375,7 +375,7 @@ impl Layout {
     /// The ID that a signed 64-bit column holds.
     ///
     /// # Errors
-    /// `INVALID_ID` where the layout has no such ID, such as a negative number in a layout that is not `unsigned`.
+    /// `INVALID_ID` if the layout has no such ID, such as a negative number in a layout that is not `unsigned`.
     ///
     /// ```
     /// assert_eq!(frazil::Layout::named("discord")?.from_signed(-1)?, u64::MAX);

@@ -54,7 +54,7 @@ pub(crate) struct State {
     /// The halves of the key: 0 until they are drawn, and unchanged from then on.
     key: [AtomicU64; 2],
     pub(crate) start: SequenceStart,
-    /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
+    /// For each clock id, the first tick it may be used for. Empty if the layout has no clock field.
     clocks: Box<[AtomicU64]>,
 }
 
@@ -127,7 +127,7 @@ pub struct StateAtomics<'a> {
     pub key: &'a [AtomicU64; 2],
     /// Where the sequence starts.
     pub start: SequenceStart,
-    /// For each clock id the first tick it may be used for. Empty where the layout has no clock field.
+    /// For each clock id, the first tick it may be used for. Empty if the layout has no clock field.
     pub clocks: &'a [AtomicU64],
 }
 

@@ -1,4 +1,4 @@
-//! What a generator counts, and how it stands at a time.
+//! What a generator counts, and its condition at a time.
 //!
 //! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state.
 //! Each clone of a generator starts at 0.

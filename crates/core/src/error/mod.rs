@@ -126,7 +126,7 @@ impl Error {
         Self::bad_input(code, subject, rule)
     }
 
-    /// A refusal that ends without action of the caller, after so many milliseconds.
+    /// A refusal that ends without action of the caller, after that many milliseconds.
     ///
     /// ```
     /// use frazil::{Code, Error};

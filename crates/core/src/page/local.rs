@@ -32,7 +32,7 @@ pub fn is_scope(text: &str) -> bool {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LocalRequest {
-    /// The layout, the node id (0 where none was given) and the lead.
+    /// The layout, the node id (0 if none was given) and the lead.
     pub machine: Machine,
     /// Whether neither a node id nor `"none"` was given.
     pub node_missing: bool,

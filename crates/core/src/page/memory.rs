@@ -75,7 +75,7 @@ impl Page {
         status
     }
 
-    /// Writes a text where the IDs are. What has no room there is cut off.
+    /// Writes a text where the IDs are. A text that is too long is cut off at a character boundary.
     #[cfg(feature = "std")]
     #[expect(clippy::cast_precision_loss, reason = "at most 32768")]
     pub(super) fn write_text(&mut self, text: &str) {
