@@ -201,7 +201,7 @@ impl Shared {
             return Err(Error::retry_after(Code::LeaseExpired, 10));
         };
         if self.left.load(Ordering::Acquire) {
-            return Err(Error::refusal(Code::Closed, Subject::Generator));
+            return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
         if self.live.get(Place::Failed) != 0 {
             return Err(self.poison(self.failed_before()));

@@ -198,7 +198,7 @@ impl Order {
         let target = self.target()?;
         // No state can begin there, and none may learn from such a clock what time it is.
         if host::wall_ms() < epoch_ms {
-            return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
+            return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
         let (attachment, wait_ms) = shared(&target, start_wait_ms)?;
         if wait_ms > start_wait_ms {
@@ -208,7 +208,7 @@ impl Order {
     }
 
     fn target(self) -> Result<Target, Fault> {
-        let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
+        let invalid = |subject, rule| Error::bad_input(Code::InvalidOption, subject, rule);
         let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
         if !is_scope(&scope) {
             return Err(invalid(Subject::Scope, Rule::NameSyntax).into());

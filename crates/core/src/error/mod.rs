@@ -67,10 +67,18 @@ impl Error {
         Self { code, subject, rule, magnitude: value, kind: ValueKind::Positive, min, max }
     }
 
-    /// An error about input other than a number: the field, and the rule that its value broke.
+    /// An error about input other than a number: the field, and the rule that its value broke. Never inlined, as
+    /// `bad_number`.
+    ///
+    /// ```
+    /// use frazil::{Code, Error, Rule, Subject};
+    /// let error = Error::bad_input(Code::InvalidOption, Subject::Dir, Rule::APath);
+    /// assert_eq!(error.to_string(), "INVALID_OPTION: dir must be a path");
+    /// ```
     #[cold]
     #[inline(never)]
-    pub(crate) const fn bad_input(code: Code, subject: Subject, rule: Rule) -> Self {
+    #[must_use]
+    pub const fn bad_input(code: Code, subject: Subject, rule: Rule) -> Self {
         Self { code, subject, rule, magnitude: 0, kind: ValueKind::Absent, min: 0, max: 0 }
     }
 
@@ -107,23 +115,11 @@ impl Error {
     ///
     /// ```
     /// use frazil::{Code, Error, Subject};
-    /// assert_eq!(Error::refusal(Code::StateFileFailed, Subject::Dir).field(), "dir");
+    /// assert_eq!(Error::with_subject(Code::StateFileFailed, Subject::Dir).field(), "dir");
     /// ```
     #[must_use]
-    pub const fn refusal(code: Code, subject: Subject) -> Self {
+    pub const fn with_subject(code: Code, subject: Subject) -> Self {
         Self::bad_input(code, subject, Rule::None)
-    }
-
-    /// An error about input that breaks a rule without numbers, for a [`Keeper`](crate::Keeper) to return.
-    ///
-    /// ```
-    /// use frazil::{Code, Error, Rule, Subject};
-    /// let error = Error::broken(Code::InvalidOption, Subject::Dir, Rule::APath);
-    /// assert_eq!(error.to_string(), "INVALID_OPTION: dir must be a path");
-    /// ```
-    #[must_use]
-    pub const fn broken(code: Code, subject: Subject, rule: Rule) -> Self {
-        Self::bad_input(code, subject, rule)
     }
 
     /// A refusal that ends without action of the caller, after that many milliseconds.

@@ -173,7 +173,7 @@ impl Handles {
     /// ```
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
     pub fn file(&self, page: &mut Page, handle: f64) -> u32 {
-        let own = Error::refusal(Code::InvalidArgument, Subject::Generator);
+        let own = Error::with_subject(Code::InvalidArgument, Subject::Generator);
         let kept = self.generator(handle).and_then(|generator| generator.keeper().and_then(Keeper::file).ok_or(own));
         let file = match kept {
             Ok(file) => file,

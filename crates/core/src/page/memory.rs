@@ -64,7 +64,7 @@ impl Page {
     /// ```
     #[cfg(feature = "std")]
     pub fn refuse_conflict(&mut self, text: &str) -> u32 {
-        self.refuse_with_text(Error::refusal(Code::StateConflict, Subject::Node), Some(text))
+        self.refuse_with_text(Error::with_subject(Code::StateConflict, Subject::Node), Some(text))
     }
 
     /// Writes an error, and a text with what the error does not say, and returns its status.
