@@ -28,7 +28,9 @@ use alloc::vec::Vec;
 #[cfg(all(feature = "page", feature = "std"))]
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
-pub(crate) use geometry::{Geometry, MAX_SAFE_INTEGER, Span, to_u32};
+#[cfg(feature = "page")]
+pub(crate) use geometry::MAX_SAFE_INTEGER;
+pub(crate) use geometry::{Geometry, Span, to_u32};
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use field::{UNSIGNED_BITS, check_names};
