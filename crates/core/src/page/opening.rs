@@ -33,9 +33,9 @@ impl Page {
     pub(super) fn read_wait_limits(&mut self) -> Result<()> {
         let sync = self.optional_number(slot::HAS_MAX_WAIT_MS, slot::MAX_WAIT_MS, Subject::MaxWaitMs, MAX_WAIT_MS)?;
         let (has, at) = (slot::HAS_MAX_ASYNC_WAIT_MS, slot::MAX_ASYNC_WAIT_MS);
-        let patient = self.optional_number(has, at, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
+        let asynchronous = self.optional_number(has, at, Subject::MaxAsyncWaitMs, MAX_WAIT_MS)?;
         self.numbers[slot::MAX_WAIT_MS] = sync.unwrap_or(DEFAULT_WAIT_MS) as f64;
-        self.numbers[slot::MAX_ASYNC_WAIT_MS] = patient.unwrap_or(DEFAULT_ASYNC_WAIT_MS) as f64;
+        self.numbers[slot::MAX_ASYNC_WAIT_MS] = asynchronous.unwrap_or(DEFAULT_ASYNC_WAIT_MS) as f64;
         Ok(())
     }
 
