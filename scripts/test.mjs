@@ -8,6 +8,7 @@
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
+import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
@@ -106,6 +107,7 @@ const SUITES = [
   {
     name: "lint-rust",
     run: async () => {
+      moduleCycles();
       const strict = ["--", "-D", "warnings"];
       cargo(
         "clippy",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { slot } from "../vectors/tables.mjs";
 
 /** The root of the repository: what a program started there imports is what these tests import. */
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -38,6 +39,6 @@ export const CATCH_NUMBERS = `
       views.push(this);
     }
   };
-  const numbers = () => views.findLast(({ length }) => length === 128);
+  const numbers = () => views.findLast(({ length }) => length === ${slot.NUMBERS});
   const { Snowflake } = await import("frazil");
 `;

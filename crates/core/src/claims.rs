@@ -1,24 +1,24 @@
-//! Which kind of state the numbers of a layout and node id have in this process (feature `std`).
+//! Which kind of state has a layout and node id in this process: static or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one
-//! layout and node id they would repeat each other. One table for the whole process says which kind came first; the other is
-//! `STATE_CONFLICT`, whichever it is.
+//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout
+//! and node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind
+//! is then refused with `STATE_CONFLICT`.
 //!
-//! * **By key**: what decides which numbers come out, as in the registry; names do not count.
-//! * **For good**: what was issued stays issued, so a key that was used is never given to the other kind.
-//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached, which may take seconds, and no lock. Where
-//!   attaching fails it is dropped and leaves nothing.
+//! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
+//! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
+//! * **Reserved first**: a [`Claim`] holds the key while a state is being attached. That may take seconds, and no lock is held.
+//!   If attaching fails, the claim is dropped and leaves nothing.
 //!
-//! It does not tell two registries apart, nor two keepers: a process has one registry, and keepers of one state share it.
+//! Not covered: two registries, or two keepers. A process must have one registry, and keepers of one state share it.
 
 use alloc::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::generator::Machine;
-use crate::shared::StateKey;
+use crate::machine::Machine;
+use crate::state_key::StateKey;
 
-/// The scope of a state file that was given none: the ID space of static generators.
+/// The default scope of a state file: the ID space that it shares with static generators.
 ///
 /// ```
 /// assert_eq!(frazil::DEFAULT_SCOPE, "default");
@@ -29,20 +29,20 @@ pub const DEFAULT_SCOPE: &str = "default";
 enum Kind {
     /// A registry has a state of the key.
     Static,
-    /// A state is kept elsewhere, or may be as soon as one of the claims on it is confirmed.
-    Kept { claims: usize, confirmed: bool },
+    /// A keeper has the state, or will have it if one of its claims is confirmed.
+    Kept { holders: usize, confirmed: bool },
 }
 
 static KINDS: Mutex<BTreeMap<StateKey, Kind>> = Mutex::new(BTreeMap::new());
 
 fn kinds() -> MutexGuard<'static, BTreeMap<StateKey, Kind>> {
-    // Nothing that can panic runs while it is held.
+    // Nothing that runs while the lock is held can panic.
     KINDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-const CONFLICT: Error = Error::about(Code::StateConflict, Subject::Node, Rule::OneKind);
+const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind);
 
-/// Notes that a registry makes a state of the key, for good.
+/// Records permanently that a registry makes a state of the key.
 pub(crate) fn claim_static(key: StateKey) -> Result<()> {
     match kinds().entry(key).or_insert(Kind::Static) {
         Kind::Static => Ok(()),
@@ -50,10 +50,10 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
     }
 }
 
-/// Holds the numbers of a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
+/// Reserves a layout and node id for a state that is kept elsewhere than in a [`Registry`](crate::Registry).
 ///
-/// Make it before the state is attached, and confirm it once it is. A claim that is dropped gives the numbers back, unless
-/// another claim on them was confirmed or is still held.
+/// Make a claim before the state is attached, and confirm it afterwards. A claim that is dropped releases the layout and node id,
+/// unless another claim on them was confirmed or is still held.
 ///
 /// ```
 /// use frazil::{Claim, Code, GeneratorOptions, Layout, Machine, Node, Registry};
@@ -69,18 +69,18 @@ pub(crate) fn claim_static(key: StateKey) -> Result<()> {
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a claim that is dropped gives the numbers back"]
+#[must_use = "a claim that is dropped releases the layout and node id"]
 pub struct Claim {
-    /// `None` where nothing has to be held.
+    /// `None` if nothing has to be reserved.
     key: Option<StateKey>,
 }
 
 impl Claim {
-    /// Claims what a machine mints. IDs of a scope other than [`DEFAULT_SCOPE`] are not meant to meet those of a registry, so
-    /// there is nothing to hold.
+    /// Claims the layout and node id of a machine. IDs of a scope other than [`DEFAULT_SCOPE`] may be equal to those of a
+    /// registry, so for such a scope nothing is reserved.
     ///
     /// # Errors
-    /// `STATE_CONFLICT` where a registry of this process has a state of the layout's geometry and node id.
+    /// `STATE_CONFLICT` if a registry of this process has a state for the layout's geometry and node id.
     ///
     /// ```
     /// # use frazil::{Claim, GeneratorOptions, Layout, Machine, Node, Registry};
@@ -96,16 +96,16 @@ impl Claim {
             return Ok(Self { key: None });
         }
         let key = machine.key();
-        match kinds().entry(key).or_insert(Kind::Kept { claims: 0, confirmed: false }) {
+        match kinds().entry(key).or_insert(Kind::Kept { holders: 0, confirmed: false }) {
             Kind::Static => Err(CONFLICT),
-            Kind::Kept { claims, .. } => {
-                *claims += 1;
+            Kind::Kept { holders, .. } => {
+                *holders += 1;
                 Ok(Self { key: Some(key) })
             }
         }
     }
 
-    /// Notes that the state is attached: from now on, and for good, no registry of this process makes one.
+    /// Records that the state is attached. From then on no registry of this process makes a state for the layout and node id.
     ///
     /// ```
     /// # use frazil::{Claim, Layout, Machine, Node};
@@ -127,9 +127,9 @@ impl Drop for Claim {
     fn drop(&mut self) {
         let Some(key) = self.key else { return };
         let mut kinds = kinds();
-        if let Some(Kind::Kept { claims, confirmed }) = kinds.get_mut(&key) {
-            *claims -= 1;
-            if *claims == 0 && !*confirmed {
+        if let Some(Kind::Kept { holders, confirmed }) = kinds.get_mut(&key) {
+            *holders -= 1;
+            if *holders == 0 && !*confirmed {
                 kinds.remove(&key);
             }
         }

@@ -1,12 +1,12 @@
-//! The time: the only file of this crate that asks for it.
+//! The wall clock. No other file of this crate asks for the time.
 //!
-//! The generator takes the time as an argument, in Unix milliseconds. A [`Clock`] is where a host gets it from:
+//! The generator takes the time as an argument, in Unix milliseconds. A host gets it from a [`Clock`]:
 //!
-//! * [`SystemClock`] (feature `std`): the wall clock of the operating system. On `wasm32-unknown-unknown` there is none
-//!   and it panics, so the wasm binding never uses it: JavaScript passes `Date.now()` in.
+//! * [`SystemClock`] (feature `std`): the wall clock of the operating system. `wasm32-unknown-unknown` has none, and
+//!   there it panics, so the WebAssembly binding never uses it: JavaScript passes `Date.now()` in.
 //! * [`ManualClock`]: a clock that a test or a simulation sets by hand, safe to share between threads.
 //!
-//! * Not here: waiting. A host that can block does so; the core only says until when.
+//! * Not covered: waiting. The core only says how long to wait; a host that can block does so.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +23,7 @@ pub trait Clock {
     /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
     ///
     /// # Errors
-    /// `CLOCK_BEFORE_EPOCH` where the clock shows a time before 1970.
+    /// `CLOCK_BEFORE_EPOCH` if the clock shows a time before 1970.
     ///
     /// ```
     /// use frazil::{Clock, SystemClock};
@@ -48,7 +48,7 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now_ms(&self) -> Result<u64> {
         let since = std::time::UNIX_EPOCH.elapsed().map_err(|_| Error::new(Code::ClockBeforeEpoch))?;
-        // 2^64 ms are 584 million years; a clock beyond them is past every layout, as `u64::MAX` is.
+        // 2^64 ms are 584 million years. A clock beyond them is past every layout, and so is `u64::MAX`.
         Ok(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 }
@@ -103,7 +103,7 @@ impl<C: Clock + ?Sized> Clock for &C {
 
 /// The millisecond that contains a time given as a JavaScript number.
 ///
-/// Time is continuous and a millisecond is a span of it, so a fraction names a point inside the span.
+/// A fraction is rounded down: it is a point of time within that millisecond.
 ///
 /// # Errors
 /// `INVALID_CLOCK` for NaN and infinities, `CLOCK_BEFORE_EPOCH` for a time before 1970.
@@ -116,7 +116,7 @@ impl<C: Clock + ?Sized> Clock for &C {
 /// ```
 pub fn millisecond_of(now_ms: f64) -> Result<u64> {
     if !now_ms.is_finite() {
-        return Err(Error::about(Code::InvalidClock, Subject::Now, Rule::FiniteClock));
+        return Err(Error::bad_input(Code::InvalidClock, Subject::Now, Rule::FiniteClock));
     }
     if now_ms < 0.0 {
         return Err(Error::new(Code::ClockBeforeEpoch));

@@ -1,758 +1,435 @@
-//! Minting: one pure machine that answers "which IDs may be issued now".
+//! A generator: the machine's rules applied to a state that threads share.
 //!
-//! # State
-//! The state is one 64-bit word, the *next* ID to issue as a count `[tick | clock | sequence]`, node left out. Adding one
-//! carries from the sequence into the clock id and from there into the tick, so a full sequence flows on by itself: into
-//! the next clock id (*clock id reuse*), then into the next tick (*borrowing the future*). The word moves past every ID
-//! before that ID is handed out, so an ID would have to be issued twice for a word to recur. All ones means that the time
-//! field is used up.
+//! [`Generator::reserve`] takes a reading of the clock, reads the word, lets the [`Machine`] decide, and swaps the word. `state.rs`
+//! says why one word is enough and which memory orderings the loop needs.
 //!
-//! A layout with a `clock` field has one number more for each clock id: the first tick it may be used for, one past the
-//! last it was used for ([`ClockIds`]). The clock id in use is not among them yet: its last tick stands in the word, and is
-//! written down when it is left ([`Outcome::Issued`], `leaves`).
-//!
-//! # The cascade
-//! The *current* tick and clock id are those of the last ID issued. **Lead** is how far the start of the current tick lies
-//! ahead of the clock: because the clock went back, or because a full sequence pushed the tick on. Both are the same to
-//! the machine. A clock id is *free* at a tick that lies past all those it was used for:
-//!
-//! 1. The clock is past the current tick: move to the clock's tick and the lowest clock id free there; the sequence starts
-//!    as [`SequenceStart`] says.
-//! 2. The lead is over `max_lead_ms`: the lowest clock id free at the clock's tick (*switching clocks*: unique, and the order
-//!    starts anew); else stalled, `CLOCK_BACKWARD`.
-//! 3. Sequence numbers are left: issue. (A small step back is simply lead: *historical time*, *catching up*.)
-//! 4. The sequence is full: the next higher clock id that is free at the current tick; else the next tick if its lead stays
-//!    within `max_lead_ms`; else stalled, `SEQUENCE_EXHAUSTED`.
-//!
-//! # The window
-//! A [`Window`] bounds the times that may be issued, on both sides: the right to mint ends somewhere, and began somewhere. A
-//! tick counts only where it lies inside as a whole. Before it the call is stalled, `CLOCK_BACKWARD`; past it the answer is
-//! [`Outcome::Expired`], and whoever granted the window may extend it.
-//!
-//! * **Pure**: no I/O, no allocation, no clock, no entropy, no waiting; [`Machine::reserve`] is a function of its arguments.
-//! * **Bounded**: no loop over time, at most one over the clock ids, and a refusal says when the call can first succeed.
-//! * **Inert on refusal**: nothing changes.
-//! * **Sceptical**: the first refusal or switch is only [`Outcome::Recheck`], so that a thread that was paused between
-//!   reading the clock and minting is not taken for a clock that went back.
-//!
-//! It does not share: see [`crate::Generator`]. It does not wait: the host does, if it can.
-//!
-//! Sources: Twitter's Snowflake (refuse), Meituan Leaf (wait a little), Baidu UidGenerator and Seata (borrow), Sonyflake
-//! (historical time), the multi-clock snowflake (clock ids); `docs/recipes.md` maps each to settings, `docs/design.md`
-//! says why one mechanism covers them.
+//! * **Lock-free**: a compare-and-swap is lost only to another call that minted.
+//! * **Clock first**: the time is read before the word, so a swap can be lost only within two instructions. A time that is old by
+//!   then looks like a step back and is answered with a recheck.
+//! * Not covered: two processes, or two WebAssembly instances, with one static node id. They share no memory.
 
+#[cfg(feature = "std")]
+use alloc::sync::Arc as KeeperArc;
+
+use crate::block::Block;
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{Geometry, Layout};
-use crate::shared::MAX_LEAD_MS;
+#[cfg(feature = "std")]
+use crate::id::Node;
+use crate::keeper::{Keeper, StateRef};
+use crate::layout::Layout;
+use crate::machine::{EXHAUSTED, Machine};
+use crate::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
+use crate::outcome::Outcome;
 use crate::start::{Key, SequenceStart};
+use crate::state::{State, StateAtomics};
+use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
+use crate::sync::{Arc, AtomicU64, Ordering};
 
-/// The word of a state that has issued everything its time field can hold.
-pub(crate) const EXHAUSTED: u64 = u64::MAX;
-
-/// What one reservation gives: IDs next to each other in the count.
+/// The most IDs that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
 /// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
-/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 2, false) else { unreachable!() };
-/// assert_eq!((block.first(), block.len()), ((1 << 22) | (7 << 12), 2));
+/// # use frazil::{Generator, GeneratorOptions, Layout, MAX_COUNT, ManualClock, Node};
+/// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// let error = ids.fill(&ManualClock::new(1_704_067_200_001), &mut vec![0; MAX_COUNT + 1]).unwrap_err();
+/// assert_eq!((error.field(), error.value()), ("count", Some(1_048_577)));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+pub const MAX_COUNT: usize = 1 << 20;
+
+/// How often one call has the window extended if other calls use up each extension.
+const MAX_EXTENSIONS: u32 = 8;
+
+/// The answer to one reservation.
+///
+/// ```
+/// # use frazil::{GeneratorOptions, Layout, Node, Registry, Reservation};
+/// let generator = Registry::new().open(&Layout::named("sonyflake")?, GeneratorOptions::new(Node::Id(7)))?;
+/// let Ok(Reservation::Issued { wall_tick_ms, .. }) = generator.reserve(1_409_529_600_015, 1, false) else { unreachable!() };
+/// assert_eq!(wall_tick_ms, (1_409_529_600_010, 1_409_529_600_020));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    geometry: Geometry,
-    node: u64,
-    first: u64,
-    len: usize,
-    /// The key under which the sequence of each tick and clock id is turned round.
-    turned: Option<Key>,
-}
-
-impl Block {
-    /// The first ID.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
-    /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 1, false) else { unreachable!() };
-    /// assert_eq!(block.first(), 5 << 16);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn first(&self) -> u64 {
-        self.id(self.first, self.turn(self.first))
-    }
-
-    /// How many IDs the block has; at least 1.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
-    /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 0)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 100_000, false) else { unreachable!() };
-    /// assert_eq!(block.len(), 65_536); // one tick's worth: no lead is allowed here
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a block is never empty")]
-    pub const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The ID at a position of the count, where the sequence of its tick and clock id is turned by `turn`.
-    const fn id(&self, position: u64, turn: u64) -> u64 {
-        let sequence_mask = self.geometry.sequence.max();
-        let turned = (position & !sequence_mask) | (position.wrapping_add(turn) & sequence_mask);
-        self.node | self.geometry.spread(turned)
-    }
-
-    /// How far the sequence is turned round at a position's tick and clock id.
-    fn turn(&self, position: u64) -> u64 {
-        let sequence = self.geometry.sequence;
-        self.turned.map_or(0, |key| key.hash(position >> sequence.bits) & sequence.max())
-    }
-
-    /// Writes as many IDs of the block as `out` has room for, in increasing order of the count.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node, Outcome, Window};
-    /// # let machine = Machine::new(&Layout::named("mastodon")?, Node::None, 10)?;
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 5, 3, false) else { unreachable!() };
-    /// let mut ids = [0; 3];
-    /// block.write(&mut ids);
-    /// assert_eq!(ids, [(5 << 16), (5 << 16) + 1, (5 << 16) + 2]);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    pub fn write(&self, out: &mut [u64]) {
-        let sequence = self.geometry.sequence;
-        let (step, mask) = (1 << sequence.shift, sequence.max());
-        let count = self.len.min(out.len());
-        let (mut position, mut rest) = (self.first, &mut out[..count]);
-        while !rest.is_empty() {
-            let turn = self.turn(position);
-            // The IDs are an arithmetic progression up to the end of the tick and clock id, and up to where a turned sequence
-            // goes round: one prefix, then additions.
-            let run = mask - (position & mask).max(position.wrapping_add(turn) & mask) + 1;
-            let (now, later) = rest.split_at_mut(usize::try_from(run).unwrap_or(usize::MAX).min(rest.len()));
-            let mut id = self.id(position, turn);
-            for slot in &mut *now {
-                *slot = id;
-                id = id.wrapping_add(step);
-            }
-            position = position.wrapping_add(now.len() as u64);
-            rest = later;
-        }
-    }
-}
-
-/// What a state remembers of its clock ids. A plain list serves; an empty one where the layout has no clock field.
-///
-/// ```
-/// use frazil::{ClockIds, Layout, Machine, Node, Outcome, Window};
-/// let machine = Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?;
-/// let free_from = [101, 90]; // clock id 0 was used for tick 100, clock id 1 for tick 89
-/// assert_eq!(free_from.free_from(1), 90);
-/// // The last ID was one of tick 120 and clock id 2, and now the clock shows tick 95: clock id 1 is the lowest that is free.
-/// let word = (120 << 14) | (2 << 10) | 5;
-/// let Outcome::Issued { block, leaves, .. } = machine.reserve(word, Window::OPEN, &free_from, 1_704_067_200_095, 1, true) else { unreachable!() };
-/// assert_eq!(block.first(), (95 << 22) | (1 << 18) | (7 << 10));
-/// assert_eq!(leaves, Some((2, 121))); // clock id 2 may be used again from tick 121 on
-/// # Ok::<(), frazil::Error>(())
-/// ```
-pub trait ClockIds {
-    /// The first tick that a clock id may be used for: one past the last it was used for, and 0 where it never was.
-    fn free_from(&self, clock: usize) -> u64;
-}
-
-impl ClockIds for [u64] {
-    fn free_from(&self, clock: usize) -> u64 {
-        self.get(clock).copied().unwrap_or(0)
-    }
-}
-
-impl<const N: usize> ClockIds for [u64; N] {
-    fn free_from(&self, clock: usize) -> u64 {
-        self.as_slice().free_from(clock)
-    }
-}
-
-/// The times that may be issued: ticks that lie in `[from_ms, until_ms)` as a whole, in Unix milliseconds.
-///
-/// ```
-/// use frazil::{Layout, Machine, Node, Outcome, Window};
-/// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
-/// let window = Window { from_ms: 1_409_529_600_015, until_ms: 1_409_529_600_035 };
-/// let Outcome::Issued { block, .. } = machine.reserve(0, window, &[], 1_409_529_600_021, 1, true) else { unreachable!() };
-/// assert_eq!(block.first(), (2 << 24) | 7); // tick 1 began before the window
-/// let expired = machine.reserve(0, window, &[], 1_409_529_600_031, 1, true);
-/// assert_eq!(expired, Outcome::Expired { until_ms: 1_409_529_600_040 }); // and tick 3 would end after it
-/// # Ok::<(), frazil::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Nothing earlier is issued.
-    pub from_ms: u64,
-    /// Nothing from here on is issued.
-    pub until_ms: u64,
-}
-
-impl Window {
-    /// All times.
-    ///
-    /// ```
-    /// assert_eq!(frazil::Window::OPEN.until_ms, u64::MAX);
-    /// ```
-    pub const OPEN: Self = Self::since(0);
-
-    /// All times from one on.
-    ///
-    /// ```
-    /// assert_eq!(frazil::Window::since(5).from_ms, 5);
-    /// ```
-    #[must_use]
-    pub const fn since(from_ms: u64) -> Self {
-        Self { from_ms, until_ms: u64::MAX }
-    }
-}
-
-/// What [`Machine::reserve`] answers.
-///
-/// ```
-/// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
-/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let refused = machine.reserve(0, Window::OPEN, &[], 0, 1, true);
-/// assert!(matches!(refused, Outcome::Refused(error) if error.code() == Code::ClockBeforeEpoch));
-/// # Ok::<(), frazil::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// IDs to issue, once `word` is the state.
+pub enum Reservation {
+    /// IDs that no other call gets.
     Issued {
-        /// The state after the reservation.
-        word: u64,
         /// The IDs.
         block: Block,
-        /// The clock id that the state is no longer in, and the first tick it may be used for again. Where there is one, it
-        /// has to be remembered *before* the word becomes the state, and may be remembered in any case: it is the truth
-        /// already.
-        leaves: Option<(usize, u64)>,
-        /// How far the tick of the last of the IDs lies ahead of the clock, in milliseconds.
-        lead_ms: u64,
-        /// Whether the clock was followed back, to another clock id: the order starts anew.
-        switched: bool,
+        /// The Unix milliseconds `[from, until)` of the clock's tick. As long as the clock stays in it, serving from the block
+        /// gives IDs as recent as a new reservation.
+        wall_tick_ms: (u64, u64),
     },
-    /// The clock as given allows nothing. Read it once more and ask again, `confirmed`.
+    /// Nothing was reserved: read the clock once more and call again with `confirmed`.
     Recheck,
-    /// Nothing can be issued before `retry_at_ms`.
-    Stalled {
-        /// The first Unix millisecond at which the same call would succeed.
-        retry_at_ms: u64,
-        /// `CLOCK_BACKWARD` or `SEQUENCE_EXHAUSTED`.
-        cause: Code,
-    },
-    /// The window ends before the tick that is due does.
-    Expired {
-        /// How far the window has to reach for the same call to succeed: the end of that tick.
-        until_ms: u64,
-    },
-    /// Nothing can be issued, and waiting alone does not help.
-    Refused(Error),
 }
 
-/// The rules of minting for one layout, node id and lead: pure, and the same for every way of sharing the state.
+/// Mints IDs from a state that other generators may share.
 ///
 /// This type is:
 ///
-/// * **Deterministic**: no clock, no entropy; tests and vectors drive it with scripted time.
-/// * **Small**: under 100 bytes, `Copy`, no allocation.
+/// * **Lock-free and `Sync`**: one compare-and-swap for each reservation.
+/// * **Strictly increasing** for each caller, in an ordered layout ([`crate::Plan::ordered`]).
+/// * **Non-blocking**: it never waits and never spins on the clock; a refusal says how long to wait.
 ///
-/// Use [`crate::Generator`] to mint. Use this to put the state somewhere that `Generator` does not know.
+/// The caller must make sure of two things: no other machine has the same node id, and without a `start_ms` the process does not
+/// start again within a tick. Otherwise IDs can repeat.
 ///
 /// ```
-/// use frazil::{Layout, Machine, Node, Outcome, Window};
-/// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-/// let mut word = 0;
-/// let mut ids = Vec::new();
-/// for _ in 0..2 {
-///     let Outcome::Issued { word: next, block, .. } = machine.reserve(word, Window::OPEN, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
-///     word = next;
-///     ids.push(block.first());
-/// }
-/// assert_eq!(ids, [4_222_976, 4_222_977]);
+/// use frazil::{Code, GeneratorOptions, Layout, ManualClock, Node, Registry};
+/// let clock = ManualClock::new(1_704_067_200_001);
+/// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// assert_eq!(ids.next(&clock)?, 4_222_976);
+/// assert_eq!(ids.next(&clock)?, 4_222_977);
+/// clock.set_ms(1_704_067_200_000); // one millisecond back, and no lead is allowed: refused, not repeated
+/// let error = ids.next(&clock).unwrap_err();
+/// assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 1));
 /// # Ok::<(), frazil::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    pub(crate) geometry: Geometry,
-    /// The node id in its place.
-    pub(crate) node: u64,
-    pub(crate) max_lead_ms: u64,
-    start: Option<(SequenceStart, Key)>,
+#[derive(Debug)]
+pub struct Generator {
+    machine: Machine,
+    state: StateRef,
+    counters: Counters,
 }
 
-impl Machine {
-    /// The machine of a layout and a node id that may run `max_lead_ms` ahead of the clock.
+impl Clone for Generator {
+    fn clone(&self) -> Self {
+        Self { machine: self.machine, state: self.state.clone(), counters: Counters::new() }
+    }
+}
+
+impl Generator {
+    /// A generator on a state of its own, for tests and simulations. It does not promise uniqueness: another generator with the
+    /// same node id can issue the same IDs.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`].
+    /// As [`Registry::open`](crate::Registry::open).
     ///
     /// ```
-    /// use frazil::{Code, Layout, Machine, Node};
-    /// let error = Machine::new(&Layout::named("safe53")?, Node::Id(8), 0).unwrap_err();
-    /// assert_eq!(error.code(), Code::InvalidNode);
+    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// let simulated = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(simulated.next(&ManualClock::new(1_704_067_200_000))?, 7 << 12);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn new(layout: &Layout, node: crate::Node<'_>, max_lead_ms: u64) -> Result<Self> {
-        Ok(Self::placed(layout.geometry, layout.join_node(node)?, max_lead_ms))
+    pub fn private(layout: &Layout, options: GeneratorOptions<'_>) -> Result<Self> {
+        let generator = Self::private_resolved(&ResolvedOptions::new(layout, options)?)?;
+        if generator.lacks_key() {
+            generator.offer_key(Key::given_or_drawn(options.key)?);
+        }
+        Ok(generator)
     }
 
-    /// The same, with a lead of at most a second, which is what a missing one stands for.
+    pub(crate) fn private_resolved(options: &ResolvedOptions) -> Result<Self> {
+        let machine = options.static_machine(options.max_lead_ms.unwrap_or(DEFAULT_STATIC_LEAD_MS))?;
+        let state = State::new(&options.geometry, options.sequence_start);
+        if let Some(start_ms) = options.start_ms {
+            state.delay_until_after_start(&machine, start_ms);
+        }
+        Ok(Self::on(machine, Arc::new(state)))
+    }
+
+    /// A generator on a state of this process.
+    pub(crate) fn on(machine: Machine, state: Arc<State>) -> Self {
+        Self { machine, state: StateRef::Own(state), counters: Counters::new() }
+    }
+
+    /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
     ///
     /// # Errors
-    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a longer lead.
+    /// `INVALID_NODE` as [`Layout::join_node`]; `INVALID_OPTION` for a `max_lead_ms` over 1000. [`Keeper`] has an example of a
+    /// keeper.
     ///
     /// ```
-    /// use frazil::{Layout, Machine, Node};
-    /// let layout = Layout::named("default")?;
-    /// assert_eq!(Machine::with_max_lead(&layout, Node::Id(7), None)?, Machine::new(&layout, Node::Id(7), 1000)?);
+    /// # use std::sync::Arc;
+    /// # use std::sync::atomic::AtomicU64;
+    /// # use frazil::{StateAtomics, Code, Generator, Keeper, Layout, Node, Result, SequenceStart};
+    /// # #[derive(Debug, Default)]
+    /// # struct Frozen { word: AtomicU64, origin: AtomicU64, until_ms: AtomicU64, key: [AtomicU64; 2] }
+    /// # impl Keeper for Frozen {
+    /// #     fn atomics(&self) -> StateAtomics<'_> {
+    /// #         let Self { word, origin, until_ms, key } = self;
+    /// #         StateAtomics { word, origin, until_ms, key, start: SequenceStart::Zero, clocks: &[] }
+    /// #     }
+    /// #     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64> { Ok(now_ms) }
+    /// # }
+    /// let error = Generator::kept(&Layout::named("default")?, Node::Id(7), Some(1001), Arc::new(Frozen::default())).unwrap_err();
+    /// assert_eq!((error.code(), error.value()), (Code::InvalidOption, Some(1001)));
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn with_max_lead(layout: &Layout, node: crate::Node<'_>, max_lead_ms: Option<u64>) -> Result<Self> {
-        Self::placed_leading(layout.geometry, layout.join_node(node)?, max_lead_ms)
+    #[cfg(feature = "std")]
+    pub fn kept(layout: &Layout, node: Node<'_>, max_lead_ms: Option<u64>, keeper: KeeperArc<dyn Keeper>) -> Result<Self> {
+        Ok(Self::kept_by(Machine::with_max_lead(layout, node, max_lead_ms)?, keeper))
     }
 
-    pub(crate) fn placed_leading(geometry: Geometry, node: u32, max_lead_ms: Option<u64>) -> Result<Self> {
-        let max_lead_ms = max_lead_ms.unwrap_or(MAX_LEAD_MS);
-        if max_lead_ms > MAX_LEAD_MS {
-            let (subject, rule, bounds) = (Subject::MaxLeadMs, Rule::WholeNumber, (0, MAX_LEAD_MS));
-            return Err(Error::number(Code::InvalidOption, subject, rule, max_lead_ms, bounds));
-        }
-        Ok(Self::placed(geometry, node, max_lead_ms))
+    /// The same as `kept`, for a machine that exists already.
+    #[cfg(feature = "std")]
+    pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
+        Self { machine, state: StateRef::Kept(keeper), counters: Counters::new() }
     }
 
-    pub(crate) fn placed(geometry: Geometry, node: u32, max_lead_ms: u64) -> Self {
-        Self { geometry, node: geometry.scatter_node(u64::from(node)), max_lead_ms, start: None }
-    }
-
-    /// The same machine with another start of the sequence. All reservations of a state must have the same.
-    ///
-    /// ```
-    /// use frazil::{Key, Layout, Machine, Node, Outcome, SequenceStart, Window};
-    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.starting(SequenceStart::Random, Key::new(1, 2));
-    /// let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_704_067_200_001, 1, false) else { unreachable!() };
-    /// assert_eq!(block.first() & 0xfff, 740); // below 1024, and another number in every tick
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
+    /// The keeper of the state, or `None` for a state of this process.
+    #[cfg(feature = "std")]
     #[must_use]
-    pub const fn starting(mut self, start: SequenceStart, key: Key) -> Self {
-        self.start = match start {
-            SequenceStart::Zero => None,
-            start => Some((start, key)),
-        };
-        self
+    pub fn keeper(&self) -> Option<&dyn Keeper> {
+        self.state.keeper()
     }
 
-    /// Answers which IDs may be issued when the state is `word`, its clock ids are `clocks` and the clock shows `now_ms`: up
-    /// to `want` of them (at least one), as many as the lead and the window allow.
-    ///
-    /// Without a clock field one block may span many ticks; with one, a block has one tick and one clock id.
-    ///
-    /// ```
-    /// use frazil::{Code, Layout, Machine, Node, Outcome, Window};
-    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// let at_100 = (100 << 12) | 5; // five IDs of tick 100 are issued
-    /// let back_to_80 = machine.reserve(at_100, Window::OPEN, &[], 1_704_067_200_080, 1, true);
-    /// assert_eq!(back_to_80, Outcome::Stalled { retry_at_ms: 1_704_067_200_090, cause: Code::ClockBackward });
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn reserve(
-        &self,
-        word: u64,
-        window: Window,
-        clocks: &(impl ClockIds + ?Sized),
-        now_ms: u64,
-        want: usize,
-        confirmed: bool,
-    ) -> Outcome {
-        match self.judge(word, window, clocks, now_ms, want) {
-            // A stale reading of the clock is no reason for a window to have ended.
-            outcome @ (Outcome::Issued { switched: false, .. } | Outcome::Expired { .. }) => outcome,
-            _ if !confirmed => Outcome::Recheck,
-            outcome => outcome,
-        }
+    /// Whether the state still needs a key before anything can be issued.
+    pub(crate) fn lacks_key(&self) -> bool {
+        let atomics = self.state.atomics();
+        atomics.start != SequenceStart::Zero && atomics.key().is_none()
     }
 
-    #[inline(never)] // once in a module, and not once for each caller
-    fn judge(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
-        let g = &self.geometry;
-        let low = g.low_bits();
-        if now_ms < g.epoch_ms {
-            return Outcome::Refused(Error::new(Code::ClockBeforeEpoch));
-        }
-        let elapsed_ms = now_ms - g.epoch_ms;
-        let wall = elapsed_ms / g.tick_ms;
-        let last = g.time.max();
-        // A word beyond the last tick is none that this machine made; it says as much as `EXHAUSTED`.
-        if wall > last || word == EXHAUSTED || word >> low > last {
-            return Outcome::Refused(Error::new(Code::TimeExhausted));
-        }
-        // Times are compared, and not ticks, because that takes no division.
-        if g.tick_start_ms(wall) < window.from_ms {
-            let from_ms = self.tick_from(window.from_ms);
-            // The wait ends when the same call succeeds at that time or later; or never.
-            return match self.judge(word, window, clocks, from_ms, want) {
-                Outcome::Issued { .. } | Outcome::Expired { .. } => {
-                    Outcome::Stalled { retry_at_ms: from_ms, cause: Code::ClockBackward }
-                }
-                Outcome::Stalled { retry_at_ms, .. } => Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward },
-                refused => refused,
-            };
-        }
-        // The clock and the lead are each below 2^64; their sum need not be.
-        let reach = (elapsed_ms.saturating_add(self.max_lead_ms) / g.tick_ms).min(last);
-        let state = State { geometry: g, word, clocks };
-        let next_tick = state.next_tick();
-        let mut switched = false;
-        let first = if wall >= next_tick {
-            let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
-            self.started(pair)
-        } else if next_tick - 1 > reach {
-            let Some(pair) = state.lowest_free(wall, 0) else { return self.stalled_back(&state) };
-            switched = true;
-            self.started(pair)
-        } else if !state.full() {
-            word
-        } else if let Some(pair) = state.higher_free() {
-            pair << g.sequence.bits
-        } else if next_tick <= reach
-            && let Some(pair) = state.lowest_free(next_tick, 0)
+    /// Gives the state a key if it needs one and has none.
+    pub(crate) fn offer_key(&self, key: Key) {
+        // A keeper brings the key of its state.
+        if let StateRef::Own(state) = &self.state
+            && state.start != SequenceStart::Zero
         {
-            pair << g.sequence.bits
-        } else {
-            return self.stalled_until(next_tick, Code::SequenceExhausted);
-        };
-        let due_ms = self.tick_end_ms(first >> low);
-        if due_ms > window.until_ms {
-            return Outcome::Expired { until_ms: due_ms };
-        }
-        let reach = if self.tick_end_ms(reach) <= window.until_ms {
-            reach
-        } else {
-            // At least one tick ends within the window: the one that is due.
-            (window.until_ms - g.epoch_ms) / g.tick_ms - 1
-        };
-        // One past the last position there is. A layout of 64 count bits ends at all ones, which is never issued, and so
-        // gives up its very last ID.
-        let limit = if last == EXHAUSTED >> low { EXHAUSTED } else { (last + 1) << low };
-        let end = if g.clock.bits > 0 {
-            (first | g.sequence.max()).checked_add(1).unwrap_or(limit).min(limit)
-        } else if reach == last {
-            limit
-        } else {
-            (reach + 1) << low
-        };
-        let len = (want as u64).max(1).min(end - first);
-        let next = first + len;
-        let pair = (next - 1) >> g.sequence.bits;
-        let leaves = state.pair().filter(|left| state.clock(*left) != state.clock(pair));
-        let len = usize::try_from(len).unwrap_or(want);
-        Outcome::Issued {
-            word: if next == limit { EXHAUSTED } else { next },
-            block: Block { geometry: self.geometry, node: self.node, first, len, turned: self.turned() },
-            leaves: leaves.map(|left| (usize::try_from(state.clock(left)).unwrap_or(usize::MAX), next_tick)),
-            lead_ms: g.tick_start_ms(pair >> g.clock.bits).saturating_sub(now_ms),
-            switched,
+            state.offer_key(key);
         }
     }
 
-    /// The first position of a tick and clock id that the clock led to.
-    fn started(&self, pair: u64) -> u64 {
-        let sequence = self.geometry.sequence;
-        let offset = match self.start {
-            // The lowest quarter, so that at least three are left. Two bits less than the sequence has; none of one or two.
-            Some((SequenceStart::Random, key)) => key.hash(pair) & (sequence.max() >> 2),
-            _ => 0,
-        };
-        (pair << sequence.bits) | offset
-    }
-
-    const fn turned(&self) -> Option<Key> {
-        match self.start {
-            Some((SequenceStart::Wrap, key)) => Some(key),
-            _ => None,
-        }
-    }
-
-    /// Stalled until a tick comes within the lead; refused where the layout has no such tick.
-    fn stalled_until(&self, tick: u64, cause: Code) -> Outcome {
-        if tick > self.geometry.time.max() {
-            return Outcome::Refused(Error::new(Code::TimeExhausted));
-        }
-        Outcome::Stalled { retry_at_ms: self.led_ms(tick), cause }
-    }
-
-    /// The first millisecond at which a tick is within the lead.
-    fn led_ms(&self, tick: u64) -> u64 {
-        self.geometry.tick_start_ms(tick).saturating_sub(self.max_lead_ms)
-    }
-
-    /// Stalled because no clock id is free at the clock's tick: until another one is, or until the current tick is within the
-    /// lead again and has IDs left, or a clock id above; or until the tick after it is.
-    fn stalled_back(&self, state: &State<'_, impl ClockIds + ?Sized>) -> Outcome {
-        let freed = state.next_freed().filter(|tick| *tick <= self.geometry.time.max());
-        let freed_ms = freed.map(|tick| self.geometry.tick_start_ms(tick));
-        let stalled = |retry_at_ms| Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward };
-        let Some(current) = state.next_tick().checked_sub(1) else {
-            return freed_ms.map_or(Outcome::Refused(Error::new(Code::TimeExhausted)), stalled);
-        };
-        // From when the current tick is within the lead, it counts again, and it may be full.
-        if let Some(freed_ms) = freed_ms.filter(|freed_ms| *freed_ms < self.led_ms(current)) {
-            return stalled(freed_ms);
-        }
-        let spent = state.full() && state.higher_free().is_none();
-        self.stalled_until(current + u64::from(spent), Code::ClockBackward)
-    }
-
-    /// The first millisecond after a tick.
-    const fn tick_end_ms(&self, tick: u64) -> u64 {
-        self.geometry.tick_start_ms(tick) + self.geometry.tick_ms.get()
-    }
-
-    /// The start of the first tick that begins at a time or after it, in Unix milliseconds. May lie beyond the last tick,
-    /// where the clock is refused.
+    /// The machine that decides for this generator.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// let machine = Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?; // ticks of 10 ms
-    /// assert_eq!(machine.tick_from(1_409_529_600_011), 1_409_529_600_020);
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.machine().max_block(), 1024);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn tick_from(&self, from_ms: u64) -> u64 {
-        let g = &self.geometry;
-        match from_ms.checked_sub(g.epoch_ms) {
-            Some(elapsed_ms) => match elapsed_ms % g.tick_ms {
-                0 => from_ms,
-                into_ms => from_ms.saturating_add(g.tick_ms.get() - into_ms),
-            },
-            None => g.epoch_ms,
-        }
-    }
-
-    /// The Unix milliseconds `[from, until)` of the tick that contains `now_ms`, as long as the clock stays in which a
-    /// block may be served.
-    pub(crate) fn wall_tick_ms(&self, now_ms: u64) -> (u64, u64) {
-        let g = &self.geometry;
-        let start_ms = g.tick_start_ms((now_ms - g.epoch_ms) / g.tick_ms);
-        (start_ms, start_ms + g.tick_ms.get())
-    }
-
-    /// The first millisecond at which nothing that a predecessor can have issued is in the way, when that predecessor read
-    /// its clock at `start_ms` at the latest: the start of the first tick beyond its lead.
-    pub(crate) fn first_ms_after(&self, start_ms: u64) -> u64 {
-        self.tick_from(start_ms.saturating_add(self.max_lead_ms).saturating_add(1))
-    }
-
-    /// The last millisecond that the time field can hold.
-    pub(crate) const fn end_ms(&self) -> u64 {
-        let g = &self.geometry;
-        g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1)
-    }
-
-    /// The tick after the current one of a state: 0 before the first ID.
-    pub(crate) const fn next_tick(&self, word: u64) -> u64 {
-        match word.checked_sub(1) {
-            Some(last) => (last >> self.geometry.low_bits()) + 1,
-            None => 0,
-        }
-    }
-
-    /// The first millisecond of a tick.
-    pub(crate) const fn tick_start_ms(&self, tick: u64) -> u64 {
-        self.geometry.tick_start_ms(tick)
-    }
-
-    /// How many clock ids the layout has: 0 without a clock field.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// assert_eq!(Machine::new(&Layout::named("multi-clock")?, Node::Id(7), 0)?.clock_ids(), 16);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn clock_ids(&self) -> usize {
-        if self.geometry.clock.bits == 0 { 0 } else { 1 << self.geometry.clock.bits }
+    pub const fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// How far it may run ahead of the clock, in milliseconds.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 10)?.max_lead_ms(), 10);
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.max_lead_ms(), 10);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
     pub const fn max_lead_ms(&self) -> u64 {
-        self.max_lead_ms
+        self.machine.max_lead_ms
     }
 
-    /// The length of a tick in milliseconds.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// assert_eq!(Machine::new(&Layout::named("sonyflake")?, Node::Id(7), 0)?.tick_ms(), 10);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn tick_ms(&self) -> u64 {
-        self.geometry.tick_ms.get()
-    }
-
-    /// The node id as one number; 0 in a layout without a node field.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// assert_eq!(Machine::new(&Layout::named("default")?, Node::Id(7), 0)?.node(), 7);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn node(&self) -> u64 {
-        self.geometry.gather_node(self.node)
-    }
-
-    /// A number for what decides which IDs come out, the node id aside: the epoch, the tick and the places of the fields, and
-    /// no names. Layouts of one fingerprint make the same IDs of the same fields.
-    ///
-    /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// let fingerprint = |name, node| Ok::<_, frazil::Error>(Machine::new(&Layout::named(name)?, Node::Id(node), 0)?.fingerprint());
-    /// assert_eq!(fingerprint("twitter", 7)?, fingerprint("leaf", 8)?);
-    /// assert_ne!(fingerprint("default", 7)?, fingerprint("leaf", 7)?);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        use core::hash::Hasher;
-        let (_, epoch_ms, tick_ms, node_mask, places) = self.key();
-        let mut hash = siphasher::sip::SipHasher24::new();
-        for part in [epoch_ms, tick_ms, node_mask, places] {
-            hash.write(&part.to_le_bytes());
+    /// A key that is equal for two generators with equal machines on one state of this process. `None` for a kept state.
+    #[cfg(feature = "page")]
+    #[cfg_attr(not(feature = "std"), expect(clippy::unnecessary_wraps, reason = "with std there are kept states"))]
+    pub(crate) fn sharing_key(&self) -> Option<(usize, u64)> {
+        match &self.state {
+            StateRef::Own(state) => Some((core::ptr::from_ref::<State>(state).addr(), self.max_lead_ms())),
+            #[cfg(feature = "std")]
+            StateRef::Kept(_) => None,
         }
-        hash.finish()
     }
 
-    /// How far the start of the current tick of a state lies ahead of the clock.
+    /// Reserves up to `want` IDs (at least one) for the clock reading `now_ms`.
+    ///
+    /// # Errors
+    /// `CLOCK_BACKWARD` and `SEQUENCE_EXHAUSTED` with the milliseconds to wait; `CLOCK_BEFORE_EPOCH`; `TIME_EXHAUSTED`.
+    /// Only a call that is `confirmed` is refused; any other is answered with [`Reservation::Recheck`].
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 0)?;
-    /// assert_eq!(machine.lead_ms((5 << 12) | 1, 1_704_067_200_003), 2); // the last ID was one of tick 5
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node, Reservation};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// assert_eq!(ids.reserve(0, 1, false)?, Reservation::Recheck);
+    /// assert!(ids.reserve(0, 1, true).is_err());
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    #[must_use]
-    pub const fn lead_ms(&self, word: u64, now_ms: u64) -> u64 {
-        let g = &self.geometry;
-        let tick = match word {
-            0 => return 0,
-            // The last tick is used up, to the ID that would have been the last.
-            EXHAUSTED => g.time.max(),
-            next => self.next_tick(next) - 1,
+    pub fn reserve(&self, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+        self.reserve_after(self.counters.read_ms.load(Ordering::Relaxed), now_ms, want, confirmed)
+    }
+
+    /// Reserves for a reading of the clock that was taken after `before_ms`.
+    fn reserve_after(&self, before_ms: u64, now_ms: u64, want: usize, confirmed: bool) -> Result<Reservation> {
+        let atomics = self.state.atomics();
+        self.counters.read(before_ms, now_ms);
+        let machine = self.keyed_machine(&atomics)?;
+        // The orderings are those that `state.rs` explains. There is no pause after a lost swap, because a pause tripled the cost
+        // under contention. The word is read before the window, because a keeper that begins a state anew writes the word last.
+        let kept = self.state.keeper().is_some();
+        let (load, swap) = match (kept, atomics.clocks.is_empty()) {
+            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
+            (true, _) => (Ordering::Acquire, Ordering::AcqRel),
+            (false, false) => (Ordering::Acquire, Ordering::Release),
+            (false, true) => (Ordering::Relaxed, Ordering::Relaxed),
         };
-        g.tick_start_ms(tick).saturating_sub(now_ms)
+        let mut now_ms = now_ms;
+        let mut extensions = 0;
+        let mut word = atomics.word.load(load);
+        loop {
+            // The state was begun anew with another start of the sequence, so its positions now mean other IDs.
+            let Some(window) = atomics.window() else { return Err(Error::new(Code::Closed)) };
+            match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
+                Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
+                    if let Some((clock, free_from)) = leaves
+                        && let Some(cell) = atomics.clocks.get(clock)
+                    {
+                        cell.fetch_max(free_from, Ordering::Relaxed);
+                    }
+                    match atomics.word.compare_exchange_weak(word, next, swap, load) {
+                        // The state was begun anew after the word was read: these IDs are never issued.
+                        Ok(_) if kept && !atomics.is_still(window) => word = atomics.word.load(load),
+                        Ok(_) => {
+                            self.counters.issued(block.len(), lead_ms, switched);
+                            return Ok(Reservation::Issued { block, wall_tick_ms: machine.wall_tick_ms(now_ms) });
+                        }
+                        Err(current) => word = current,
+                    }
+                }
+                Outcome::Recheck => return Ok(Reservation::Recheck),
+                Outcome::Stalled { retry_at_ms, cause } => {
+                    self.counters.stalls.fetch_add(1, Ordering::Relaxed);
+                    return Err(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms)));
+                }
+                Outcome::Expired { until_ms } => {
+                    // At worst other calls use up each extension before this call gets any of it, so the extensions are counted.
+                    extensions += 1;
+                    let Some(keeper) = self.state.keeper().filter(|_| extensions <= MAX_EXTENSIONS) else {
+                        self.counters.stalls.fetch_add(1, Ordering::Relaxed);
+                        return Err(Error::retry_after(Code::LeaseExpired, 1));
+                    };
+                    self.counters.extensions.fetch_add(1, Ordering::Relaxed);
+                    now_ms = keeper.extend(until_ms, now_ms)?;
+                    word = atomics.word.load(load);
+                }
+                Outcome::Refused(error) => return Err(self.refusal(word, now_ms, error)),
+            }
+        }
     }
 
-    /// How many IDs a call that may wait `wait_ms` can get at the very most: every tick that the clock can reach in that
-    /// time, and those of the lead.
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed.
+    fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
+        let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
+        if self.state.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
+    }
+
+    /// The machine with the start of the sequence and the key of the state.
+    fn keyed_machine(&self, atomics: &StateAtomics<'_>) -> Result<Machine> {
+        if atomics.start == SequenceStart::Zero {
+            return Ok(self.machine);
+        }
+        let missing = Error::bad_input(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey);
+        atomics.key().map(|key| self.machine.starting(atomics.start, key)).ok_or(missing)
+    }
+
+    /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
+    fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
+        for confirmed in [false, true] {
+            // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step
+            // back.
+            let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+            if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
+                return Ok(block);
+            }
+        }
+        // A confirmed reservation is never answered with a recheck.
+        Err(Error::new(Code::ClockBackward))
+    }
+
+    /// What this generator has counted so far.
     ///
     /// ```
-    /// use frazil::{Layout, Machine, Node};
-    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// assert_eq!(machine.max_count(10), 21 * 4096); // this tick, 10 more of waiting, 10 of lead
+    /// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+    /// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// ids.fill(&ManualClock::new(1_720_000_000_000), &mut [0; 5000])?;
+    /// let stats = ids.stats();
+    /// assert_eq!((stats.issued, stats.worst_lead_ms), (5000, 1)); // 904 of them borrowed from the next millisecond
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn max_count(&self, wait_ms: u64) -> u64 {
-        let g = &self.geometry;
-        let span_ms = wait_ms.saturating_add(self.max_lead_ms).saturating_add(g.tick_ms.get() - 1);
-        let ticks = (span_ms / g.tick_ms).saturating_add(1);
-        let fits = ticks.leading_zeros() >= g.low_bits();
-        if fits { ticks << g.low_bits() } else { u64::MAX }
+    pub fn stats(&self) -> Stats {
+        let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        let Counters { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions } =
+            &self.counters;
+        Stats {
+            issued: get(issued),
+            stalls: get(stalls),
+            switches: get(switches),
+            steps_back: get(steps_back),
+            largest_step_back_ms: get(largest_step_back_ms),
+            worst_lead_ms: get(worst_lead_ms),
+            extensions: get(extensions),
+        }
     }
 
-    /// The largest block worth reserving ahead of use: a quarter of a tick's sequence, at most 4096.
+    /// The condition of the generator at a time. Issues nothing and changes nothing.
     ///
     /// ```
-    /// # use frazil::{Layout, Machine, Node};
-    /// assert_eq!(Machine::new(&Layout::named("edge")?, Node::Id(7), 0)?.max_block(), 64);
+    /// # use frazil::{GeneratorOptions, Generator, Layout, Node};
+    /// let ids = Generator::private(&Layout::named("baidu")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let health = ids.health(1_720_000_000_000); // 2024-07-03
+    /// assert_eq!(health.end_ms, 1_732_109_055_999); // 2024-11-20T13:24:15.999Z
+    /// assert!(health.ends_soon);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub const fn max_block(&self) -> usize {
-        match self.geometry.sequence.bits {
-            0..=2 => 1,
-            bits @ 3..=13 => 1 << (bits - 2),
-            _ => 4096,
+    pub fn health(&self, now_ms: u64) -> Health {
+        let atomics = self.state.atomics();
+        let machine = &self.machine;
+        let word = atomics.word.load(Ordering::Acquire);
+        let outcome = atomics.window().map_or(Outcome::Refused(Error::new(Code::Closed)), |window| {
+            machine.reserve(word, window, atomics.clocks, now_ms, 1, true)
+        });
+        let refusal = match outcome {
+            Outcome::Issued { .. } | Outcome::Recheck => None,
+            Outcome::Stalled { retry_at_ms, cause } => Some(Error::retry_after(cause, retry_at_ms.saturating_sub(now_ms))),
+            Outcome::Refused(error) => Some(self.refusal(word, now_ms, error)),
+            // A call would have the window extended.
+            Outcome::Expired { .. } if self.state.keeper().is_some() => None,
+            Outcome::Expired { .. } => Some(Error::retry_after(Code::LeaseExpired, 1)),
+        };
+        let refusal = self.state.keeper().and_then(Keeper::fault).or(refusal);
+        let end_ms = machine.end_ms();
+        let remaining_ms = end_ms.saturating_sub(now_ms);
+        let lead_ms = machine.lead_ms(word, now_ms);
+        Health { end_ms, remaining_ms, ends_soon: remaining_ms < ENDS_SOON_MS, lead_ms, refusal }
+    }
+
+    /// The next ID.
+    ///
+    /// # Errors
+    /// As [`Generator::reserve`]; the clock is read a second time before the call is refused.
+    ///
+    /// ```
+    /// use frazil::{GeneratorOptions, Layout, Node, Registry, SystemClock};
+    /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let (first, second) = (ids.next(&SystemClock)?, ids.next(&SystemClock)?);
+    /// assert!(first < second);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn next(&self, clock: &impl Clock) -> Result<u64> {
+        self.reserve_at(clock, 1).map(|block| block.first())
+    }
+
+    /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one,
+    /// unless `out` is empty. Call again with the rest of `out` after some time.
+    ///
+    /// # Errors
+    /// As [`Generator::next`]; `INVALID_ARGUMENT` if `out` is longer than [`MAX_COUNT`]. Then nothing is issued.
+    ///
+    /// ```
+    /// use frazil::{GeneratorOptions, Layout, ManualClock, Node, Registry};
+    /// let ids = Registry::new().open(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+    /// let mut out = [0; 5000];
+    /// assert_eq!(ids.fill(&ManualClock::new(1_704_067_200_001), &mut out)?, 4096);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fill(&self, clock: &impl Clock, out: &mut [u64]) -> Result<usize> {
+        if out.len() > MAX_COUNT {
+            let bounds = (0, MAX_COUNT as u64);
+            let (subject, rule) = (Subject::Count, Rule::WholeNumber);
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, out.len() as u64, bounds));
         }
-    }
-}
-
-/// A state as the machine reads it. A *pair* is a tick and a clock id, as a count without the sequence.
-struct State<'a, C: ?Sized> {
-    geometry: &'a Geometry,
-    word: u64,
-    clocks: &'a C,
-}
-
-impl<C: ClockIds + ?Sized> State<'_, C> {
-    /// The pair of the last ID issued, which is the one before the word. `None` before the first.
-    const fn pair(&self) -> Option<u64> {
-        match self.word.checked_sub(1) {
-            Some(last) => Some(last >> self.geometry.sequence.bits),
-            None => None,
+        if out.is_empty() {
+            return Ok(0);
         }
-    }
-
-    const fn clock(&self, pair: u64) -> u64 {
-        pair & self.geometry.clock.max()
-    }
-
-    /// The tick after the current one: 0 before the first ID.
-    const fn next_tick(&self) -> u64 {
-        match self.pair() {
-            Some(pair) => (pair >> self.geometry.clock.bits) + 1,
-            None => 0,
-        }
-    }
-
-    /// Whether the sequence of the current pair is used up.
-    const fn full(&self) -> bool {
-        self.word & self.geometry.sequence.max() == 0
-    }
-
-    /// The first tick at which a clock id is free. What the current one was used for stands in the word.
-    fn free_from(&self, clock: u64) -> u64 {
-        if self.pair().is_some_and(|pair| self.clock(pair) == clock) {
-            return self.next_tick();
-        }
-        self.clocks.free_from(usize::try_from(clock).unwrap_or(usize::MAX))
-    }
-
-    /// The pair of a tick and the lowest clock id from `least` on that is free there.
-    fn lowest_free(&self, tick: u64, least: u64) -> Option<u64> {
-        let clock = (least..=self.geometry.clock.max()).find(|clock| self.free_from(*clock) <= tick)?;
-        Some((tick << self.geometry.clock.bits) | clock)
-    }
-
-    /// The pair of the current tick and the next higher clock id that is free there, as the current one is not.
-    fn higher_free(&self) -> Option<u64> {
-        let pair = self.pair()?;
-        self.lowest_free(pair >> self.geometry.clock.bits, self.clock(pair))
-    }
-
-    /// The first tick at which a clock id other than the current one is free.
-    fn next_freed(&self) -> Option<u64> {
-        let current = self.pair().map(|pair| self.clock(pair));
-        let others = (0..=self.geometry.clock.max()).filter(|clock| Some(*clock) != current);
-        others.map(|clock| self.free_from(clock)).min()
+        let block = self.reserve_at(clock, out.len())?;
+        block.write(out);
+        Ok(block.len())
     }
 }

@@ -1,13 +1,14 @@
-//! Taking IDs apart and putting them together: pure functions of a [`Layout`].
+//! Decoding and composing IDs: pure functions of a [`Layout`].
 //!
 //! * **Exact**: an ID that the layout cannot have issued (bits above its width) is refused, never masked.
 //! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
-//! * **Without context**: no generator, no node id, no clock.
+//! * **Without context**: they need no generator, no node id and no clock.
 //!
-//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text. The other
+//! text forms are in `text.rs`.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
-use crate::layout::{FieldKind, Geometry, Layout, Span};
+use crate::layout::{FieldKind, Layout, Span, to_u32};
 
 /// A node id as a caller names it.
 ///
@@ -24,7 +25,7 @@ pub enum Node<'a> {
     Id(u64),
     /// The node id by the names of its parts, all of them, in any order.
     Parts(&'a [(&'a str, u64)]),
-    /// For a layout without a node field: the caller's word that there is one generator.
+    /// No node id, for a layout without a node field. The caller must make sure that there is only one generator.
     None,
 }
 
@@ -42,9 +43,9 @@ pub struct Decoded {
     pub id: u64,
     /// Unix milliseconds of the start of its tick.
     pub timestamp_ms: u64,
-    /// The node id, its parts joined; `None` where the layout has none.
+    /// The node id, its parts joined; `None` if the layout has none.
     pub node: Option<u32>,
-    /// The clock id; `None` where the layout has none.
+    /// The clock id; `None` if the layout has none.
     pub clock: Option<u32>,
     /// The number of the ID within its tick.
     pub sequence: u64,
@@ -62,9 +63,9 @@ pub struct Decoded {
 pub struct Parts {
     /// Unix milliseconds of the start of a tick.
     pub timestamp_ms: u64,
-    /// The node id, where the layout has one.
+    /// The node id, if the layout has one.
     pub node: Option<u64>,
-    /// The clock id, where the layout has one.
+    /// The clock id, if the layout has one.
     pub clock: Option<u64>,
     /// The number within the tick.
     pub sequence: u64,
@@ -87,17 +88,12 @@ pub struct Parts {
 pub struct Columns<'a> {
     /// Unix milliseconds of the start of each tick.
     pub timestamp_ms: &'a mut [u64],
-    /// Node ids; zeros where the layout has none.
+    /// Node ids; zeros if the layout has none.
     pub node: &'a mut [u32],
-    /// Clock ids; zeros where the layout has none.
+    /// Clock ids; zeros if the layout has none.
     pub clock: &'a mut [u32],
     /// Numbers within the tick.
     pub sequence: &'a mut [u64],
-}
-
-/// The node field is at most 32 bits wide and the clock field 8, so both fit.
-fn small(value: u64) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 fn fill_column<T>(out: &mut [T], ids: &[u64], value: impl Fn(u64) -> T) {
@@ -129,7 +125,7 @@ impl Layout {
     pub fn check(&self, id: u64) -> Result<u64> {
         let max = self.max_id();
         if id > max {
-            return Err(Error::number(Code::InvalidId, Subject::Id, Rule::IdRange, id, (0, max)));
+            return Err(Error::bad_number(Code::InvalidId, Subject::Id, Rule::IdRange, id, (0, max)));
         }
         Ok(id)
     }
@@ -150,9 +146,9 @@ impl Layout {
         let bytes = text.as_bytes();
         let canonical = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit) && (bytes[0] != b'0' || bytes.len() == 1);
         if !canonical {
-            return Err(Error::about(Code::InvalidId, Subject::Id, Rule::IdText));
+            return Err(Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdText));
         }
-        let overflow = Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).within(0, self.max_id());
+        let overflow = Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdRange).with_bounds(0, self.max_id());
         self.check(text.parse().map_err(|_| overflow)?)
     }
 
@@ -172,8 +168,8 @@ impl Layout {
         Ok(Decoded {
             id,
             timestamp_ms: g.tick_start_ms(g.time.get(id)),
-            node: (g.node_mask != 0).then(|| small(g.gather_node(id))),
-            clock: (g.clock.bits != 0).then(|| small(g.clock.get(id))),
+            node: (g.node_mask != 0).then(|| to_u32(g.gather_node(id))),
+            clock: (g.clock.bits != 0).then(|| to_u32(g.clock.get(id))),
             sequence: g.sequence.get(id),
         })
     }
@@ -211,7 +207,7 @@ impl Layout {
             if len != 0 && len != ids.len() {
                 let length = ids.len() as u64;
                 let bounds = (length, length);
-                return Err(Error::number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, len as u64, bounds));
+                return Err(Error::bad_number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, len as u64, bounds));
             }
         }
         for &id in ids {
@@ -219,8 +215,8 @@ impl Layout {
         }
         let g = &self.geometry;
         fill_column(timestamp_ms, ids, |id| g.tick_start_ms(g.time.get(id)));
-        fill_column(node, ids, |id| small(g.gather_node(id)));
-        fill_column(clock, ids, |id| small(g.clock.get(id)));
+        fill_column(node, ids, |id| to_u32(g.gather_node(id)));
+        fill_column(clock, ids, |id| to_u32(g.clock.get(id)));
         fill_column(sequence, ids, |id| g.sequence.get(id));
         Ok(())
     }
@@ -228,7 +224,7 @@ impl Layout {
     /// The node id as one number.
     ///
     /// # Errors
-    /// `INVALID_NODE` where the layout cannot hold it: a number out of range, a part missing, unknown or out of range,
+    /// `INVALID_NODE` if the layout cannot hold it: a number out of range, a part missing, unknown or out of range,
     /// an id for a layout without a node field, or `Node::None` for one that has it.
     ///
     /// ```
@@ -244,18 +240,18 @@ impl Layout {
             Node::Id(id) => g.check_node(id),
             Node::Parts(_) if g.node_mask == 0 => g.check_node(0),
             Node::Parts(given) => {
-                let refuse = |rule| Error::about(Code::InvalidNode, Subject::Node, rule);
+                let refuse = |rule| Error::bad_input(Code::InvalidNode, Subject::Node, rule);
                 let fields = || self.fields().iter().filter(|field| field.kind == FieldKind::Node);
                 let mut joined = 0;
                 for field in fields() {
                     let &(_, value) = given.iter().find(|part| part.0 == field.part_name()).ok_or(refuse(Rule::PartNames))?;
                     let max = Span { shift: 0, bits: field.bits }.max();
                     if value > max {
-                        return Err(Error::number(Code::InvalidNode, Subject::Node, Rule::WholeNumber, value, (0, max)));
+                        return Err(Error::bad_number(Code::InvalidNode, Subject::Node, Rule::WholeNumber, value, (0, max)));
                     }
                     joined = (joined << field.bits) | value;
                 }
-                if given.len() == fields().count() { Ok(small(joined)) } else { Err(refuse(Rule::PartNames)) }
+                if given.len() == fields().count() { Ok(to_u32(joined)) } else { Err(refuse(Rule::PartNames)) }
             }
         }
     }
@@ -278,20 +274,20 @@ impl Layout {
         let tick = self.tick_at(parts.timestamp_ms)?;
         if g.tick_start_ms(tick) != parts.timestamp_ms {
             let (subject, rule) = (Subject::TimestampMs, Rule::TickStart);
-            return Err(Error::number(Code::InvalidArgument, subject, rule, parts.timestamp_ms, (g.tick_ms.get(), 0)));
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, parts.timestamp_ms, (g.tick_ms.get(), 0)));
         }
         let node = match parts.node {
             Some(id) if g.node_mask != 0 => self.join_node(Node::Id(id))?,
             node => {
-                present(Subject::Node, g.node_mask != 0, node)?;
+                check_presence(Subject::Node, g.node_mask != 0, node)?;
                 0
             }
         };
-        present(Subject::Clock, g.clock.bits != 0, parts.clock)?;
+        check_presence(Subject::Clock, g.clock.bits != 0, parts.clock)?;
         let clock = parts.clock.unwrap_or(0);
         for (subject, span, value) in [(Subject::Clock, g.clock, clock), (Subject::Sequence, g.sequence, parts.sequence)] {
             if value > span.max() {
-                return Err(Error::number(Code::InvalidArgument, subject, Rule::WholeNumber, value, (0, span.max())));
+                return Err(Error::bad_number(Code::InvalidArgument, subject, Rule::WholeNumber, value, (0, span.max())));
             }
         }
         Ok(g.time.put(tick) | g.scatter_node(u64::from(node)) | g.clock.put(clock) | g.sequence.put(parts.sequence))
@@ -299,10 +295,10 @@ impl Layout {
 
     /// The smallest ID whose tick contains the time: with [`Layout::max_id_at`] an inclusive range for a query.
     ///
-    /// `node` must be given where the layout has node bits above its time, and only there.
+    /// `node` must be given if the layout has node bits above its time, and only then.
     ///
     /// # Errors
-    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `NOT_TIME_ORDERED` where a clock or sequence field lies
+    /// `TIME_OUT_OF_RANGE` for a time the time field cannot hold; `NOT_TIME_ORDERED` if a clock or sequence field lies
     /// above the time; `INVALID_NODE` and `INVALID_ARGUMENT` for a node id that is wrong, missing or not wanted.
     ///
     /// ```
@@ -335,7 +331,7 @@ impl Layout {
         let above = |span: Span| span.bits != 0 && span.shift > g.time.shift;
         if above(g.clock) || above(g.sequence) {
             let subject = if above(g.clock) { Subject::Clock } else { Subject::Sequence };
-            return Err(Error::about(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
+            return Err(Error::bad_input(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
         }
         let tick = self.tick_at(timestamp_ms)?;
         let below_time = (1 << g.time.shift) - 1;
@@ -345,7 +341,7 @@ impl Layout {
             None if node_above == 0 => 0,
             _ => {
                 let rule = if node.is_some() { Rule::FieldBelow } else { Rule::FieldAbove };
-                return Err(Error::about(Code::InvalidArgument, Subject::Node, rule));
+                return Err(Error::bad_input(Code::InvalidArgument, Subject::Node, rule));
             }
         };
         let first = prefix | g.time.put(tick);
@@ -358,7 +354,7 @@ impl Layout {
         let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1);
         if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
             let (code, subject) = (Code::TimeOutOfRange, Subject::TimestampMs);
-            return Err(Error::number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
+            return Err(Error::bad_number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
         }
         Ok((timestamp_ms - g.epoch_ms) / g.tick_ms)
     }
@@ -379,7 +375,7 @@ impl Layout {
     /// The ID that a signed 64-bit column holds.
     ///
     /// # Errors
-    /// `INVALID_ID` where the layout has no such ID, such as a negative number in a layout that is not `unsigned`.
+    /// `INVALID_ID` if the layout has no such ID, such as a negative number in a layout that is not `unsigned`.
     ///
     /// ```
     /// assert_eq!(frazil::Layout::named("discord")?.from_signed(-1)?, u64::MAX);
@@ -387,52 +383,18 @@ impl Layout {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn from_signed(&self, signed: i64) -> Result<u64> {
-        self.check(signed.cast_unsigned())
-            .map_err(|_| Error::about(Code::InvalidId, Subject::Id, Rule::IdRange).with_signed(signed).within(0, self.max_id()))
+        self.check(signed.cast_unsigned()).map_err(|_| {
+            Error::bad_input(Code::InvalidId, Subject::Id, Rule::IdRange).with_signed_value(signed).with_bounds(0, self.max_id())
+        })
     }
 }
 
-/// A field is given exactly where the layout has it.
-fn present(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
+/// Checks that a field is given if the layout has it, and only then.
+fn check_presence(subject: Subject, has: bool, value: Option<u64>) -> Result<()> {
     let rule = match (has, value) {
         (true, None) => Rule::FieldMissing,
         (false, Some(_)) => Rule::FieldAbsent,
         _ => return Ok(()),
     };
-    Err(Error::about(Code::InvalidArgument, subject, rule))
-}
-
-impl Geometry {
-    /// The largest node id; 0 where there is no node field.
-    pub(crate) const fn max_node(&self) -> u64 {
-        self.gather_node(u64::MAX)
-    }
-
-    /// The node id, if this layout can hold it.
-    pub(crate) fn check_node(&self, id: u64) -> Result<u32> {
-        let max = self.max_node();
-        let rule = if max == 0 { Rule::NodeNone } else { Rule::WholeNumber };
-        if max == 0 || id > max {
-            return Err(Error::number(Code::InvalidNode, Subject::Node, rule, id, (0, max)));
-        }
-        Ok(small(id))
-    }
-
-    /// The word of the caller that there is one generator, which only a layout without a node field takes.
-    pub(crate) fn check_no_node(&self) -> Result<u32> {
-        if self.node_mask != 0 {
-            return Err(Error::about(Code::InvalidNode, Subject::Node, Rule::NodeNotNone));
-        }
-        Ok(0)
-    }
-
-    /// The ID of a position in the count `[tick | clock | sequence]`, without its node bits.
-    pub(crate) const fn spread(&self, word: u64) -> u64 {
-        let low = self.low_bits();
-        // 64 low bits would leave no time field, which no layout lacks, so the shift is below 64.
-        let count = word & (u64::MAX >> (64 - low));
-        let sequence = Span { shift: 0, bits: self.sequence.bits };
-        let clock = Span { shift: self.sequence.bits, bits: self.clock.bits };
-        self.time.put(word >> low) | self.clock.put(clock.get(count)) | self.sequence.put(sequence.get(count))
-    }
+    Err(Error::bad_input(Code::InvalidArgument, subject, rule))
 }

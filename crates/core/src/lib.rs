@@ -10,9 +10,9 @@
 //! # Ok::<(), frazil::Error>(())
 //! ```
 //!
-//! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints; it
-//! takes the time from a [`Clock`] and shares its state through a [`Registry`]. [`Machine`] is the algorithm alone, pure.
-//! A [`TextForm`] writes IDs as text, and reads them.
+//! A [`Layout`] says what the bits mean, and answers questions about IDs without a generator. A [`Generator`] mints IDs: it takes
+//! the time from a [`Clock`] and shares its state through a [`Registry`]. [`Machine`] is the algorithm alone, as a pure function.
+//! A [`TextForm`] writes IDs as text and reads them.
 //!
 //! `no_std` with `alloc`; the feature `std` (on by default) adds `SystemClock`. Nothing is allocated on the minting path.
 
@@ -23,36 +23,52 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod block;
 #[cfg(feature = "std")]
 mod claims;
 mod clock;
+mod clock_ids;
 mod error;
 mod generator;
 mod id;
+mod keeper;
 mod layout;
+mod machine;
+mod options;
+mod outcome;
 #[cfg(feature = "page")]
 pub mod page;
-mod shared;
+mod registry;
 mod start;
+mod state;
+mod state_key;
+mod stats;
 mod sync;
 mod table;
 mod text;
+mod window;
 
+pub use block::Block;
 #[cfg(feature = "std")]
 pub use claims::{Claim, DEFAULT_SCOPE};
 #[cfg(feature = "std")]
 pub use clock::SystemClock;
 pub use clock::{Clock, ManualClock, millisecond_of};
+pub use clock_ids::ClockIds;
 pub use error::{Class, Code, Error, Result, Rule, Subject};
-pub use generator::{Block, ClockIds, Machine, Outcome, Window};
+pub use generator::{Generator, MAX_COUNT, Reservation};
 pub use id::{Columns, Decoded, Node, Parts};
+pub use keeper::{Keeper, StateFile};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use shared::{
-    ENDS_SOON_MS, Generator, GeneratorOptions, Health, Keeper, MAX_COUNT, MAX_LEAD_MS, Registry, Reservation, StateAtomics,
-    StateFile, Stats,
-};
+pub use machine::{MAX_LEAD_MS, Machine};
+pub use options::GeneratorOptions;
+pub use outcome::Outcome;
+pub use registry::Registry;
 pub use start::{Key, SequenceStart};
+pub use state::StateAtomics;
+pub use stats::{ENDS_SOON_MS, Health, Stats};
 pub use text::{ShortForm, TextForm};
+pub use window::Window;
 
 /// The program of the README, which runs as a test.
 #[cfg(doctest)]

@@ -1,15 +1,15 @@
 //! Where the sequence starts in a new tick.
 //!
-//! A sequence that always starts at 0 makes almost every ID of a quiet generator end in 0: bad for `id % shards`, for
-//! range-partitioned stores, and for hiding how much is minted. The remedy is a start that nobody can foretell:
-//! SipHash-2-4 of the tick and clock id, under a [`Key`] that is drawn at random once for each state.
+//! If the sequence always starts at 0, almost every ID of a generator with little load ends in 0. That is bad for `id % shards`
+//! and for range-partitioned stores, and it reveals how much is minted. A start that cannot be predicted avoids this: SipHash-2-4
+//! of the tick and clock id, under a [`Key`] that is drawn at random once for each state.
 //!
-//! * **No memory**: the start is a function of tick, clock id and key, so the state stays one word.
-//! * **Not foretold**: SipHash is a keyed pseudorandom function; starts that were seen say nothing about the next.
-//! * Not hidden: the number of IDs *within* a tick. Whoever sees two IDs of one tick sees their distance.
+//! * **No memory**: the start is a function of the tick, the clock id and the key, so the state stays one word.
+//! * **Unpredictable**: SipHash is a keyed pseudorandom function, so known starts say nothing about the next.
+//! * Not covered: hiding the number of IDs *within* a tick. The difference of two IDs of one tick shows it.
 //!
-//! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts are random but
-//! from a small range or a counter.
+//! Sources: Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012); Leaf and CosId, whose starts come from a small
+//! random range and from a counter.
 
 use core::fmt;
 
@@ -28,11 +28,12 @@ pub enum SequenceStart {
     /// At 0. Full capacity, strictly increasing.
     #[default]
     Zero,
-    /// At a keyed hash of the tick, within the lowest quarter of the sequence; ticks that are entered because the one before
-    /// was full start at 0. At least three quarters of the capacity, strictly increasing. A sequence of one or two bits
-    /// has no quarter to choose from and starts at 0.
+    /// At a keyed hash of the tick, within the lowest quarter of the sequence. A tick that is entered because the one before was
+    /// full starts at 0. At least three quarters of the capacity, strictly increasing. A sequence of one or two bits is too short
+    /// for a quarter and starts at 0.
     Random,
-    /// At a keyed hash of the tick, anywhere, and round: full capacity, but IDs of one tick are not in order.
+    /// At a keyed hash of the tick, anywhere in the sequence, which then wraps: full capacity, but IDs of one tick are not in
+    /// order.
     Wrap,
 }
 
@@ -59,7 +60,7 @@ impl SequenceStart {
     }
 }
 
-/// The secret that starts are computed with: 128 bits, drawn at random. It does not show itself in `Debug`.
+/// The secret that starts are computed with: 128 bits, drawn at random. `Debug` does not print it.
 ///
 /// ```
 /// use frazil::Key;
@@ -69,7 +70,7 @@ impl SequenceStart {
 pub struct Key(pub(crate) u64, pub(crate) u64);
 
 impl Key {
-    /// A key of two halves, which must come from a cryptographic source of entropy. A half of 0 counts as missing.
+    /// A key of two halves, which must come from a cryptographic source of randomness. A half of 0 counts as missing.
     ///
     /// ```
     /// # use frazil::Key;
@@ -80,7 +81,7 @@ impl Key {
         Self(high, low)
     }
 
-    /// The two halves, to keep them with a state. They are a secret.
+    /// The two halves, for storing them with a state. They are secret.
     ///
     /// ```
     /// # use frazil::Key;
@@ -101,21 +102,21 @@ impl Key {
     #[must_use]
     pub fn random() -> Self {
         use std::hash::{BuildHasher, RandomState};
-        // Each `RandomState` is a keyed hash of its own; the bits under which it hashes never leave it.
+        // Each `RandomState` is a keyed hash with its own key, and its key cannot be read, so its hash serves as random bits.
         let half = |number: u64| RandomState::new().hash_one(number).max(1);
         Self(half(1), half(2))
     }
 
-    /// The key that was given, or one drawn at random where that is possible.
+    /// The key that was given, or one drawn at random if that is possible here.
     pub(crate) fn given_or_drawn(given: Option<Self>) -> Result<Self> {
         #[cfg(feature = "std")]
         let given = given.or_else(|| Some(Self::random()));
         let whole = given.filter(|key| key.0 != 0 && key.1 != 0);
-        whole.ok_or(Error::about(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey))
+        whole.ok_or(Error::bad_input(Code::InvalidOption, Subject::SequenceStart, Rule::StartKey))
     }
 
-    /// A number that nobody without the key can foretell, for the tick and clock id of a count.
-    #[inline(never)] // of use a few times a tick, and large
+    /// A number for a tick and clock id that cannot be predicted without the key.
+    #[inline(never)] // it is large, and called a few times in a tick
     pub(crate) fn hash(self, pair: u64) -> u64 {
         SipHasher24::new_with_keys(self.0, self.1).hash(&pair.to_le_bytes())
     }

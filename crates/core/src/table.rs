@@ -1,8 +1,8 @@
-//! A table by key.
+//! A map by key: a tree with `std`, a list without.
 //!
-//! A process may have 100,000 states, and opening the last must not cost more than opening the first, so with `std` it is a
-//! tree, in which nothing is ever rehashed while a caller waits. Without, as in the WebAssembly module, it is a list: a tree
-//! would make that module half as large again.
+//! A process may have 100,000 states, and opening the last must not cost more than opening the first. So with `std` the map is a
+//! tree, and unlike a hash map it never rehashes while a caller waits. Without `std`, as in the WebAssembly module, it is a list,
+//! because a tree would make the module half as large again.
 
 #[cfg(feature = "std")]
 pub(crate) use alloc::collections::BTreeMap as Table;
@@ -14,7 +14,7 @@ pub(crate) use list::Table;
 mod list {
     use alloc::vec::Vec;
 
-    /// What is used of a `BTreeMap`.
+    /// The methods of a `BTreeMap` that this crate uses.
     #[derive(Debug)]
     pub(crate) struct Table<K, V>(Vec<(K, V)>);
 
@@ -43,7 +43,7 @@ mod list {
             self.0.iter().find(|entry| entry.0 == *key).map(|entry| &entry.1)
         }
 
-        /// For a key that is not there.
+        /// Inserts a key that is not in the table.
         pub(crate) fn insert(&mut self, key: K, value: V) {
             self.0.push((key, value));
         }

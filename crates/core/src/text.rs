@@ -7,17 +7,17 @@
 //! | [`TextForm::Base58`] | 58 | 11 | `1-9A-Za-z` without `I`, `O`, `l` (Bitcoin); its zero is `1` |
 //! | [`TextForm::Base62`] | 62 | 11 | `0-9A-Za-z` |
 //!
-//! A form is **fixed** in width, filled up with its digit for zero; [`TextForm::short`] is the same without those digits,
-//! for links.
+//! A form has a **fixed** width and is padded with its digit for zero. [`TextForm::short`] is the same without that padding, for
+//! links.
 //!
-//! * **Any ID**: the forms know nothing of layouts, and hold every number of 64 bits.
+//! * **Any ID**: the forms hold every number of 64 bits, whatever its layout.
 //! * **In order**: every alphabet here ascends in ASCII, so fixed texts sort byte by byte as their numbers do. Short texts
 //!   do not, since a longer one can sort before a shorter one; nor do texts under a collation that folds case.
-//! * **One text for each ID**: what is read is exactly what is written. Other case, other width, blanks, signs and numbers
-//!   of more than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
-//! * **No allocation** but where a `String` is returned, and nothing here can panic.
+//! * **One text for each ID**: only the text that is written is read. Other case, other width, blanks, signs and numbers of more
+//!   than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
+//! * **No allocation** except for a `String` that is returned, and nothing here can panic.
 //!
-//! Not here: the decimal form, which is [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most
+//! Not covered: the decimal form, which is [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most
 //! significant first, which sort like the numbers and are [`u64::to_be_bytes`] and [`u64::from_be_bytes`]; Crockford's
 //! aliases, hyphens and check digit.
 //!
@@ -38,7 +38,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 /// * **Ordered**: byte by byte, texts compare as their IDs.
 /// * **Complete**: from 0 to 2^64 - 1.
 ///
-/// Not for hiding anything: whoever has the text has the ID, and with it the time and the node.
+/// Not for hiding anything: the text tells the ID, and so the time and the node.
 ///
 /// ```
 /// use frazil::TextForm;
@@ -63,14 +63,14 @@ pub enum TextForm {
     Base62,
 }
 
-/// What a form is made of.
+/// The digits of a form and their tables.
 struct Digits {
     alphabet: &'static str,
     base: u64,
     width: usize,
-    /// What a character that is no digit breaks.
+    /// The rule that a character breaks if it is no digit.
     rule: Rule,
-    /// The digit that a byte stands for, or `NO_DIGIT`.
+    /// The value of each byte as a digit, or `NO_DIGIT`.
     values: [u8; 256],
 }
 
@@ -92,7 +92,7 @@ impl Digits {
     }
 }
 
-/// Every pair of digits, so that a division yields two. `PAIRS` is the square of the base.
+/// Every pair of digits, so that one division yields two digits. `PAIRS` is the square of the base.
 const fn pairs<const PAIRS: usize>(digits: &Digits) -> [[u8; 2]; PAIRS] {
     let bytes = digits.alphabet.as_bytes();
     assert!(bytes.len() * bytes.len() == PAIRS, "every pair has a place");
@@ -116,11 +116,11 @@ static BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BASE32);
 static BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BASE58);
 static BASE62_PAIRS: [[u8; 2]; 62 * 62] = pairs(&BASE62);
 
-/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the
-/// compiler divides by a constant.
+/// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor
+/// is a constant for the compiler.
 fn write<const PAIRS: usize>(pairs: &[[u8; 2]; PAIRS], mut number: u64, text: &mut [u8]) {
     for place in text.rchunks_mut(2) {
-        // What is left of a division by PAIRS is always the place of a pair.
+        // A remainder of a division by PAIRS is always the index of a pair.
         let pair = usize::try_from(number % PAIRS as u64).ok().and_then(|at| pairs.get(at)).copied().unwrap_or_default();
         number /= PAIRS as u64;
         match place {
@@ -143,7 +143,7 @@ impl TextForm {
     /// ```
     pub const ALL: &'static [Self] = &[Self::Hex, Self::Base32, Self::Base58, Self::Base62];
 
-    /// The width of the widest form, and so the room that every text fits in.
+    /// The width of the widest form: a buffer of this length holds every text.
     ///
     /// ```
     /// use frazil::TextForm;
@@ -180,7 +180,7 @@ impl TextForm {
         self.digits().width
     }
 
-    /// The same digits without those for zero in front.
+    /// The same form without leading digits for zero.
     ///
     /// ```
     /// use frazil::TextForm;
@@ -202,7 +202,7 @@ impl TextForm {
         self.encode_into(id, &mut [0; Self::MAX_WIDTH]).to_owned()
     }
 
-    /// The text of an ID in memory of the caller's, without allocating. All of `room` is overwritten.
+    /// The text of an ID in the caller's memory, without allocating. All of `room` is overwritten.
     ///
     /// ```
     /// use frazil::TextForm;
@@ -211,7 +211,7 @@ impl TextForm {
     /// ```
     #[must_use]
     pub fn encode_into(self, id: u64, room: &mut [u8; Self::MAX_WIDTH]) -> &str {
-        // Whole, because `from_utf8` reads sixteen bytes in one step and eleven one by one.
+        // The whole room is checked, because `from_utf8` reads sixteen bytes in one step and eleven one by one.
         *room = [b'0'; Self::MAX_WIDTH];
         let width = self.width();
         self.write(id, room.get_mut(..width).unwrap_or_default());
@@ -235,7 +235,7 @@ impl TextForm {
     /// ```
     #[must_use]
     pub fn display(self, id: u64) -> impl fmt::Display + Copy {
-        Shown { id, form: self, is_short: false }
+        Displayed { id, form: self, is_short: false }
     }
 
     /// The ID of a text.
@@ -301,7 +301,7 @@ impl TextForm {
     }
 }
 
-/// A [`TextForm`] without digits for zero in front: 1 character to the width of the form, and zero is its one digit.
+/// A [`TextForm`] without leading digits for zero: 1 character up to the width of the form. The ID 0 is one digit.
 ///
 /// For links that people see. Texts of different lengths do not sort as their IDs: `"z"` is 61 and `"10"` is 62.
 ///
@@ -326,7 +326,7 @@ impl ShortForm {
         self.encode_into(id, &mut [0; TextForm::MAX_WIDTH]).to_owned()
     }
 
-    /// The text of an ID in memory of the caller's, without allocating. All of `room` is overwritten.
+    /// The text of an ID in the caller's memory, without allocating. All of `room` is overwritten.
     ///
     /// ```
     /// use frazil::TextForm;
@@ -337,7 +337,7 @@ impl ShortForm {
     pub fn encode_into(self, id: u64, room: &mut [u8; TextForm::MAX_WIDTH]) -> &str {
         let text = self.0.encode_into(id, room);
         let zero = self.0.alphabet().as_bytes().first();
-        // The last digit stays, also where it is that of zero.
+        // The last digit stays even if it is the digit for zero.
         let zeros = text.bytes().take(self.0.width().saturating_sub(1)).take_while(|byte| Some(byte) == zero).count();
         text.get(zeros..).unwrap_or(text)
     }
@@ -350,7 +350,7 @@ impl ShortForm {
     /// ```
     #[must_use]
     pub fn display(self, id: u64) -> impl fmt::Display + Copy {
-        Shown { id, form: self.0, is_short: true }
+        Displayed { id, form: self.0, is_short: true }
     }
 
     /// The ID of a text.
@@ -369,7 +369,7 @@ impl ShortForm {
     /// ```
     pub fn decode(self, text: &str) -> Result<u64> {
         if text.len() > 1 && text.as_bytes().first() == self.0.alphabet().as_bytes().first() {
-            return Err(Error::text(Rule::TextZeros, 0, 0));
+            return Err(Error::bad_text(Rule::TextZeros, 0, 0));
         }
         read(self.0, text, 1, Rule::TextShort)
     }
@@ -391,15 +391,15 @@ impl ShortForm {
     }
 }
 
-/// An ID on its way into a formatter.
+/// An ID with the form that a formatter writes it in.
 #[derive(Clone, Copy)]
-struct Shown {
+struct Displayed {
     id: u64,
     form: TextForm,
     is_short: bool,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for Displayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let room = &mut [0; TextForm::MAX_WIDTH];
         let Self { id, form, is_short } = *self;
@@ -407,40 +407,41 @@ impl fmt::Display for Shown {
     }
 }
 
-/// Reads a text of at least so many digits, from the left, so that what is before the position is right. The first byte
-/// outside ASCII is no digit, so a position counts bytes and characters alike.
+/// Reads a text of at least `least` digits from the left, so that everything before the position of an error is right. The first
+/// byte outside ASCII is no digit, so a position counts both bytes and characters.
 fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     let Digits { base, width, rule, ref values, .. } = *form.digits();
     let mut id = Some(0_u64);
     for (at, &byte) in text.as_bytes().iter().enumerate() {
         if at == width {
-            return Err(Error::text(length, at, width as u64));
+            return Err(Error::bad_text(length, at, width as u64));
         }
         let value = values[usize::from(byte)];
         if value == NO_DIGIT {
-            return Err(Error::text(rule, at, 0));
+            return Err(Error::bad_text(rule, at, 0));
         }
         id = id.and_then(|id| id.checked_mul(base)?.checked_add(u64::from(value)));
     }
     if text.len() < least {
-        return Err(Error::text(length, text.len(), width as u64));
+        return Err(Error::bad_text(length, text.len(), width as u64));
     }
     id.ok_or_else(|| too_large(form, text))
 }
 
-/// The refusal of a number of more than 64 bits, which is as wide as the largest one and so differs from it in a digit.
+/// The refusal of a number of more than 64 bits. It is as wide as the largest number, so it differs from that in some digit,
+/// whose position this finds.
 #[cold]
 fn too_large(form: TextForm, text: &str) -> Error {
     let room = &mut [0; TextForm::MAX_WIDTH];
     let largest = form.encode_into(u64::MAX, room).bytes();
-    Error::text(Rule::IdRange, text.bytes().zip(largest).take_while(|(ours, max)| ours == max).count(), u64::MAX)
+    Error::bad_text(Rule::IdRange, text.bytes().zip(largest).take_while(|(ours, max)| ours == max).count(), u64::MAX)
 }
 
-/// Reads all, and only then reads all again and writes, so that a refusal changes nothing.
+/// Reads all texts once to check them, and a second time to write the IDs, so that a refusal changes nothing.
 fn read_many<T: AsRef<str>>(texts: &[T], ids: &mut [u64], read: impl Fn(&str) -> Result<u64>) -> Result<()> {
     check_room(ids.len(), texts.len())?;
     for (index, text) in texts.iter().enumerate() {
-        read(text.as_ref()).map_err(|error| error.at_index(index))?;
+        read(text.as_ref()).map_err(|error| error.with_index(index))?;
     }
     for (id, text) in ids.iter_mut().zip(texts) {
         *id = read(text.as_ref())?;
@@ -453,5 +454,5 @@ fn check_room(given: usize, needed: usize) -> Result<()> {
         return Ok(());
     }
     let bounds = (needed as u64, needed as u64);
-    Err(Error::number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, given as u64, bounds))
+    Err(Error::bad_number(Code::InvalidArgument, Subject::Count, Rule::WholeNumber, given as u64, bounds))
 }

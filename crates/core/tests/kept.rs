@@ -69,7 +69,7 @@ impl Keeper for Memory {
     }
 
     fn fault(&self) -> Option<Error> {
-        self.failed.load(Relaxed).then_some(Error::refusal(Code::StateFileFailed, Subject::Dir))
+        self.failed.load(Relaxed).then_some(Error::with_subject(Code::StateFileFailed, Subject::Dir))
     }
 
     fn explain(&self) -> Option<String> {
@@ -340,7 +340,7 @@ fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, S
     let mut found = None;
     let refuse = |request| {
         found = Some(request);
-        Err((Error::refusal(Code::Closed, Subject::Dir), String::new()))
+        Err((Error::with_subject(Code::Closed, Subject::Dir), String::new()))
     };
     let status = Handles::new().local(page, refuse);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
@@ -458,7 +458,7 @@ fn the_handle_table_holds_a_kept_generator_alone_and_says_what_its_keeper_does()
 #[test]
 fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
     let mut handles = Handles::new();
-    let error = Error::refusal(Code::StateFileCorrupt, Subject::Dir);
+    let error = Error::with_subject(Code::StateFileCorrupt, Subject::Dir);
     let mut page = asking(None, None, None);
     let status = handles.local(&mut page, |_| Err((error, "über".to_owned())));
     assert_eq!((status, text(&page).as_str()), (Code::StateFileCorrupt as u32, "über"));
@@ -516,7 +516,7 @@ fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
     (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 50.0);
     let status = Handles::new().local(&mut page, |_| {
         assert_eq!(open().unwrap_err().rule(), Rule::OneKind);
-        Err((Error::refusal(Code::StateFileCorrupt, Subject::Dir), String::new()))
+        Err((Error::with_subject(Code::StateFileCorrupt, Subject::Dir), String::new()))
     });
     assert_eq!(status, Code::StateFileCorrupt as u32);
     open().unwrap();

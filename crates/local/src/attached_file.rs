@@ -165,7 +165,7 @@ impl AttachedFile {
             return Err(Error::retry_after(Code::LeaseExpired, 10));
         };
         if self.left.load(Ordering::Acquire) {
-            return Err(Error::refusal(Code::Closed, Subject::Generator));
+            return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
         let ceiling = self.ceiling();
         if ceiling.has_failed() {

@@ -25,7 +25,7 @@ pub struct Fault {
 
 impl Fault {
     pub(crate) fn new(code: Code, subject: Subject, text: String) -> Self {
-        Self { error: Error::refusal(code, subject), text }
+        Self { error: Error::with_subject(code, subject), text }
     }
 
     /// A state file that cannot be made, opened, read or written.

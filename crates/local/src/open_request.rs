@@ -47,7 +47,7 @@ impl OpenRequest {
         let spec = self.spec()?;
         // No state can begin there, and such a clock must not count as a sighting in the file.
         if wall_ms() < epoch_ms {
-            return Err(Error::refusal(Code::ClockBeforeEpoch, Subject::Generator).into());
+            return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
         let (attachment, wait_ms) = attach_or_share(&spec, start_wait_ms)?;
         if wait_ms > start_wait_ms {
@@ -58,7 +58,7 @@ impl OpenRequest {
 
     /// The file that the options lead to.
     fn spec(self) -> Result<FileSpec, Fault> {
-        let invalid = |subject, rule| Error::broken(Code::InvalidOption, subject, rule);
+        let invalid = |subject, rule| Error::bad_input(Code::InvalidOption, subject, rule);
         let scope = self.scope.unwrap_or_else(|| DEFAULT_SCOPE.to_owned());
         if !is_scope(&scope) {
             return Err(invalid(Subject::Scope, Rule::NameSyntax).into());

@@ -108,7 +108,7 @@ fn make_page(env: &Env) -> Result<(OpenPage, Uint8Array)> {
     let global = env.get_global()?;
     let shared: Function<'_, f64, Unknown<'_>> = global.get_named_property("SharedArrayBuffer")?;
     let bytes: Function<'_, Unknown<'_>, Unknown<'_>> = global.get_named_property("Uint8Array")?;
-    #[expect(clippy::cast_precision_loss, reason = "33,792")]
+    #[expect(clippy::cast_precision_loss, reason = "34,816")]
     let view = bytes.new_instance(shared.new_instance(size as f64)?)?;
     let (memory, again) = (Uint8Array::from_unknown(view)?, Uint8Array::from_unknown(view)?);
     let (mut buffer, mut detachable) = (null_mut(), true);

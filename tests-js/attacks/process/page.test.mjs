@@ -1,6 +1,7 @@
 // The page of numbers is memory that the addon writes to: whatever JavaScript does, it must stay the addon's to write to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slot } from "../../vectors/tables.mjs";
 import { inProcess, needsAddon } from "./started.mjs";
 
 /** Takes every buffer away that can be taken, then fills the memory that is free with a pattern. */
@@ -20,7 +21,7 @@ const TAKE = `
   const isBuffer = (value) => Object.prototype.toString.call(value) === "[object ArrayBuffer]";
   const overwrite = () => {
     const held = [];
-    for (let at = 0; at < 2000; at++) held.push(new Uint8Array(33_792).fill(0xee));
+    for (let at = 0; at < 2000; at++) held.push(new Uint8Array(${slot.BYTES}).fill(0xee));
     return held;
   };
 `;
@@ -90,7 +91,7 @@ test("a page whose buffer is caught by a replaced constructor cannot be taken aw
     const { Snowflake } = await import("frazil");
     const ids = new Snowflake({ node: 3, maxWaitMs: 1000 });
     ids.next();
-    for (const buffer of new Set(caught)) if (buffer.byteLength === 33_792) take(buffer);
+    for (const buffer of new Set(caught)) if (buffer.byteLength === ${slot.BYTES}) take(buffer);
     const held = overwrite();
     ${MINT}
     process.stdout.write(JSON.stringify({ taken, good, sample: minted.slice(0, 3).map(String) }));

@@ -1,6 +1,7 @@
 // Threads that end in the middle of a call, and memory that another thread writes to while the addon does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { slot } from "../../vectors/tables.mjs";
 import { entry, inProcess, needsAddon } from "./started.mjs";
 
 /** Four threads at a time mint in a loop and are terminated, while the main thread mints too. Counts IDs and repeats. */
@@ -67,26 +68,29 @@ test("a page that another thread writes to meanwhile gives wrong numbers at wors
     const { page, memory } = addon.page(owner);
     const worker = new Worker(\`
       const { buffer } = require("node:worker_threads").workerData;
-      const [numbers, bytes] = [new Float64Array(buffer, 0, 128), new Uint8Array(buffer)];
+      const [numbers, bytes] = [new Float64Array(buffer, 0, ${slot.NUMBERS}), new Uint8Array(buffer)];
       const values = [0, 1, 2, 35, 36, 1e9, NaN, -1, 1e300, 0.5, 64, 41, 12, 4096, 32768, 33000];
       for (;;) {
-        numbers[Math.floor(Math.random() * 128)] = values[Math.floor(Math.random() * values.length)];
+        numbers[Math.floor(Math.random() * ${slot.NUMBERS})] = values[Math.floor(Math.random() * values.length)];
         bytes[Math.floor(Math.random() * bytes.length)] = Math.random() * 256;
       }
     \`, { eval: true, execArgv: [], workerData: { buffer: memory.buffer } });
     await new Promise((resolve) => worker.once("online", resolve));
-    const numbers = new Float64Array(memory.buffer, 0, 128);
+    const slot = ${JSON.stringify(slot)};
+    const numbers = new Float64Array(memory.buffer, 0, ${slot.NUMBERS});
     const statuses = new Set();
     for (const end = Date.now() + 3000; Date.now() < end; ) {
       // Time 41, node 10, sequence 12, of a state of its own.
-      numbers.set([1704067200000, 1, 0, 1, 7, NaN, 1], 16);
-      numbers.set([3, 0, 41, 1, 10, 3, 12], 30);
-      numbers[101] = 0;
+      const options = { EPOCH_MS: 1704067200000, TICK_MS: 1, UNSIGNED: 0, HAS_NODE: 1, NODE: 7, START_MS: NaN, PRIVATE: 1 };
+      for (const name in options) numbers[slot[name]] = options[name];
+      numbers[slot.FIELD_COUNT] = 3;
+      numbers.set([0, 41, 1, 10, 3, 12], slot.FIELDS);
+      numbers[slot.SEQUENCE_START] = 0;
       statuses.add(addon.open(page));
-      const handle = numbers[9];
+      const handle = numbers[slot.HANDLE];
       for (const answer of [
         addon.reserve(page, handle, 1.8e12, 4096, true), addon.health(page, handle, 1.8e12), addon.file(page, handle),
-        addon.admit(page, numbers[9], 5, 10), addon.next(page, handle, 1.8e12, true),
+        addon.admit(page, numbers[slot.HANDLE], 5, 10), addon.next(page, handle, 1.8e12, true),
       ]) statuses.add(Number(answer < 256n && answer));
       addon.release(page, handle);
     }

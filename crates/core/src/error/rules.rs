@@ -1,0 +1,94 @@
+//! The table of rules: the sentences that bad input breaks.
+
+macro_rules! rules {
+    ($($variant:ident = $number:literal, $template:literal;)+) => {
+        /// The sentence that bad input broke. `{min}` and `{max}` stand for the error's two numbers. Some rules can be broken in
+        /// JavaScript only, where a value can have any type.
+        ///
+        /// ```
+        /// use frazil::Rule;
+        /// assert_eq!(Rule::IdRange.template(), "must be an ID from 0 to {max}");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Rule { $(#[doc = concat!("\"", $template, "\"")] $variant = $number,)+ }
+
+        impl Rule {
+            /// Every rule, in the order of its number.
+            ///
+            /// ```
+            /// assert_eq!(frazil::Rule::ALL[0].template(), "");
+            /// ```
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The sentence, with `{min}` and `{max}` still to be filled in.
+            ///
+            /// ```
+            /// assert_eq!(frazil::Rule::WholeNumber.template(), "must be a whole number from {min} to {max}");
+            /// ```
+            #[must_use]
+            pub const fn template(self) -> &'static str { match self { $(Self::$variant => $template,)+ } }
+        }
+    };
+}
+
+rules! {
+    None = 0, "";
+    WholeNumber = 1, "must be a whole number from {min} to {max}";
+    OneTime = 2, "must have one time field";
+    OneSequence = 3, "must have one sequence field";
+    OneClock = 4, "must have at most one clock field";
+    NodeWidth = 5, "must have node fields of at most {max} bits together";
+    Width = 6, "must have at most {max} bits (63, or 64 with unsigned: true)";
+    LastTick = 7, "must have a last tick that a Date can hold (8640000000000000 ms)";
+    DistinctNames = 8, "must be a name that no other node field has (without a name it is \"node\")";
+    NameSyntax = 9, "must be a letter and at most 31 letters, digits, - or _";
+    NameOnlyNode = 10, "must be left out: only node fields have names";
+    KnownKind = 11, "must be time, node, clock or sequence";
+    KnownLayout = 12, "must be a layout";
+    KnownKey = 13, "must be a name that is known here";
+    AnObject = 14, "must be a plain object";
+    TrueOrFalse = 15, "must be true or false";
+    NodeNone = 16, "must be \"none\", your word that there is one generator: this layout has no node field";
+    NodeNotNone = 17, "must be a node id: \"none\" is for layouts without a node field";
+    NodeGiven = 18, "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine";
+    PartNames = 19, "must name all parts of the node id";
+    FieldMissing = 20, "must be given: the layout has it";
+    FieldAbsent = 21, "must be left out: the layout does not have it";
+    FieldAbove = 22, "must be given: it lies above the time";
+    FieldBelow = 23, "must be left out: it lies below the time";
+    NothingUnordered = 24, "must not lie above the time";
+    TickStart = 25, "must be the first millisecond of a tick ({min} ms long)";
+    TimeRange = 26, "must be Unix milliseconds from {min} to {max}";
+    IdRange = 27, "must be an ID from 0 to {max}";
+    IdText = 28, "must be digits without sign, blanks or leading zeros";
+    IdInput = 29, "must be a bigint, digits or an exact number";
+    IdArray = 30, "must be a BigUint64Array";
+    IdColumn = 31, "must be a BigUint64Array, or up to 63 bits a BigInt64Array";
+    CountReach = 32, "must be at most {max}: the full lead and the full wait together give no more";
+    StaticLead = 33, "must be at most {max} with a static node id";
+    NoStartLead = 34, "must be 0 where the start of the process is unknown: nothing else bounds its predecessor";
+    FiniteClock = 35, "must be a finite number of Unix milliseconds";
+    KnownStart = 36, "must be \"zero\", \"random\" or \"wrap\"";
+    Function = 37, "must be a function";
+    ASignal = 38, "must be an AbortSignal";
+    OneStart = 39, "must be the one that generators of this layout and node id have here already";
+    StartKey = 40, "must come with a key, since none can be drawn here";
+    TextLength = 41, "must have {max} characters";
+    TextShort = 42, "must have 1 to {max} characters";
+    TextZeros = 43, "must not begin with the form's digit for zero";
+    TextHex = 44, "must have only the digits 0-9 and a-f, in lower case";
+    TextBase32 = 45, "must have only the digits 0-9 and A-Z without I, L, O and U, in upper case";
+    TextBase58 = 46, "must have only the digits 1-9, A-Z and a-z without I, O and l";
+    TextBase62 = 47, "must have only the digits 0-9, A-Z and a-z";
+    TextString = 48, "must be a string";
+    TextIds = 49, "must be a BigUint64Array or an array of IDs";
+    TextStrings = 50, "must be an array of strings";
+    TextBytes = 51, "must be a Uint8Array of 8 bytes";
+    TextManyBytes = 52, "must be a Uint8Array of 8 bytes for each ID";
+    APath = 53, "must be a path";
+    OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
+    TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
+    NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+}

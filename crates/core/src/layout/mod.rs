@@ -1,0 +1,215 @@
+//! What the 64 bits of an ID mean.
+//!
+//! A [`Layout`] is a list of fields from the most to the least significant bit, in any order, plus the epoch and the
+//! length of a tick:
+//!
+//! * **time** (exactly one): ticks since the epoch; at most 52 bits in practice, since the last tick must be a time that
+//!   a JavaScript `Date` can hold (8.64e15 ms).
+//! * **sequence** (exactly one): 1 to 53 bits, counted within a tick.
+//! * **node** (any number of named parts): together, in order, the node id; at most 32 bits.
+//! * **clock** (at most one): the clock id of the multi-clock snowflake; 1 to 8 bits.
+//!
+//! The widths add up to at most 63 bits, so that an ID fits a signed 64-bit column and stays positive, or to 64 when the
+//! layout is `unsigned`.
+//!
+//! * **Checked once**: a `Layout` that exists obeys every rule. Nothing is masked or clamped later.
+//! * **Independent**: decoding needs neither a generator nor a node id.
+//! * Not covered: fields that hold anything else (a version, a random tail). Give such bits to a node part.
+//!
+//! Sources: Twitter's Snowflake (2010), Discord's and Mastodon's API references, Instagram's "Sharding & IDs" (2012),
+//! Sonyflake, Baidu UidGenerator, Meituan Leaf, Seata's improved snowflake, TSID, CosId, the multi-clock snowflake.
+
+mod field;
+mod geometry;
+mod named;
+
+use alloc::vec::Vec;
+
+#[cfg(all(feature = "page", feature = "std"))]
+pub(crate) use field::is_name;
+pub use field::{Field, FieldKind};
+#[cfg(feature = "page")]
+pub(crate) use geometry::MAX_SAFE_INTEGER;
+pub(crate) use geometry::{Geometry, Span, to_u32};
+
+use crate::error::{Code, Error, Result, Rule, Subject};
+use field::{UNSIGNED_BITS, check_names};
+use named::NAMED;
+
+/// The description of a layout. [`Layout::new`] checks it.
+///
+/// ```
+/// use frazil::{Field, Layout, LayoutSpec};
+/// let layout = Layout::new(LayoutSpec {
+///     epoch_ms: 1_704_067_200_000,
+///     tick_ms: 10,
+///     unsigned: false,
+///     fields: vec![Field::time(40), Field::node(8), Field::sequence(15)],
+/// })?;
+/// assert_eq!(layout.plan().ids_per_tick, 32_768);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LayoutSpec {
+    /// Unix milliseconds of tick 0: a safe integer of JavaScript.
+    pub epoch_ms: u64,
+    /// The length of a tick in milliseconds, at least 1.
+    pub tick_ms: u64,
+    /// Whether the fields may use all 64 bits.
+    pub unsigned: bool,
+    /// The fields, from the most to the least significant.
+    pub fields: Vec<Field>,
+}
+
+/// The capacity of a layout: for choosing widths, and for telling when the time field runs out.
+///
+/// ```
+/// let plan = frazil::Layout::named("twitter")?.plan();
+/// assert_eq!(plan.last_ms, 3_487_858_230_208); // 2080-07-10T17:30:30.208Z
+/// assert_eq!((plan.nodes, plan.ids_per_tick), (1024, 4096));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Unix milliseconds of the last tick: the last time an ID can carry.
+    pub last_ms: u64,
+    /// Unix milliseconds of the last tick whose IDs are positive in a signed 64-bit column. `None` if a node, clock or sequence
+    /// field holds the sign bit: then the sign depends on that field and not on the time.
+    pub signed_until_ms: Option<u64>,
+    /// Whether the IDs of one generator strictly increase: time above clock above sequence.
+    pub ordered: bool,
+    /// How many node ids there are; 1 without a node field.
+    pub nodes: u64,
+    /// How many IDs one node can issue in a tick.
+    pub ids_per_tick: u64,
+}
+
+/// What the 64 bits of an ID mean: fields in order, the epoch, and the length of a tick.
+///
+/// ```
+/// use frazil::Layout;
+/// let id = Layout::named("discord")?.decode(175_928_847_299_117_063)?;
+/// assert_eq!(id.timestamp_ms, 1_462_015_105_796); // 2016-04-30T11:18:25.796Z
+/// assert_eq!((id.node, id.sequence), (Some(32), 7)); // worker 1, process 0
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    spec: LayoutSpec,
+    pub(crate) geometry: Geometry,
+}
+
+impl Layout {
+    /// Makes a layout from its description, which is checked.
+    ///
+    /// # Errors
+    /// `INVALID_LAYOUT` if a rule is broken: one time and one sequence field, at most one clock field, widths within 63 bits (64
+    /// if `unsigned`), a node id of at most 32 bits, a last tick that a `Date` can hold, and distinct names for node parts only.
+    /// The error names the field and the rule.
+    ///
+    /// ```
+    /// use frazil::{Field, Layout, LayoutSpec, Rule};
+    /// let fields = vec![Field::time(41), Field::node(11), Field::sequence(12)];
+    /// let error = Layout::new(LayoutSpec { epoch_ms: 0, tick_ms: 1, unsigned: false, fields }).unwrap_err();
+    /// assert_eq!((error.rule(), error.value()), (Rule::Width, Some(64)));
+    /// ```
+    pub fn new(spec: LayoutSpec) -> Result<Self> {
+        check_names(&spec.fields)?;
+        let fields: Vec<_> = spec.fields.iter().map(|field| (field.kind, field.bits)).collect();
+        let geometry = Geometry::new(spec.epoch_ms, spec.tick_ms, spec.unsigned, &fields)?;
+        Ok(Self { spec, geometry })
+    }
+
+    /// A layout by its name.
+    ///
+    /// # Errors
+    /// `INVALID_LAYOUT` for a name that is none of [`Layout::names`].
+    ///
+    /// ```
+    /// let baidu = frazil::Layout::named("baidu")?;
+    /// assert_eq!(baidu.plan().last_ms, 1_732_109_055_000); // 2024-11-20T13:24:15Z
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn named(name: &str) -> Result<Self> {
+        let refuse = Error::bad_input(Code::InvalidLayout, Subject::Layout, Rule::KnownLayout);
+        let (_, epoch_ms, tick_ms, unsigned, fields) = NAMED.iter().find(|row| row.0 == name).ok_or(refuse)?;
+        Self::new(LayoutSpec { epoch_ms: *epoch_ms, tick_ms: *tick_ms, unsigned: *unsigned, fields: fields.to_vec() })
+    }
+
+    /// The names that [`Layout::named`] knows.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::names().next(), Some("default"));
+    /// ```
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|row| row.0)
+    }
+
+    /// The description that the layout was made from.
+    ///
+    /// ```
+    /// use frazil::{Layout, LayoutSpec};
+    /// let twitter = Layout::named("twitter")?;
+    /// let ours = Layout::new(LayoutSpec { epoch_ms: 1_609_459_200_000, ..twitter.spec() })?;
+    /// assert_eq!(ours.plan().last_ms, 3_808_482_455_551);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn spec(&self) -> LayoutSpec {
+        self.spec.clone()
+    }
+
+    /// The fields, from the most to the least significant.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("default")?.fields().len(), 3);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn fields(&self) -> &[Field] {
+        &self.spec.fields
+    }
+
+    /// How many bits the layout uses.
+    ///
+    /// ```
+    /// assert_eq!(frazil::Layout::named("safe53")?.bits(), 53);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.spec.fields.iter().map(|field| field.bits).sum()
+    }
+
+    /// The capacity of the layout.
+    ///
+    /// ```
+    /// let plan = frazil::Layout::named("sonyflake")?.plan();
+    /// assert_eq!(plan.nodes, 65_536);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        let g = &self.geometry;
+        let last_ms = g.tick_start_ms(g.time.max());
+        let signed_until_ms = if self.bits() < UNSIGNED_BITS {
+            Some(last_ms)
+        } else if self.spec.fields[0].kind == FieldKind::Time {
+            Some(g.tick_start_ms(g.time.max() >> 1))
+        } else {
+            None
+        };
+        Plan {
+            last_ms,
+            signed_until_ms,
+            ordered: self.ordered(),
+            nodes: 1 << g.node_mask.count_ones(),
+            ids_per_tick: 1 << g.low_bits(),
+        }
+    }
+
+    fn ordered(&self) -> bool {
+        let g = &self.geometry;
+        [g.sequence, g.clock, g.time].iter().filter(|span| span.bits != 0).map(|span| span.shift).is_sorted()
+    }
+}

@@ -1,0 +1,39 @@
+//! The condition of a generator: `health`.
+
+use super::handles::Handles;
+use super::memory::Page;
+use super::slots::slot;
+use crate::clock::millisecond_of;
+use crate::error::Result;
+
+impl Handles {
+    /// Writes the condition of the generator at a time. The status is 0, or that of the refusal that a call would get now.
+    ///
+    /// ```
+    /// # use frazil::page::{Handles, Page};
+    /// assert_eq!(Handles::new().health(&mut Page::new(), 0.0, 0.0), frazil::Code::Closed as u32);
+    /// ```
+    pub fn health(&self, page: &mut Page, handle: f64, now_ms: f64) -> u32 {
+        self.try_health(page, handle, now_ms).unwrap_or_else(|error| self.refuse(page, handle, error))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
+    fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
+        let generator = self.generator(handle)?;
+        let (health, stats) = (generator.health(millisecond_of(now_ms)?), generator.stats());
+        for (at, value) in [
+            (slot::LEAD_MS, health.lead_ms),
+            (slot::WORST_LEAD_MS, stats.worst_lead_ms),
+            (slot::STEPS_BACK, stats.steps_back),
+            (slot::LARGEST_STEP_BACK_MS, stats.largest_step_back_ms),
+            (slot::SWITCHES, stats.switches),
+            (slot::EXTENSIONS, stats.extensions),
+            (slot::END_MS, health.end_ms),
+            (slot::REMAINING_MS, health.remaining_ms),
+            (slot::ENDS_SOON, u64::from(health.ends_soon)),
+        ] {
+            page.numbers[at] = value as f64;
+        }
+        health.refusal.map_or(Ok(0), Err)
+    }
+}

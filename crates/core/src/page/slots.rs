@@ -1,0 +1,171 @@
+//! The slots of the page: a range of numbers for each feature.
+//!
+//! Each feature has a range with room to grow, so a new slot moves no other. To add a slot, give it the next free number of its
+//! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
+//! beside this one.
+
+/// How many floats the page starts with. The ranges below leave 176 to 255 free: for leases and segments.
+pub const NUMBERS: usize = 256;
+
+macro_rules! slots {
+    ($(
+        $(#[doc = $about:literal])+
+        $range:ident = $from:literal..$until:literal {
+            $($(#[doc = $doc:literal])+ $name:ident $([$width:literal])? = $at:literal;)+
+        }
+    )+) => {
+        /// The slots of the page, by name.
+        pub mod slot {
+            $($($(#[doc = $doc])+ pub const $name: usize = $at;)+)+
+        }
+        /// Every slot with its name, for generating the other side's constants.
+        ///
+        /// ```
+        /// assert_eq!(frazil::page::SLOTS[0], ("STATUS", 0));
+        /// ```
+        pub const SLOTS: &[(&str, usize)] = &[$($((stringify!($name), $at),)+)+];
+
+        // The compiler checks that no two slots overlap, and that each lies in its range and each range in the page.
+        const _: () = {
+            let mut end = 0;
+            $(
+                assert!($from >= end, concat!(stringify!($range), " begins inside the range before it"));
+                end = $from;
+                $(
+                    assert!($at >= end, concat!(stringify!($name), " lies inside the slot before it"));
+                    end = $at + 1 $(- 1 + $width)?;
+                )+
+                assert!(end <= $until, concat!(stringify!($range), " is full"));
+                end = $until;
+            )+
+            assert!(end <= NUMBERS, "the page is full");
+        };
+    };
+}
+
+slots! {
+    /// What a reservation writes.
+    RESERVATION = 0..8 {
+        /// Out: the status of the last `next`.
+        STATUS = 0;
+        /// Out: how many IDs were written.
+        COUNT = 1;
+        /// Out: the first Unix millisecond of the clock's tick.
+        VALID_FROM_MS = 2;
+        /// Out: the first Unix millisecond after the clock's tick.
+        VALID_UNTIL_MS = 3;
+    }
+    /// What a refused call writes.
+    REFUSAL = 8..16 {
+        /// Out: milliseconds until a stalled call can succeed.
+        RETRY_AFTER_MS = 8;
+        /// Out: the number of the subject an error is about.
+        SUBJECT = 9;
+        /// Out: the number of the rule that was broken.
+        RULE = 10;
+        /// Out: the rule's `{min}`.
+        MIN = 11;
+        /// Out: the rule's `{max}`.
+        MAX = 12;
+        /// Out: the length in bytes of the text that lies where the IDs do, in UTF-8: what an error says beyond its numbers, or
+        /// what `file` writes.
+        TEXT_BYTES = 13;
+    }
+    /// What opening any generator reads and writes. The layout is last because its fields take the most room.
+    OPENING = 16..128 {
+        /// In: Unix milliseconds of tick 0.
+        EPOCH_MS = 16;
+        /// In: the length of a tick in milliseconds.
+        TICK_MS = 17;
+        /// In: 1 if the layout may use all 64 bits.
+        UNSIGNED = 18;
+        /// In: 1 if a node id was given, as the number in `NODE`.
+        HAS_NODE = 19;
+        /// In: the node id. Out of `local`: the one in force.
+        NODE = 20;
+        /// In: 1 if the node id was given as the word `"none"`.
+        NODE_NONE = 21;
+        /// In: when the process started, in Unix milliseconds; NaN if unknown.
+        START_MS = 22;
+        /// In: 1 for a state of the generator's own.
+        PRIVATE = 23;
+        /// In: 1 if the caller says that no other thread has the node id.
+        UNSHARED = 24;
+        /// In: 1 if `MAX_LEAD_MS` was given.
+        HAS_MAX_LEAD_MS = 25;
+        /// In and out: how far the generator may run ahead of the clock.
+        MAX_LEAD_MS = 26;
+        /// In: 1 if `MAX_WAIT_MS` was given.
+        HAS_MAX_WAIT_MS = 27;
+        /// In and out: how long a call may wait in all.
+        MAX_WAIT_MS = 28;
+        /// In: 1 if `MAX_ASYNC_WAIT_MS` was given.
+        HAS_MAX_ASYNC_WAIT_MS = 29;
+        /// In and out: how long an asynchronous call may wait in all.
+        MAX_ASYNC_WAIT_MS = 30;
+        /// In: the number of the start of the sequence, as in [`STARTS`](crate::page::STARTS).
+        SEQUENCE_START = 31;
+        /// In: 1 if `KEY` holds a key. The next call whose state needs a key takes it and sets this to 0.
+        HAS_KEY = 32;
+        /// In: the first of four numbers of 32 bits that make a key.
+        KEY[4] = 33;
+        /// Out: the handle of the generator that was opened.
+        HANDLE = 37;
+        /// Out: the largest block worth reserving ahead of use.
+        MAX_BLOCK = 38;
+        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`.
+        WAIT_MS = 39;
+        /// In: how many fields the layout has.
+        FIELD_COUNT = 40;
+        /// In: the first of up to 35 pairs (kind, bits), with kinds as in [`KINDS`](crate::page::KINDS).
+        FIELDS[70] = 41;
+    }
+    /// What `health` writes.
+    HEALTH = 128..144 {
+        /// Out: how far the current tick lies ahead of the clock, in milliseconds.
+        LEAD_MS = 128;
+        /// Out: the largest lead of an ID over the clock.
+        WORST_LEAD_MS = 129;
+        /// Out: how often a reading of the clock was earlier than the one before it.
+        STEPS_BACK = 130;
+        /// Out: the largest of these steps.
+        LARGEST_STEP_BACK_MS = 131;
+        /// Out: how often the clock went back and the state switched to another clock id.
+        SWITCHES = 132;
+        /// Out: the last millisecond of the time field.
+        END_MS = 133;
+        /// Out: how long until then.
+        REMAINING_MS = 134;
+        /// Out: 1 if that is less than a year.
+        ENDS_SOON = 135;
+        /// Out: how often a call first had the window extended.
+        EXTENSIONS = 136;
+    }
+    /// What `local` reads in addition to what opening reads, and what `file` writes.
+    LOCAL = 144..176 {
+        /// In: the length in bytes of the directory, in UTF-8 at the start of the IDs; NaN if none was given.
+        DIR_BYTES = 144;
+        /// In: the same for the scope, whose text follows that of the directory.
+        SCOPE_BYTES = 145;
+        /// In: the same for the file system that the caller declares safe, whose text follows that of the scope.
+        FILE_SYSTEM_BYTES = 146;
+        /// In: 1 if `START_WAIT_MS` was given.
+        HAS_START_WAIT_MS = 147;
+        /// In: how long may pass before the first ID.
+        START_WAIT_MS = 148;
+        /// Out of `file`: the time up to which IDs are reserved on disk, in Unix milliseconds.
+        CEILING_MS = 149;
+        /// Out of `file`: how many attachments the file has; NaN if the platform cannot tell.
+        ATTACHED = 150;
+        /// Out of `file`: how often this process raised the ceiling.
+        RAISES = 151;
+        /// Out of `file`: how far the clock is ahead of the time that is trusted instead.
+        DISTRUSTED_MS = 152;
+        /// Out of `file`: how many of the bytes of text are the path; the rest are the file system.
+        PATH_BYTES = 153;
+        /// Out of `file`: 1 if the mapped state is locked in memory.
+        LOCKED = 154;
+        /// Out of `file`: 1 if a directory above the file is unreadable.
+        BLIND = 155;
+    }
+}

@@ -1,0 +1,126 @@
+//! What a generator counts, and its condition at a time.
+//!
+//! The counters belong to a generator and not to its state, so that counting adds no contention between generators on one state.
+//! Each clone of a generator starts at 0.
+
+use crate::error::Error;
+use crate::sync::{AtomicU64, Ordering};
+
+/// What a generator has counted so far. Each clone of a generator counts for itself.
+///
+/// ```
+/// # use frazil::{GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// let clock = ManualClock::new(1_720_000_000_000);
+/// let ids = Generator::private(&Layout::named("multi-clock")?, GeneratorOptions::new(Node::Id(7)))?;
+/// ids.next(&clock)?;
+/// clock.set_ms(1_720_000_000_000 - 3_600_000);
+/// ids.next(&clock)?;
+/// let stats = ids.stats();
+/// assert_eq!((stats.issued, stats.switches), (2, 1));
+/// assert_eq!((stats.steps_back, stats.largest_step_back_ms), (1, 3_600_000));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How many IDs were reserved.
+    pub issued: u64,
+    /// How many calls were refused with a time to wait: `CLOCK_BACKWARD`, `SEQUENCE_EXHAUSTED` and `LEASE_EXPIRED`.
+    pub stalls: u64,
+    /// How often the clock went back and the state switched to another clock id.
+    pub switches: u64,
+    /// How often a reading of the clock was earlier than the reading before it.
+    pub steps_back: u64,
+    /// The largest of these steps, in milliseconds.
+    pub largest_step_back_ms: u64,
+    /// The largest lead of an ID over the clock, in milliseconds.
+    pub worst_lead_ms: u64,
+    /// How often a call first had its [`Keeper`](crate::Keeper) extend the window.
+    pub extensions: u64,
+}
+
+/// The condition of a generator at a time.
+///
+/// ```
+/// # use frazil::{Code, GeneratorOptions, Generator, Layout, ManualClock, Node};
+/// let clock = ManualClock::new(1_720_000_000_000);
+/// let ids = Generator::private(&Layout::named("default")?, GeneratorOptions::new(Node::Id(7)))?;
+/// ids.next(&clock)?;
+/// let health = ids.health(1_720_000_000_000 - 60_000);
+/// assert_eq!(health.lead_ms, 60_000);
+/// assert_eq!(health.refusal.map(|error| (error.code(), error.retry_after_ms())), Some((Code::ClockBackward, 59_990)));
+/// assert!(!health.ends_soon); // the time field lasts until 2093
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Health {
+    /// The last millisecond that the time field can hold.
+    pub end_ms: u64,
+    /// How long until then; 0 afterwards.
+    pub remaining_ms: u64,
+    /// Whether `remaining_ms` is less than [`ENDS_SOON_MS`].
+    pub ends_soon: bool,
+    /// How far the start of the current tick lies ahead of the clock.
+    pub lead_ms: u64,
+    /// The error that a call would be refused with now, or `None` if a call would succeed.
+    pub refusal: Option<Error>,
+}
+
+/// How long before the end of the time field [`Health`] warns: 365 days, in milliseconds.
+///
+/// ```
+/// assert_eq!(frazil::ENDS_SOON_MS, 31_536_000_000);
+/// ```
+pub const ENDS_SOON_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+
+/// The atomics that [`Stats`] is read from.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    /// The last reading of the clock.
+    pub(crate) read_ms: AtomicU64,
+    pub(crate) issued: AtomicU64,
+    pub(crate) stalls: AtomicU64,
+    pub(crate) switches: AtomicU64,
+    pub(crate) steps_back: AtomicU64,
+    pub(crate) largest_step_back_ms: AtomicU64,
+    pub(crate) worst_lead_ms: AtomicU64,
+    pub(crate) extensions: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            read_ms: zero(),
+            issued: zero(),
+            stalls: zero(),
+            switches: zero(),
+            steps_back: zero(),
+            largest_step_back_ms: zero(),
+            worst_lead_ms: zero(),
+            extensions: zero(),
+        }
+    }
+
+    /// Records a reading of the clock. `before_ms` is the reading that was recorded before this one was taken.
+    pub(crate) fn read(&self, before_ms: u64, now_ms: u64) {
+        if now_ms != before_ms {
+            self.read_ms.store(now_ms, Ordering::Release);
+        }
+        if now_ms < before_ms {
+            self.steps_back.fetch_add(1, Ordering::Relaxed);
+            self.largest_step_back_ms.fetch_max(before_ms - now_ms, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn issued(&self, count: usize, lead_ms: u64, switched: bool) {
+        self.issued.fetch_add(count as u64, Ordering::Relaxed);
+        if lead_ms > self.worst_lead_ms.load(Ordering::Relaxed) {
+            self.worst_lead_ms.fetch_max(lead_ms, Ordering::Relaxed);
+        }
+        if switched {
+            self.switches.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
