@@ -1,9 +1,9 @@
-// Bad input, and what each must be answered with. Knows no test runner: `input.test.mjs` checks every row, and runs this
+// Bad input, and what each must be answered with. Knows no test runner: `bad-input.test.mjs` checks every row, and runs this
 // file in a process of the other backend to compare the messages.
 import { inspect } from "node:util";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { rules } from "../vectors/tables.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
 
 /** Where the scripted clock stands. */
 export const start = 1_780_000_000_000;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { ClockError, ConfigError, DecodeError, FrazilError, Snowflake } from "frazil";
 import * as decoder from "frazil/decode";
-import { errorOf, messages, refusals, start, subject } from "./refusals.mjs";
+import { errorOf, messages, refusals, start, subject } from "./bad-input.mjs";
 
 const { backend } = new Snowflake({ node: 0 });
 const classes = {
@@ -78,7 +78,7 @@ test("the checker catches a wrong answer, an ID that was issued, and a call that
 test("both backends say the same, word for word", async (t) => {
   const other = backend === "native" ? "wasm" : "native";
   const env = { ...process.env, FRAZIL_BACKEND: other };
-  const file = new URL("refusals.mjs", import.meta.url).pathname;
+  const file = new URL("bad-input.mjs", import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env, maxBuffer: 2 ** 26 });
   const theirs = JSON.parse(stdout);
   if (/NATIVE_REQUIRED/.test(Object.values(theirs)[0])) return t.skip("no native addon for this machine");

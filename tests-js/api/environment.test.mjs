@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { repeats } from "./broken.mjs";
-import { copyPackage, inProcess } from "./copy.mjs";
-import { backend, from, native, port, positions, scripted, start, times } from "./scripted.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { copyPackage, inProcess } from "./package-copy.mjs";
+import { backend, from, native, port, positions, scripted, start, times } from "./scripted-clock.mjs";
 
 const require = createRequire(import.meta.url);
 

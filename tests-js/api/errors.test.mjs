@@ -7,7 +7,7 @@ import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
-import { copyPackage } from "./copy.mjs";
+import { copyPackage } from "./package-copy.mjs";
 
 const { ClockError, ConfigError, DecodeError, FrazilError, LeaseError, Snowflake } = frazil;
 const require = createRequire(import.meta.url);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { scripted as onClock, start } from "./scripted.mjs";
+import { scripted as onClock, start } from "./scripted-clock.mjs";
 
 /** A generator on a clock of the test's own, and where an ID lies in its time. */
 function scripted(options) {

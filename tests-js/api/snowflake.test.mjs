@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClockError, Layout, Snowflake } from "frazil";
-import { slot } from "../vectors/tables.mjs";
-import { wide } from "../wide.mjs";
-import { repeats } from "./broken.mjs";
-import { CATCH_NUMBERS, inProcess } from "./copy.mjs";
-import { backend, blockSizes, from, increasing, positions, scripted, start, times, tiny } from "./scripted.mjs";
+import { slot } from "../vectors/generated-tables.mjs";
+import { wide } from "../wide-layout.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { CATCH_NUMBERS, inProcess } from "./package-copy.mjs";
+import { backend, blockSizes, from, increasing, positions, scripted, start, times, tiny } from "./scripted-clock.mjs";
 
 // Blocks
 

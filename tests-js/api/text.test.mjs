@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import { ConfigError, DecodeError, FrazilError, Layout, Snowflake } from "frazil";
 import * as text from "frazil/text";
-import { rules } from "../vectors/tables.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
 
 const { base32, base58, base62, bytes, hex } = text;
 const forms = { hex, base32, base58, base62 };

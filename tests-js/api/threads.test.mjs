@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
-import { repeats } from "./broken.mjs";
-import { copyPackage, inProcess } from "./copy.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { copyPackage, inProcess } from "./package-copy.mjs";
 
 const ids = new Snowflake({ node: 0 });
 const native = ids.backend === "native";

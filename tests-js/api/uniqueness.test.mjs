@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Layout, Snowflake } from "frazil";
-import { wide } from "../wide.mjs";
-import { repeats, resetting, wrapping } from "./broken.mjs";
-import { increasing, positions, scripted, start, times } from "./scripted.mjs";
+import { wide } from "../wide-layout.mjs";
+import { repeats, resetting, wrapping } from "./broken-generators.mjs";
+import { increasing, positions, scripted, start, times } from "./scripted-clock.mjs";
 
 const native = new Snowflake({ node: 0 }).backend === "native";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
-import { repeats } from "./broken.mjs";
-import { inProcess } from "./copy.mjs";
-import { from, increasing, positions, scripted, start, times, tiny } from "./scripted.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { inProcess } from "./package-copy.mjs";
+import { from, increasing, positions, scripted, start, times, tiny } from "./scripted-clock.mjs";
 
 // Waiting
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { start } from "../api/scripted.mjs";
+import { start } from "../api/scripted-clock.mjs";
 
 const spec = () => ({
   epochMs: 1704067200000,

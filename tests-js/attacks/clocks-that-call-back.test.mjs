@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { backend, start, tiny } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { backend, start, tiny } from "../api/scripted-clock.mjs";
 
 /** Looks at its state, asks the clock, and then counts. */
 function lookingFirst(now) {

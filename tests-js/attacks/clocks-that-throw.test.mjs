@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockError, ConfigError, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { scripted, start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { scripted, start } from "../api/scripted-clock.mjs";
 
 /** What a clock may throw so as to look like this package: with progress, and with a wait that would help. */
 const thrown = {

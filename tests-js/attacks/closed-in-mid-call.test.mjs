@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { start, tiny } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { start, tiny } from "../api/scripted-clock.mjs";
 
 /**
  * A generator whose clock, at one of its readings, closes it and opens others in its place. `backMs` is how far the first reading

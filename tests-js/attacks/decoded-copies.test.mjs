@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { increasing, start } from "../api/scripted.mjs";
+import { increasing, start } from "../api/scripted-clock.mjs";
 
 const layout = Layout.named("twitter");
 const id = 1541815603606036480n;

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, scripted, start, times, tiny } from "../api/scripted.mjs";
-import { rules } from "../vectors/tables.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { increasing, scripted, start, times, tiny } from "../api/scripted-clock.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
 
 const words = (length) => new BigUint64Array(new ArrayBuffer(8 * length, { maxByteLength: 8 * 2 * length }));
 const ways = {

@@ -1,9 +1,9 @@
 // A signal may be anything that has the methods of one: a subclass, a polyfill, a Proxy. It may make calls itself, and throw.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, scripted, start, times } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
 /** A signal that is made by hand. */
 function handmade(overrides = {}) {

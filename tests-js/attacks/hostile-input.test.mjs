@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { inProcess } from "../api/copy.mjs";
+import { inProcess } from "../api/package-copy.mjs";
 
 test("a key of a million letters is refused without being compared letter by letter", (t) => {
   const { split } = String.prototype;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { repeats } from "../api/broken.mjs";
-import { increasing, scripted, start, times } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
 /** A call for more than its clock gives, so that it waits again and again, and what ends it. */
 function begin(ids, count) {

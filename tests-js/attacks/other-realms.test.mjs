@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createContext, runInContext } from "node:vm";
 import { FrazilError, Layout, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { increasing, start } from "../api/scripted-clock.mjs";
 
 test("with frozen intrinsics everything works", async () => {
   const script = `

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { start } from "../api/scripted-clock.mjs";
 
 /** Runs with names on `Object.prototype`, and takes them away again before anything else runs. */
 function polluted(names, work) {

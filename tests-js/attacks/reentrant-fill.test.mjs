@@ -2,9 +2,9 @@
 // User code that runs between taking IDs and counting them as taken gets the same IDs again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, scripted, start, times } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inProcess } from "../api/package-copy.mjs";
+import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
 /** A generator with a block, so that a fill takes from that first, and all IDs that anybody got. */
 function collected(options) {

@@ -1,6 +1,6 @@
 // One of several processes that mint at once: says when it is ready, begins when it is told to, and says how many IDs it made.
 import { Snowflake } from "frazil";
-import { wide } from "../wide.mjs";
+import { wide } from "../wide-layout.mjs";
 
 const { dir, ms } = JSON.parse(process.argv[2]);
 const ids =

@@ -7,7 +7,7 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** IDs a second that so many processes make together, for some time at once; on a state file where there is a directory. */
 async function rate(processes, dir, ms = 400) {
-  const children = Array.from({ length: processes }, () => fork(path("fill.mjs"), [JSON.stringify({ dir, ms })]));
+  const children = Array.from({ length: processes }, () => fork(path("fill-main.mjs"), [JSON.stringify({ dir, ms })]));
   const said = () => Promise.all(children.map(async (child) => (await once(child, "message"))[0]));
   await said();
   const counts = said();
@@ -17,7 +17,9 @@ async function rate(processes, dir, ms = 400) {
 
 /** Milliseconds from the start of a process to its first ID. */
 function firstId(...args) {
-  const { stdout, signal, stderr } = spawnSync(process.execPath, [path("start.mjs"), ...args], { encoding: "utf8" });
+  const { stdout, signal, stderr } = spawnSync(process.execPath, [path("first-id-main.mjs"), ...args], {
+    encoding: "utf8",
+  });
   if (signal !== "SIGKILL") throw new Error(`no first ID: ${stderr}`);
   return Number(stdout);
 }

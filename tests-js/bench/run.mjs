@@ -8,7 +8,7 @@ import { Layout, Snowflake } from "frazil";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
-import { wide } from "../wide.mjs";
+import { wide } from "../wide-layout.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
 
 const ROUNDS = 15;

@@ -49,7 +49,7 @@ async function mint(task) {
     DONT_FAKE_MONOTONIC: "1",
     FRAZIL_BACKEND: "native",
   };
-  const script = fileURLToPath(new URL("mint.mjs", import.meta.url));
+  const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
   const argument = JSON.stringify({ most: 200_000, ...task, out });
   const { stdout } = await promisify(execFile)(process.execPath, [script, argument], { env });
   const bytes = readFileSync(out);

@@ -5,7 +5,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Snowflake } from "frazil";
-import { resetting } from "../api/broken.mjs";
+import { resetting } from "../api/broken-generators.mjs";
 
 /** Mints until the gate closes: the IDs, the codes of refusals, and what the generator says of itself. */
 function mint({ gate, layout, broken, most }) {

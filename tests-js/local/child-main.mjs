@@ -1,4 +1,4 @@
-// A process that does what its parent says: opens, mints, closes. `started.mjs` is the other side.
+// A process that does what its parent says: opens, mints, closes. `child-process.mjs` is the other side.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { Snowflake } from "frazil";
 

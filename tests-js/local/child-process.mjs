@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-const program = fileURLToPath(new URL("commanded.mjs", import.meta.url));
+const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
 const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
 const namespaces = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
@@ -30,11 +30,11 @@ let files = 0;
 const newFile = (name) => join(folder, `${name}-${++files}`);
 
 let library;
-/** The faults of `system.c`, compiled. */
+/** The faults of `injected-faults.c`, compiled. */
 function system() {
   if (library === undefined) {
-    library = join(folder, "system.so");
-    const source = fileURLToPath(new URL("system.c", import.meta.url));
+    library = join(folder, "injected-faults.so");
+    const source = fileURLToPath(new URL("injected-faults.c", import.meta.url));
     execFileSync("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source]);
   }
   return library;

@@ -21,11 +21,11 @@ import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ConfigError, Layout, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { place } from "./place.mjs";
-import { boot, clocks, disk, start, until, withDisks, withMounts, written } from "./started.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { boot, clocks, disk, start, until, withDisks, withMounts, written } from "./child-process.mjs";
 import { COPY, ceilingOf, flip, HEADER, LENGTH, LIVE, RECORDS, transplant } from "./state-file.mjs";
+import { place } from "./temp-dir.mjs";
 
 const timestampOf = (id) => Layout.named("default").timestampOf(id);
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);

@@ -8,12 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ConfigError, Layout, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { rules } from "../vectors/tables.mjs";
-import { place, shared } from "./place.mjs";
-import { boot, pause, start, until, withMounts } from "./started.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
+import { boot, pause, start, until, withMounts } from "./child-process.mjs";
 import { ceilingOf, keyOf, sip } from "./state-file.mjs";
+import { place, shared } from "./temp-dir.mjs";
 
 const times = (count, call) => Array.from({ length: count }, (_, at) => call(at));
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);

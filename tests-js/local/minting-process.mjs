@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const script = fileURLToPath(new URL("minter.mjs", import.meta.url));
+const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
 
 /** A folder of a test's own, on a disk. Goes when the test is over, after what `before` does. */
 export function folder(t, name, before = () => {}) {

@@ -13,8 +13,8 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tools } from "../../scripts/tools.mjs";
-import { count } from "./collector.mjs";
-import { folder, minter, numbers } from "./fleet.mjs";
+import { count } from "./count-repeats.mjs";
+import { folder, minter, numbers } from "./minting-process.mjs";
 import { overwrite, PLACES, records } from "./state-file.mjs";
 
 const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });

@@ -6,12 +6,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { mounted, run } from "./mounted.mjs";
-import { place } from "./place.mjs";
-import { disk, start, until, withDisks, withMounts, written } from "./started.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { disk, start, until, withDisks, withMounts, written } from "./child-process.mjs";
+import { mounted, run } from "./mounted-image.mjs";
 import { ceilingOf, overwrite, PLACES, records } from "./state-file.mjs";
+import { place } from "./temp-dir.mjs";
 
 const layout = "edge";
 const timestampOf = (id) => Layout.named(layout).timestampOf(id);

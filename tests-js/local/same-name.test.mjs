@@ -8,12 +8,12 @@ import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, statSync } from
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { mounted, run } from "./mounted.mjs";
-import { place, shared } from "./place.mjs";
-import { boot, clocks, pause, start, until, withDisks, withMounts, written } from "./started.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { boot, clocks, pause, start, until, withDisks, withMounts, written } from "./child-process.mjs";
+import { mounted, run } from "./mounted-image.mjs";
 import { ceilingOf } from "./state-file.mjs";
+import { place, shared } from "./temp-dir.mjs";
 
 /** Starts so many processes. */
 const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, () => start(t, machine)));

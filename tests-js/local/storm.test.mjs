@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { count } from "./collector.mjs";
-import { folder, minter, numbers } from "./fleet.mjs";
+import { count } from "./count-repeats.mjs";
+import { folder, minter, numbers } from "./minting-process.mjs";
 
 const seconds = Number(process.env.FRAZIL_STORM_S ?? 20);
 const PROCESSES = 8;

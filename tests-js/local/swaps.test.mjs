@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { mounted } from "./mounted.mjs";
-import { place } from "./place.mjs";
-import { clocks, pause, start, until, withDisks, withMounts, written } from "./started.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { clocks, pause, start, until, withDisks, withMounts, written } from "./child-process.mjs";
+import { mounted } from "./mounted-image.mjs";
+import { place } from "./temp-dir.mjs";
 
 const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, () => start(t, machine)));
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
-import { consumer, emptyFolder, hasAddon, node, pack, root, run } from "./packed.mjs";
+import { consumer, emptyFolder, hasAddon, node, pack, root, run } from "./tarballs.mjs";
 
 const EXPORTS = "ClockError ConfigError DecodeError FrazilError Layout LeaseError Snowflake";
 const native = { skip: !hasAddon && "there is no native addon for this machine" };

@@ -1,6 +1,6 @@
 // What goes into the tarballs: their files, their manifests, their types, their notices.
 //
-// After a change on purpose: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/published.test.mjs
+// After a change on purpose: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { test } from "node:test";
 import * as esbuild from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { emptyFolder, hasAddon, pack, root, run } from "./packed.mjs";
+import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
 
 /** Compares with a committed text, or writes it where that is asked for. */
 function snapshot(name, actual) {
   const path = join(root, "tests-js/packaging", name);
   if (process.env.UPDATE_SNAPSHOTS) writeFileSync(path, actual);
-  const mend = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/published.test.mjs";
+  const mend = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs";
   assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is right: ${mend}`);
 }
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { unwrap } from "./report.mjs";
+import { unwrap } from "./json-result.mjs";
 
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -37,11 +37,11 @@ export async function bundle(entries, options) {
 // For a process the package stays an import: which of its entries is taken is up to the runtime.
 const processes = { platform: "node", external: ["frazil", "frazil/decode", "frazil/text"] };
 
-/** Runs `process.mjs` in a runtime that is a process: the program, what stands before and after the file, and the backend. */
+/** Runs `process-main.mjs` in a runtime that is a process: the program, what stands before and after the file, and the backend. */
 export async function inProcess(program, { before = [], after = [], env = {} } = {}) {
-  const folder = await bundle(["process.mjs"], processes);
+  const folder = await bundle(["process-main.mjs"], processes);
   const { FRAZIL_BACKEND: _, ...inherited } = process.env;
-  const args = [...before, `${folder}/process.mjs`, `${folder}/state`, ...after];
+  const args = [...before, `${folder}/process-main.mjs`, `${folder}/state`, ...after];
   const { stdout, stderr, status, error } = spawnSync(program, args, {
     encoding: "utf8",
     env: { ...inherited, ...env },
@@ -57,6 +57,6 @@ let counts;
 
 /** How many cases the vectors have: as this Node counts them. */
 export async function expectedCounts() {
-  counts ??= (await import(`${await bundle(["everywhere.mjs"], processes)}/everywhere.mjs`)).checkVectors();
+  counts ??= (await import(`${await bundle(["checks.mjs"], processes)}/checks.mjs`)).checkVectors();
   return counts;
 }

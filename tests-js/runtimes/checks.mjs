@@ -11,7 +11,7 @@ import ranges from "../../crates/core/vectors/ranges.json";
 import texts from "../../crates/core/vectors/text.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
 import * as page from "../../npm/frazil/src/generated/page.ts";
-import { repeats, wrapping } from "../api/broken.mjs";
+import { repeats, wrapping } from "../api/broken-generators.mjs";
 import {
   checkDecoder,
   checkErrors,

@@ -2,8 +2,8 @@
 // for a state file. With the argument `require` it also loads the package by `require`.
 import { createRequire } from "node:module";
 import * as frazil from "frazil";
-import { checkMinting, checkVectors } from "./everywhere.mjs";
-import { report } from "./report.mjs";
+import { checkMinting, checkVectors } from "./checks.mjs";
+import { report } from "./json-result.mjs";
 
 function isOne() {
   const required = createRequire(import.meta.url)("frazil");

@@ -1,7 +1,7 @@
 // A line of Node: both backends, by import and by require.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { expectedCounts, inProcess } from "./host.mjs";
+import { expectedCounts, inProcess } from "./bundle-and-run.mjs";
 
 export function testNode(name, program) {
   for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {

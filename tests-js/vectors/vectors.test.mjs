@@ -14,7 +14,7 @@ import {
   checkRanges,
   checkText,
 } from "./check.mjs";
-import { errors, slot } from "./tables.mjs";
+import { errors, slot } from "./generated-tables.mjs";
 
 const folder = new URL("../../crates/core/vectors/", import.meta.url);
 const checked = new Set();
@@ -47,7 +47,7 @@ test("text", (t) => t.diagnostic(`${checkText(text, vectors("text"))} cases`));
 test("no file of vectors is left out, here or in the runtimes", () => {
   const files = readdirSync(folder).sort();
   assert.deepEqual([...checked].sort(), files);
-  const everywhere = readFileSync(new URL("../runtimes/everywhere.mjs", import.meta.url), "utf8");
+  const everywhere = readFileSync(new URL("../runtimes/checks.mjs", import.meta.url), "utf8");
   const imported = [...everywhere.matchAll(/^import (\w+) from "\.\.\/\.\.\/crates\/core\/vectors\/(.+)";$/gm)];
   assert.deepEqual(imported.map(([, , file]) => file).sort(), files);
   for (const [, name] of imported) assert.match(everywhere, new RegExp(`: check\\w+\\(.*\\b${name}\\b.*\\),`), name);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { needsAddon, root as ROOT } from "./started.mjs";
+import { needsAddon, root as ROOT } from "./node-process.mjs";
 
 /** Calls at each distance from the end of the stack, in steps of a word, and what the generator gives afterwards. */
 const script = `

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { copyPackage, copyPackageWithAddon, entry, inProcess, needsLinux, repeats } from "./started.mjs";
+import { copyPackage, copyPackageWithAddon, entry, inProcess, needsLinux, repeats } from "./node-process.mjs";
 
 const packaged = JSON.stringify(entry);
 

@@ -3,9 +3,9 @@ import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { copyPackage, installed, inProcess as run } from "../../api/copy.mjs";
+import { copyPackage, installed, inProcess as run } from "../../api/package-copy.mjs";
 
-export { repeats } from "../../api/broken.mjs";
+export { repeats } from "../../api/broken-generators.mjs";
 export { copyPackage };
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -1,8 +1,8 @@
 // The page of numbers is memory that the addon writes to: whatever JavaScript does, it must stay the addon's to write to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slot } from "../../vectors/tables.mjs";
-import { inProcess, needsAddon } from "./started.mjs";
+import { slot } from "../../vectors/generated-tables.mjs";
+import { inProcess, needsAddon } from "./node-process.mjs";
 
 /** Takes every buffer away that can be taken, then fills the memory that is free with a pattern. */
 const TAKE = `

@@ -2,7 +2,7 @@
 // The mark of WebAssembly lies in process.env, which is the program's: it may be replaced by a copy, frozen, or swept clean.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { entry, inProcess, needsLinux, repeats } from "./started.mjs";
+import { entry, inProcess, needsLinux, repeats } from "./node-process.mjs";
 
 const worker = `
   const { parentPort, workerData } = require("node:worker_threads");

@@ -1,7 +1,7 @@
 // Realms of one thread, as vm contexts (and Jest) make them: each loads the package anew.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entry, inProcess, needsAddon, repeats } from "./started.mjs";
+import { entry, inProcess, needsAddon, repeats } from "./node-process.mjs";
 
 /** `realm()` gives the package as loaded in a vm context of its own, and the context. */
 const REALMS = `

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
-import { place } from "../../local/place.mjs";
-import { pause, start } from "../../local/started.mjs";
-import { needsLinux } from "./started.mjs";
+import { pause, start } from "../../local/child-process.mjs";
+import { place } from "../../local/temp-dir.mjs";
+import { needsLinux } from "./node-process.mjs";
 
 test("four openings that wait hold no file system call of the process", needsLinux, async (t) => {
   const [dir, paused] = [place(), pause()];

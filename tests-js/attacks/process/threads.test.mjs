@@ -1,8 +1,8 @@
 // Threads that end in the middle of a call, and memory that another thread writes to while the addon does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slot } from "../../vectors/tables.mjs";
-import { entry, inProcess, needsAddon } from "./started.mjs";
+import { slot } from "../../vectors/generated-tables.mjs";
+import { entry, inProcess, needsAddon } from "./node-process.mjs";
 
 /** Four threads at a time mint in a loop and are terminated, while the main thread mints too. Counts IDs and repeats. */
 const terminated = (own) => `

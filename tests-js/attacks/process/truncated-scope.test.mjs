@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { entry, inProcess, needsLinux } from "./started.mjs";
+import { entry, inProcess, needsLinux } from "./node-process.mjs";
 
 test("a scope that has no room behind a long directory is refused, and not cut off", needsLinux, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "frazil-cut-off-"));

@@ -1,7 +1,7 @@
 // WebAssembly that was stopped inside a call: it says so, and what the collector finds afterwards must not end the process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entry, inProcess } from "./started.mjs";
+import { entry, inProcess } from "./node-process.mjs";
 
 /** Makes the module's memory rubbish, so that its next call ends in a trap; then collects a generator that minted. */
 const script = `

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
-import { expectedCounts, inProcess } from "../host.mjs";
+import { expectedCounts, inProcess } from "../bundle-and-run.mjs";
 
 for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {
   test(`Bun: vectors and minting, backend ${backend}, and require gives what import gives`, async () => {

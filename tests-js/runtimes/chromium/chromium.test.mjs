@@ -1,13 +1,13 @@
 // Chromium: a page, a dedicated worker, and pages whose policy forbids WebAssembly or allows it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { bundle, expectedCounts } from "../host.mjs";
-import { unwrap } from "../report.mjs";
+import { bundle, expectedCounts } from "../bundle-and-run.mjs";
+import { unwrap } from "../json-result.mjs";
 import { startBrowser } from "./browser.mjs";
 
 let browser;
 before(async () => {
-  const entries = ["page", "thread", "thread-worker", "policy"].map((name) => `chromium/${name}.mjs`);
+  const entries = ["page", "worker-page", "worker-main", "csp-page"].map((name) => `chromium/${name}.mjs`);
   browser = await startBrowser(await bundle(entries, { conditions: ["browser"] }));
 });
 after(() => browser?.close());
@@ -36,7 +36,7 @@ test("a page: vectors and minting", async () => {
 });
 
 test("a dedicated worker: vectors and minting", async () => {
-  const { isolated, ...answer } = await quietly("thread");
+  const { isolated, ...answer } = await quietly("worker-page");
   const { vectors, minting } = unwrap(answer);
   assert.equal(isolated, false);
   assert.deepEqual(vectors, await expectedCounts());
@@ -45,7 +45,7 @@ test("a dedicated worker: vectors and minting", async () => {
 
 test("a dedicated worker of a cross-origin isolated page can block: next waits and is not refused", async () => {
   const headers = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
-  const { isolated, ...answer } = await quietly("thread", headers);
+  const { isolated, ...answer } = await quietly("worker-page", headers);
   const { minting } = unwrap(answer);
   assert.equal(isolated, true);
   assert.deepEqual(minting.refusals, []);
@@ -60,7 +60,7 @@ const decoded = {
 };
 
 test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAILABLE with its cause", async () => {
-  const { answer, complaints } = await browser.open("policy", { "content-security-policy": "script-src 'self'" });
+  const { answer, complaints } = await browser.open("csp-page", { "content-security-policy": "script-src 'self'" });
   const { evaluates, refused, minting, ...works } = unwrap(answer);
   assert.equal(evaluates, false, "the policy must be in force");
   assert.deepEqual(works, decoded);
@@ -74,7 +74,7 @@ test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAI
 });
 
 test("script-src 'self' 'wasm-unsafe-eval': minting works", async () => {
-  const { evaluates, refused, minting, ...works } = await quietly("policy", {
+  const { evaluates, refused, minting, ...works } = await quietly("csp-page", {
     "content-security-policy": "script-src 'self' 'wasm-unsafe-eval'",
   });
   assert.equal(evaluates, false, "the policy must be in force");

@@ -2,8 +2,8 @@
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { base62 } from "frazil/text";
-import { checkMinting } from "../everywhere.mjs";
-import { report } from "../report.mjs";
+import { checkMinting } from "../checks.mjs";
+import { report } from "../json-result.mjs";
 
 /** Whether the policy is in force: a page that may make functions from text has none. */
 function evaluates() {

@@ -1,8 +1,8 @@
 // A page that mints in a dedicated worker.
-import { report } from "../report.mjs";
+import { report } from "../json-result.mjs";
 
 globalThis.answer = report(async () => {
-  const worker = new Worker("/thread-worker.mjs", { type: "module" });
+  const worker = new Worker("/worker-main.mjs", { type: "module" });
   const answer = await new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
-import { expectedCounts, inProcess, root } from "../host.mjs";
+import { expectedCounts, inProcess, root } from "../bundle-and-run.mjs";
 
 // Its cache stays in the repository, and it asks nobody for a newer version.
 const env = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };

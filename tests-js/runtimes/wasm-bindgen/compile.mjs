@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { bundle, root } from "../host.mjs";
+import { bundle, root } from "../bundle-and-run.mjs";
 
 /** How many tests the file has: none may be lost on the way to a runtime. */
 export const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(

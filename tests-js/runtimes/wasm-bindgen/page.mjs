@@ -1,10 +1,10 @@
 // Runs the tests on a page, and then in a dedicated worker.
-import { report } from "../report.mjs";
-import { runTests } from "./harness.mjs";
+import { report } from "../json-result.mjs";
+import { runTests } from "./run-tests.mjs";
 
 globalThis.answer = report(async () => {
   const bytes = await (await fetch("/tests.wasm")).arrayBuffer();
-  const worker = new Worker("/thread-worker.mjs", { type: "module" });
+  const worker = new Worker("/worker-main.mjs", { type: "module" });
   const inWorker = new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = ({ message }) => reject(new Error(message));

@@ -2,9 +2,9 @@
 // names what to do by its path and gets a report.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { wrapping } from "../../api/broken.mjs";
-import { checkMinting, checkVectors, collect, summaryOf } from "../everywhere.mjs";
-import { report } from "../report.mjs";
+import { wrapping } from "../../api/broken-generators.mjs";
+import { checkMinting, checkVectors, collect, summaryOf } from "../checks.mjs";
+import { report } from "../json-result.mjs";
 
 /** What a call throws, as JSON can carry it. */
 function refusal(call) {

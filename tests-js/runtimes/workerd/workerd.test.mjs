@@ -8,8 +8,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { bundle, expectedCounts } from "../host.mjs";
-import { unwrap } from "../report.mjs";
+import { bundle, expectedCounts } from "../bundle-and-run.mjs";
+import { unwrap } from "../json-result.mjs";
 
 /** The first workerd whose `Date.now()` is 0 at module scope, as it is in production (EDGE, result 6). */
 const OLDEST_WORKERD = "1.20260807.2";
