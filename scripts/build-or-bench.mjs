@@ -1,4 +1,4 @@
-// `npm run build` and `npm run bench`: what they need first, then the work.
+// `npm run build` and `npm run bench`: both install and build what is missing; `bench` then runs the benchmarks.
 import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
 import { root, run } from "./shell.mjs";
