@@ -1,7 +1,7 @@
 import { Layout } from "frazil";
 
-/** A layout with sequence numbers that no loop uses up within its milliseconds, so that no cap is in the way. */
-export const wide = new Layout({
+/** A layout with 2^22 sequence numbers per millisecond, more than any loop uses, so that calls never wait. */
+export const wideLayout = new Layout({
   epochMs: 1704067200000,
   fields: [
     { kind: "time", bits: 40 },

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import { repeats } from "./broken-generators.mjs";
-import { copyPackage, inProcess } from "./package-copy.mjs";
+import { copyPackage, inNewProcess } from "./package-copy.mjs";
 import { backend, from, native, port, positions, scripted, start, times } from "./scripted-clock.mjs";
 
 const require = createRequire(import.meta.url);
@@ -80,7 +80,7 @@ test("the very first ID of a process comes without an error, and after its start
     process.stdout.write(JSON.stringify({ ms: ids.decode(id).timestampMs, start: performance.timeOrigin, waitedMs: ids.stats().waitedMs }));
   `;
   for (let round = 0; round < 5; round++) {
-    const { ms, start } = await inProcess(script);
+    const { ms, start } = await inNewProcess(script);
     assert.ok(ms > start + 10, `${ms - start} ms after the start, although the predecessor had a lead of 10 ms`);
   }
 });
@@ -113,7 +113,7 @@ test("importing reads no clock, draws nothing at random, and loads no core", asy
     process.stdout.write(JSON.stringify({ untouched, asked: asked.length > 0 }));
   `;
   // The refusals must bite: the first generator does ask.
-  assert.deepEqual(await inProcess(script), { untouched: true, asked: true });
+  assert.deepEqual(await inNewProcess(script), { untouched: true, asked: true });
 });
 
 test("a backend that nobody knows is refused by the first generator, not by the import", async () => {
@@ -130,7 +130,7 @@ test("a backend that nobody knows is refused by the first generator, not by the 
     }
     process.stdout.write(JSON.stringify({ year, errors }));
   `;
-  const { year, errors } = await inProcess(script, { env: { FRAZIL_BACKEND: "nonsense" } });
+  const { year, errors } = await inNewProcess(script, { env: { FRAZIL_BACKEND: "nonsense" } });
   assert.equal(year, 2022);
   assert.equal(errors.length, 2);
   for (const error of errors) {
@@ -214,7 +214,7 @@ test("a copy that is first serves the one after it", async () => {
     const same = globalThis[Symbol.for("frazil")] === first;
     process.stdout.write(JSON.stringify({ same, backend: ours.backend, repeats: issued.length - new Set(issued).size }));
   `;
-  assert.deepEqual(await inProcess(script), { same: true, backend: "wasm", repeats: 0 });
+  assert.deepEqual(await inNewProcess(script), { same: true, backend: "wasm", repeats: 0 });
 });
 
 test("a copy that speaks another version of the page is refused, and Layout still works", async () => {
@@ -230,7 +230,7 @@ test("a copy that speaks another version of the page is refused, and Layout stil
     }
     process.stdout.write(JSON.stringify({ year, error }));
   `;
-  const { year, error } = await inProcess(script);
+  const { year, error } = await inNewProcess(script);
   assert.equal(year, 2022);
   assert.equal(error.code, "STATE_CONFLICT");
   assert.equal(error.name, "ConfigError");

@@ -21,7 +21,7 @@ export function copyPackage() {
 }
 
 /** Runs an ES module in a Node of its own, and returns what it writes, as JSON. */
-export async function inProcess(script, { flags = [], env = {}, cwd = root } = {}) {
+export async function inNewProcess(script, { flags = [], env = {}, cwd = root } = {}) {
   const args = [...flags, "--input-type=module", "--eval", script];
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);

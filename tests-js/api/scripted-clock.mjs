@@ -45,7 +45,7 @@ export function blockSizes(ids, count) {
   return sizes;
 }
 
-export const tiny = {
+export const tinyLayout = {
   epochMs: 1704067200000,
   fields: [
     { kind: "time", bits: 41 },

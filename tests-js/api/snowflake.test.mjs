@@ -4,10 +4,20 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ClockError, Layout, Snowflake } from "frazil";
 import { slot } from "../vectors/generated-tables.mjs";
-import { wide } from "../wide-layout.mjs";
+import { wideLayout } from "../wide-layout.mjs";
 import { repeats } from "./broken-generators.mjs";
-import { CATCH_NUMBERS, inProcess } from "./package-copy.mjs";
-import { backend, blockSizes, from, increasing, positions, scripted, start, times, tiny } from "./scripted-clock.mjs";
+import { CATCH_NUMBERS, inNewProcess } from "./package-copy.mjs";
+import {
+  backend,
+  blockSizes,
+  from,
+  increasing,
+  positions,
+  scripted,
+  start,
+  times,
+  tinyLayout,
+} from "./scripted-clock.mjs";
 
 // Blocks
 
@@ -16,13 +26,13 @@ test("blocks start at one ID and double while they are used up within a tick, to
   assert.deepEqual(blockSizes(scripted().ids, 1023 + 3 * 1024), [...doubling, 1024, 1024, 1024]);
   assert.deepEqual(blockSizes(scripted({ layout: "edge" }).ids, 63 + 3 * 64), [1, 2, 4, 8, 16, 32, 64, 64, 64]);
   assert.deepEqual(
-    blockSizes(scripted({ layout: tiny }).ids, 12),
+    blockSizes(scripted({ layout: tinyLayout }).ids, 12),
     times(12, () => 1),
   );
 });
 
 test("a block is at most 4096 IDs, however wide the sequence", () => {
-  const { ids } = scripted({ layout: wide, node: 1 });
+  const { ids } = scripted({ layout: wideLayout, node: 1 });
   assert.deepEqual(blockSizes(ids, 4095 + 3 * 4096), [...times(12, (at) => 2 ** at), 4096, 4096, 4096]);
 });
 
@@ -373,7 +383,7 @@ test("100,000 private generators, opened and closed, take no more place than a f
     const handle = numbers()[${slot.HANDLE}];
     process.stdout.write(JSON.stringify({ handle, wrong, grown: bytes() - before }));
   `;
-  const { handle, wrong, grown } = await inProcess(script);
+  const { handle, wrong, grown } = await inNewProcess(script);
   assert.ok(handle > 99_000 * PLACES, `${handle}: no number is given twice`);
   assert.ok(handle % PLACES < 10, `place ${handle % PLACES}`);
   assert.deepEqual({ wrong, grown }, { wrong: 0, grown: 0 });
@@ -405,7 +415,7 @@ test("a forgotten private generator gives its place back, and a detached method 
     }
     process.stdout.write(JSON.stringify({ places: places(), sequence: Number(next() & 0xfffn) }));
   `;
-  const { places, sequence } = await inProcess(script, { flags: ["--expose-gc"] });
+  const { places, sequence } = await inNewProcess(script, { flags: ["--expose-gc"] });
   assert.ok(places < 10_000, `${places} of 20,000 places are taken`);
   assert.equal(sequence, 1);
 });
@@ -429,7 +439,7 @@ test("a million generators with the same options leak nothing and repeat nothing
     const { buffer } = numbers();
     process.stdout.write(JSON.stringify({ repeated, heap: after.heapUsed - before.heapUsed, page: buffer.byteLength }));
   `;
-  const { repeated, heap, page } = await inProcess(script, { flags: ["--expose-gc"] });
+  const { repeated, heap, page } = await inNewProcess(script, { flags: ["--expose-gc"] });
   // One thread, one word that only grows: an ID that is not larger than the last would be a repeat.
   assert.equal(repeated, 0);
   assert.ok(heap < 2e6, `the heap grew by ${heap} bytes`);

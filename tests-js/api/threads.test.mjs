@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
 import { repeats } from "./broken-generators.mjs";
-import { copyPackage, inProcess } from "./package-copy.mjs";
+import { copyPackage, inNewProcess } from "./package-copy.mjs";
 
 const ids = new Snowflake({ node: 0 });
 const native = ids.backend === "native";
@@ -54,7 +54,7 @@ test("the same copy in another thread is not", { skip: !native && "needs the add
 
 /** IDs of five threads, one after the other, that alone load the addon, while the clock stands still over them all. */
 const inTurn = (options) =>
-  inProcess(`
+  inNewProcess(`
     import { Worker } from "node:worker_threads";
     const script = \`
       import { parentPort, workerData } from "node:worker_threads";

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Layout, Snowflake } from "frazil";
-import { wide } from "../wide-layout.mjs";
+import { wideLayout } from "../wide-layout.mjs";
 import { repeats, resetting, wrapping } from "./broken-generators.mjs";
 import { increasing, positions, scripted, start, times } from "./scripted-clock.mjs";
 
 const native = new Snowflake({ node: 0 }).backend === "native";
 
 test("two million IDs in a tight loop do not repeat, and increase", () => {
-  const ids = new Snowflake({ node: 1, layout: wide });
+  const ids = new Snowflake({ node: 1, layout: wideLayout });
   const issued = Array.from({ length: 2_000_000 }, () => ids.next());
   assert.equal(repeats(issued), 0);
   assert.ok(increasing(issued));
@@ -142,7 +142,10 @@ async function inThreads(threads, count, options) {
 test("two worker threads with one node id do not repeat each other", {
   skip: !native && "one state needs the addon",
 }, async () => {
-  const issued = await inThreads(2, 500_000, () => ({ node: 1, layout: { ...wide.toJSON(), epochMs: 1704067200001 } }));
+  const issued = await inThreads(2, 500_000, () => ({
+    node: 1,
+    layout: { ...wideLayout.toJSON(), epochMs: 1704067200001 },
+  }));
   assert.equal(repeats(issued), 0);
 });
 

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
 import { repeats } from "./broken-generators.mjs";
-import { inProcess } from "./package-copy.mjs";
-import { from, increasing, positions, scripted, start, times, tiny } from "./scripted-clock.mjs";
+import { inNewProcess } from "./package-copy.mjs";
+import { from, increasing, positions, scripted, start, times, tinyLayout } from "./scripted-clock.mjs";
 
 // Waiting
 
@@ -217,7 +217,7 @@ test("an aborted wait leaves no timer and no listener behind", async () => {
     process.stdout.write(JSON.stringify(getEventListeners(controller.signal, "abort").length));
   `;
   // The wait that was aborted is one of eleven days: a timer left behind would keep the process from ending.
-  assert.equal(await inProcess(script), 0);
+  assert.equal(await inNewProcess(script), 0);
 });
 
 test("an abort between two waits ends the call", async () => {
@@ -229,7 +229,7 @@ test("an abort between two waits ends the call", async () => {
     if (++reads === 4100) controller.abort();
     return start;
   };
-  const ids = new Snowflake({ node: 7, layout: tiny, maxWaitMs: 0, maxLeadMs: 0, maxAsyncWaitMs: 1000, now });
+  const ids = new Snowflake({ node: 7, layout: tinyLayout, maxWaitMs: 0, maxLeadMs: 0, maxAsyncWaitMs: 1000, now });
   ids.nextMany(4);
   reads = 4100 - 4;
   await assert.rejects(ids.nextAsync({ signal }), { name: "AbortError" });

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
-import { backend, start, tiny } from "../api/scripted-clock.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { backend, start, tinyLayout } from "../api/scripted-clock.mjs";
 
 /** Looks at its state, asks the clock, and then counts. */
 function lookingFirst(now) {
@@ -53,7 +53,7 @@ function callingBack(options, chance = 0.3) {
 
 for (const [name, options] of Object.entries({
   "the default layout": {},
-  "a sequence of four": { layout: tiny },
+  "a sequence of four": { layout: tinyLayout },
   "a clock field": { layout: "multi-clock" },
   "sequences that wrap": { sequenceStart: "wrap" },
 })) {
@@ -114,7 +114,7 @@ test("a replaced Date.now that gives an object, whose comparison mints, repeats 
     }
     process.stdout.write(JSON.stringify({ count: got.length, repeats: got.length - new Set(got).size, bad: got.filter((id) => typeof id !== "bigint").length, codes: [...codes] }));
   `;
-  const { count, repeats: repeated, bad, codes } = await inProcess(script);
+  const { count, repeats: repeated, bad, codes } = await inNewProcess(script);
   assert.ok(count > 10_000, `${count}`);
   assert.deepEqual({ repeated, bad, codes }, { repeated: 0, bad: 0, codes: ["INVALID_CLOCK"] });
 });
@@ -149,7 +149,7 @@ test("a stack that overflows in the middle of a call repeats nothing", async () 
     }
     process.stdout.write(JSON.stringify({ errors, count: got.length, repeats: got.length - new Set(got).size }));
   `;
-  const { errors, count, repeats: repeated } = await inProcess(script);
+  const { errors, count, repeats: repeated } = await inNewProcess(script);
   assert.ok(errors.RangeError > 0 && count > 20, JSON.stringify({ errors, count }));
   assert.equal(repeated, 0);
   // A module of WebAssembly that was interrupted is stopped for good, since what it was changing is in between; it says so.
@@ -205,5 +205,5 @@ test("a surrounding that opens and mints while another generator is being opened
     }
     process.stdout.write(JSON.stringify(outcome));
   `;
-  assert.deepEqual(await inProcess(script), []);
+  assert.deepEqual(await inNewProcess(script), []);
 });

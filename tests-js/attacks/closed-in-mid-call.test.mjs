@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
 import { repeats } from "../api/broken-generators.mjs";
-import { start, tiny } from "../api/scripted-clock.mjs";
+import { start, tinyLayout } from "../api/scripted-clock.mjs";
 
 /**
  * A generator whose clock, at one of its readings, closes it and opens others in its place. `backMs` is how far the first reading
@@ -17,11 +17,11 @@ function closing(reading, backMs = 0) {
     if (++reads === reading) {
       ids.close();
       for (let node = 0; node < 8; node++)
-        others.push(new Snowflake({ node: 100 + node, layout: tiny, now: () => start }));
+        others.push(new Snowflake({ node: 100 + node, layout: tinyLayout, now: () => start }));
     }
     return reads === 1 ? start - backMs : start;
   };
-  const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
+  const ids = new Snowflake({ node: 7, layout: tinyLayout, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
   const arm = () => {
     reads = 0;
   };
@@ -95,6 +95,6 @@ test("a generator that is closed while it is being closed gives its number back 
     FinalizationRegistry.prototype.unregister = unregister;
   }
   assert.equal(again, 1);
-  const others = Array.from({ length: 8 }, (_, node) => new Snowflake({ node, layout: tiny, now: () => start }));
+  const others = Array.from({ length: 8 }, (_, node) => new Snowflake({ node, layout: tinyLayout, now: () => start }));
   assert.equal(repeats(others.flatMap((other) => other.nextMany(4))), 0);
 });

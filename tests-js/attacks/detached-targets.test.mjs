@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
-import { increasing, scripted, start, times, tiny } from "../api/scripted-clock.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { increasing, scripted, start, times, tinyLayout } from "../api/scripted-clock.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
 
 const words = (length) => new BigUint64Array(new ArrayBuffer(8 * length, { maxByteLength: 8 * 2 * length }));
@@ -70,7 +70,7 @@ for (const [name, lose] of Object.entries(ways)) {
           if (++reads === read && target !== undefined) lose(target);
           return start;
         };
-        const ids = new Snowflake({ node: 7, layout: tiny, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
+        const ids = new Snowflake({ node: 7, layout: tinyLayout, maxLeadMs: 0, maxWaitMs: 1, maxAsyncWaitMs: 1, now });
         const got = [ids.next()];
         target = words(8);
         reads = 0;
@@ -141,5 +141,5 @@ test("a replaced Date.now that gives an object takes the target away when that i
     }
     process.stdout.write(JSON.stringify({ codes, repeats: got.length - new Set(got).size }));
   `;
-  assert.deepEqual(await inProcess(script), { codes: ["INVALID_CLOCK", "INVALID_CLOCK"], repeats: 0 });
+  assert.deepEqual(await inNewProcess(script), { codes: ["INVALID_CLOCK", "INVALID_CLOCK"], repeats: 0 });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
 import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
 /** A signal that is made by hand. */
@@ -63,7 +63,7 @@ for (const method of ["addEventListener", "removeEventListener", "throwIfAborted
       process.stdout.write(JSON.stringify({ outcome, repeats }));
     `;
     const began = performance.now();
-    assert.deepEqual(await inProcess(script), { outcome: ["mine", "mine", "mine"], repeats: 0 });
+    assert.deepEqual(await inNewProcess(script), { outcome: ["mine", "mine", "mine"], repeats: 0 });
     assert.ok(performance.now() - began < 60_000, "a timer held the process");
   });
 }

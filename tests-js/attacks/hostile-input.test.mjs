@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { inProcess } from "../api/package-copy.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
 
 test("a key of a million letters is refused without being compared letter by letter", (t) => {
   const { split } = String.prototype;
@@ -35,6 +35,6 @@ for (const sequenceStart of ["random", "wrap"]) {
       const ids = new Snowflake({ node: 1, sequenceStart: ${JSON.stringify(sequenceStart)} }).nextManyStrings(1000);
       process.stdout.write(JSON.stringify(new Set(ids).size));
     `;
-    assert.equal(await inProcess(program), 1000);
+    assert.equal(await inNewProcess(program), 1000);
   });
 }

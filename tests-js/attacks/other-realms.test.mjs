@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createContext, runInContext } from "node:vm";
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
 import { increasing, start } from "../api/scripted-clock.mjs";
 
 test("with frozen intrinsics everything works", async () => {
@@ -29,7 +29,7 @@ test("with frozen intrinsics everything works", async () => {
     codes,
     same,
     shown,
-  } = await inProcess(script, { flags: ["--frozen-intrinsics", "--no-warnings"] });
+  } = await inNewProcess(script, { flags: ["--frozen-intrinsics", "--no-warnings"] });
   assert.deepEqual({ repeated, same, shown }, { repeated: 0, same: true, shown: true });
   assert.deepEqual(codes, [
     ["ConfigError", "NODE_REQUIRED", "node"],

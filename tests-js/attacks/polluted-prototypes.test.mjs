@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
 import { start } from "../api/scripted-clock.mjs";
 
 /** Runs with names on `Object.prototype`, and takes them away again before anything else runs. */
@@ -204,7 +204,7 @@ test("accessors on Object.prototype change nothing either", () => {
     }
     process.stdout.write(JSON.stringify(outcome));
   `;
-  return inProcess(script).then((outcome) => assert.deepEqual(outcome, []));
+  return inNewProcess(script).then((outcome) => assert.deepEqual(outcome, []));
 });
 
 test("the options of asynchronous calls are own ones", async () => {
@@ -219,7 +219,7 @@ test("the options of asynchronous calls are own ones", async () => {
     delete Object.prototype.signal;
     process.stdout.write(JSON.stringify(outcome));
   `;
-  assert.deepEqual(await inProcess(script), []);
+  assert.deepEqual(await inNewProcess(script), []);
 });
 
 /** An object that counts how often each of its values is read. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repeats } from "../api/broken-generators.mjs";
-import { inProcess } from "../api/package-copy.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
 import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
 /** A generator with a block, so that a fill takes from that first, and all IDs that anybody got. */
@@ -197,7 +197,7 @@ const instrumented = `
   process.stdout.write(JSON.stringify(outcome));
 `;
 test("methods of the language that mint when the face calls them repeat nothing", async () => {
-  assert.deepEqual(await inProcess(instrumented), []);
+  assert.deepEqual(await inNewProcess(instrumented), []);
 });
 
 test("a fill over one into a shared, a resizable or a growing buffer gives each ID once", () => {

@@ -1,10 +1,13 @@
-// One of several processes that mint at once: says when it is ready, begins when it is told to, and says how many IDs it made.
+// The program of one of several processes that mint at once: reports that it is ready, begins on a message, and reports how many IDs
+// it minted.
 import { Snowflake } from "frazil";
-import { wide } from "../wide-layout.mjs";
+import { wideLayout } from "../wide-layout.mjs";
 
 const { dir, ms } = JSON.parse(process.argv[2]);
 const ids =
-  dir === undefined ? new Snowflake({ layout: wide, node: 1 }) : Snowflake.local({ layout: wide, node: 1, dir });
+  dir === undefined
+    ? new Snowflake({ layout: wideLayout, node: 1 })
+    : Snowflake.local({ layout: wideLayout, node: 1, dir });
 const array = new BigUint64Array(4096);
 ids.fill(array);
 process.send("ready");

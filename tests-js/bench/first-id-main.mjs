@@ -1,4 +1,4 @@
-// A process that mints its first ID, says how long that took from its start, and ends as a crash does.
+// A process that mints its first ID, prints the time that took since its start, and ends like a crash.
 import { writeSync } from "node:fs";
 import { Snowflake } from "frazil";
 

@@ -1,5 +1,5 @@
-// A process whose clock is set back and forth under it (libfaketime reads the offset from a file), and four worker threads
-// that mint with one node id all the while. Writes what each minted to a file, and what it met to the standard output.
+// A process whose clock is set back and forth (libfaketime reads the offset from a file) while its worker threads mint with one node
+// id. It writes the IDs to a file, and the refusals and stats of each thread to the standard output.
 import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { Snowflake } from "frazil";
 import { resetting } from "../api/broken-generators.mjs";
 
-/** Mints until the gate closes: the IDs, the codes of refusals, and what the generator says of itself. */
+/** Mints until the gate is set; returns the IDs, how often each code refused, and the stats of the generator. */
 function mint({ gate, layout, broken, most }) {
   const gates = new Int32Array(gate);
   const ids = broken ? undefined : new Snowflake({ node: 7, layout, maxWaitMs: 0 });
@@ -40,7 +40,7 @@ if (isMainThread) {
   await messages();
   for (const { afterMs, offsetS } of [{ afterMs: 0, offsetS: 0 }, ...steps]) {
     await sleep(afterMs);
-    // In one step, so that no thread reads half a number.
+    // Atomic, so that no thread reads half a number.
     writeFileSync(`${file}.new`, `${offsetS < 0 ? "" : "+"}${offsetS}\n`);
     renameSync(`${file}.new`, file);
   }

@@ -1,12 +1,12 @@
-// A process that does what its parent says: opens, mints, closes. `child-process.mjs` is the other side.
+// The program of a child process that executes the commands of its parent: open, mint, close. `child-process.mjs` starts it.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { Snowflake } from "frazil";
 
 let ids;
 let minting;
 
-/** Mints a few IDs every millisecond and writes each to a file at once, so that they outlive `kill -9`. */
-function mintOn({ file, burst = 20 }) {
+/** Mints a few IDs every millisecond and writes them to a file at once, so that they survive `kill -9`. */
+function mintEveryMs({ file, burst = 20 }) {
   const descriptor = openSync(file, "a");
   const state = { issued: 0, codes: {}, message: undefined };
   const timer = setInterval(() => {
@@ -36,7 +36,7 @@ const commands = {
     ids = new Snowflake(options);
   },
   next: (count) => Array.from({ length: count }, () => ids.next()),
-  /** Opens, mints an ID and closes, so many times. What it saw of the ceiling is how far that lay ahead of the clock. */
+  /** Opens, mints an ID and closes, `count` times. `aheadMs` is the farthest that the ceiling lay ahead of the clock. */
   restart(options, count) {
     const issued = [];
     let aheadMs = 0;
@@ -49,24 +49,24 @@ const commands = {
     return { issued, aheadMs };
   },
   mint(task) {
-    minting = mintOn(task);
+    minting = mintEveryMs(task);
   },
   minted: () => minting.state,
   stop: () => minting.stop(),
   health() {
-    const { refusal, ...stands } = ids.health();
-    return { refusal: refusal?.toJSON(), ...stands };
+    const { refusal, ...rest } = ids.health();
+    return { refusal: refusal?.toJSON(), ...rest };
   },
   stats: () => ids.stats(),
-  /** What the kernel says of the process. */
+  /** The kernel's view of the process. */
   status: () => readFileSync("/proc/self/status", "utf8"),
   close: () => ids.close(),
   /** Stops the clock that JavaScript reads. */
-  freeze(ms) {
+  freezeClock(ms) {
     Date.now = () => ms;
   },
   /** Fills the disk to its last block. */
-  fill(file) {
+  fillDisk(file) {
     for (let size = 2 ** 16; size >= 1; size /= 2) {
       try {
         for (;;) writeFileSync(file, Buffer.alloc(size), { flag: "a" });
@@ -86,7 +86,7 @@ process.on("message", async ({ number, command, args }) => {
   try {
     process.send({ number, value: await commands[command](...args) });
   } catch (error) {
-    // As an object: a clone of an error has no fields.
+    // As a plain object: the structured clone of an error loses its own fields.
     process.send({ number, error: { name: error.name, message: error.message, ...error, cause: undefined } });
   }
 });

@@ -1,5 +1,5 @@
-// Processes of their own, on a machine that can be given faults: another boot, other mounts, wrong clocks, failing flushes.
-// What is mounted is mounted in a namespace of the process, so it is gone when that is, however it ends.
+// Starts child processes under simulated faults: another boot id, other mounts, wrong clocks, failing flushes. Each mounts in a
+// mount namespace of its own, so its mounts disappear when it ends, however it ends.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,15 +13,15 @@ const isRoot = process.getuid?.() === 0;
 const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
 const namespaces = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
 
-/** What to skip a test with that needs mounts of its own. */
+/** The options of a test that needs a mount namespace; it is skipped where there is none. */
 export const withMounts = { skip: !namespaces && "needs unshare --mount" };
-/** The same for tests that mount a file system of their own making. */
-export const withDisks = { skip: !(isRoot && namespaces) && "takes root, to mount a file system" };
+/** The options of a test that mounts a file system image, which needs root. */
+export const withDisks = { skip: !(isRoot && namespaces) && "needs root, to mount a file system" };
 
-/** By these variables an orchestrator shows, or says where state goes: no test may inherit them. */
-const MEANINGFUL =
+/** `Snowflake.local()` detects an orchestrator, or finds the state directory, by these variables: no test may inherit them. */
+const READ_BY_LOCAL =
   /^(KUBERNETES_|ECS_|AWS_LAMBDA_|NOMAD_|K_SERVICE|CONTAINER_APP_|FLY_|DYNO|SWARM_|STATE_DIRECTORY|XDG_)/;
-for (const name of Object.keys(process.env)) if (MEANINGFUL.test(name)) delete process.env[name];
+for (const name of Object.keys(process.env)) if (READ_BY_LOCAL.test(name)) delete process.env[name];
 process.env.FRAZIL_BACKEND = "native";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-system-"));
@@ -30,8 +30,8 @@ let files = 0;
 const newFile = (name) => join(folder, `${name}-${++files}`);
 
 let library;
-/** The faults of `injected-faults.c`, compiled. */
-function system() {
+/** The path of the compiled `injected-faults.c`. */
+function faultLibrary() {
   if (library === undefined) {
     library = join(folder, "injected-faults.so");
     const source = fileURLToPath(new URL("injected-faults.c", import.meta.url));
@@ -40,7 +40,7 @@ function system() {
   return library;
 }
 
-/** The clocks of a machine, which processes are started with. */
+/** Offsets of the wall clock and the boot clock, for processes that are started with them. */
 export function clocks({ wallMs = 0, bootMs = 0 } = {}) {
   const file = newFile("clocks");
   const set = ({ wallMs = 0, bootMs = 0 }) =>
@@ -56,19 +56,19 @@ export function clocks({ wallMs = 0, bootMs = 0 } = {}) {
   return { file, set };
 }
 
-/** A disk whose next flush can be made to fail. */
+/** A switch that makes the next flush to disk fail. */
 export function disk() {
   const file = newFile("flush");
   return { file, failOnce: (what = "") => writeFileSync(file + what, "") };
 }
 
-/** A place in the opening of a state file at which a process can be made to stop itself: `opened` or `read`. */
+/** A switch that stops a process (SIGSTOP) while it opens a state file: after `opened` or after `read`. */
 export function pause() {
   const file = newFile("pause");
   return { file, once: (what) => writeFileSync(`${file}.${what}`, "") };
 }
 
-/** Another boot of the machine, which processes are started in. */
+/** The file of another boot id, for processes that are to run "after another boot". */
 export function boot() {
   const file = newFile("boot");
   writeFileSync(file, `${crypto.randomUUID()}\n`);
@@ -76,18 +76,18 @@ export function boot() {
 }
 
 /**
- * Starts a process that takes commands, and ends it with the test.
+ * Starts a process that executes commands. It is killed when the test ends.
  *
- * @param mounts commands of the shell that run first, in the namespace of the process.
- * @param first whether its process id is 1, as in a container.
+ * @param mounts shell commands that run first, in the mount namespace of the process.
+ * @param asPid1 whether its process id is 1, as in a container.
  */
-export async function start(t, { boot, clocks, disk, pause, mounts = [], first = false, env = {}, ...options } = {}) {
+export async function start(t, { boot, clocks, disk, pause, mounts = [], asPid1 = false, env = {}, ...options } = {}) {
   const prelude = [...(boot ? [`mount --bind ${boot} /proc/sys/kernel/random/boot_id`] : []), ...mounts];
-  const processes = first ? ["--pid", "--fork", "--kill-child"] : [];
+  const processes = asPid1 ? ["--pid", "--fork", "--kill-child"] : [];
   const inNamespace = [...unshare, ...processes, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
-  const [file, ...args] = [...(first || prelude.length > 0 ? inNamespace : []), process.execPath, program];
+  const [file, ...args] = [...(asPid1 || prelude.length > 0 ? inNamespace : []), process.execPath, program];
   const faults = {
-    ...((clocks || disk || pause) && { LD_PRELOAD: system() }),
+    ...((clocks || disk || pause) && { LD_PRELOAD: faultLibrary() }),
     ...(clocks && { CLOCKS: clocks.file }),
     ...(disk && { FLUSH: disk.file }),
     ...(pause && { PAUSE: pause.file }),
@@ -126,40 +126,40 @@ export async function start(t, { boot, clocks, disk, pause, mounts = [], first =
     pid: child.pid,
     exited,
     call,
-    /** Ends it, by default as an out-of-memory killer does. */
+    /** Kills it, by default as the out-of-memory killer does. */
     end(signal = "SIGKILL") {
       child.kill(signal);
       return exited;
     },
-    /** Waits until it has stopped. */
-    stopped: () => until(() => /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, "utf8"))),
-    go: () => child.kill("SIGCONT"),
-    /** Has it mint into a file of the test's until it is told to stop. */
+    /** Waits until it is stopped (SIGSTOP). */
+    untilStopped: () => until(() => /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, "utf8"))),
+    resume: () => child.kill("SIGCONT"),
+    /** Makes it mint into a file until it gets the command `stop`. */
     async mint(task) {
       await call("mint", task);
       await until(async () => (await call("minted")).issued > 0);
     },
-    /** Waits until it is refused with a code. */
-    refused: (code) => until(async () => (await call("minted")).codes[code] > 0),
+    /** Waits until one of its calls is refused with a code. */
+    untilRefused: (code) => until(async () => (await call("minted")).codes[code] > 0),
   };
 }
 
-/** What takes so long does not come. */
-const NEVER_MS = 90_000;
+/** A condition that does not hold after this long counts as a failure. */
+const TIMEOUT_MS = 90_000;
 
-/** Waits for a condition. */
+/** Waits until a condition holds, and returns its value. */
 export async function until(condition) {
   const started = performance.now();
-  while (performance.now() - started < NEVER_MS) {
+  while (performance.now() - started < TIMEOUT_MS) {
     const value = await condition();
     if (value) return value;
     await sleep(20);
   }
-  throw new Error(`it never came to ${condition}`);
+  throw new Error(`not true within ${TIMEOUT_MS} ms: ${condition}`);
 }
 
-/** All IDs that were written to files, in the order of the files. */
-export function written(...names) {
+/** All IDs in files that children wrote, in the order of the files. */
+export function writtenIds(...names) {
   return names.flatMap((name) => {
     const bytes = readFileSync(name);
     return [...new BigUint64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~7)))];

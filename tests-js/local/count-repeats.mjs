@@ -1,9 +1,9 @@
-// What was minted, as files of 64-bit numbers tell: how many IDs, and how many of them repeat another.
+// Counts the IDs in files of 64-bit numbers, and how many of them repeat another.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** All IDs in the files of a folder. A process that was killed while it wrote leaves part of a number at the end, or none. */
-function collect(folder) {
+/** All IDs in the files of a folder. A process that was killed during a write can leave part of a number at the end. */
+function readIds(folder) {
   const parts = readdirSync(folder)
     .filter((name) => name.endsWith(".ids"))
     .map((name) => readFileSync(join(folder, name)))
@@ -17,8 +17,8 @@ function collect(folder) {
   return ids;
 }
 
-export function count(folder) {
-  const ids = collect(folder).sort();
+export function countIds(folder) {
+  const ids = readIds(folder).sort();
   let repeats = 0;
   for (let at = 1; at < ids.length; at++) if (ids[at] === ids[at - 1]) repeats++;
   return { issued: ids.length, repeats };

@@ -1,12 +1,12 @@
-/* What a machine does to a process, for LD_PRELOAD: disks that fail to flush, and clocks that are wrong.
+/* A library for LD_PRELOAD that makes flushes fail, stops the process while it opens a state file, and shows wrong clocks.
  *
- * FLUSH names a file. While it is there, the next flush of a file fails once, and removes it; flushes of directories do so
- * while FLUSH with `.directory` behind it is there.
- * PAUSE names a file. While it is there with `.opened` behind it, the process stops itself (SIGSTOP) right after it opened a
- * state file; with `.read`, right after it read the last record of one. Once: it removes the file.
- * CLOCKS names a file of two numbers: how many nanoseconds the wall clock, and the clock since the boot, are ahead.
+ * FLUSH is the path of a file. If it exists, the next flush of a file fails with EIO and removes it. The path with `.directory`
+ * appended does the same for flushes of directories.
+ * PAUSE is the path of a file. If it exists with `.opened` appended, the process stops itself (SIGSTOP) right after it opens a
+ * state file; with `.read` appended, right after it reads the last record of one. The file is removed, so this happens once.
+ * CLOCKS is the path of a file with two 64-bit numbers: by how many nanoseconds the wall clock and the boot clock are ahead.
  *
- * System calls are made as such, so nothing has to be looked up behind these functions.
+ * The functions make the system calls directly, so they need not find the C library's functions that they replace.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -69,7 +69,7 @@ int open64(const char *path, int flags, ...) {
 
 ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) {
   ssize_t got = syscall(SYS_pread64, fd, bytes, count, at);
-  /* The copy of the odd record. */
+  /* The copy of the odd record is the last that an opening reads. */
   if (got == 512 && at == 8192 + 16384) pause_after("read");
   return got;
 }

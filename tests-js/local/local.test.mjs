@@ -1,4 +1,4 @@
-// Snowflake.local(): what it is given, what it gives, and what is in its file.
+// `Snowflake.local()`: its options, its IDs, and its state file.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, symlinkSync } from "node:fs";
@@ -13,21 +13,21 @@ import { repeats } from "../api/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
 import { boot, pause, start, until, withMounts } from "./child-process.mjs";
 import { ceilingOf, keyOf, sip } from "./state-file.mjs";
-import { place, shared } from "./temp-dir.mjs";
+import { sharedTempDir, tempDir } from "./temp-dir.mjs";
 
 const times = (count, call) => Array.from({ length: count }, (_, at) => call(at));
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 const timestampOf = (id) => Layout.named("default").timestampOf(id);
 const [none, reason] = [new AbortController().signal, new Error("enough")];
 
-/** A generator that is closed with the test. */
+/** A generator that is closed when the test ends. */
 function opened(t, options) {
   const ids = Snowflake.local(options);
   t.after(ids.close);
   return ids;
 }
 
-/** The file that options lead to. */
+/** The path of the state file that options select. */
 function fileOf(options) {
   const ids = Snowflake.local(options);
   const { file } = ids.health();
@@ -37,22 +37,22 @@ function fileOf(options) {
 
 describe("IDs", () => {
   test("of one generator do not repeat, and increase", (t) => {
-    const ids = opened(t, { dir: place(), maxWaitMs: 1000 });
+    const ids = opened(t, { dir: tempDir(), maxWaitMs: 1000 });
     const issued = [...times(20_000, ids.next), ...ids.nextMany(20_000), ...ids.fill(new BigUint64Array(20_000))];
     assert.equal(repeats(issued), 0);
     assert.ok(increasing(issued));
   });
 
-  test("of two generators of a file come from one state", (t) => {
-    const dir = place();
+  test("of two generators on one file come from one state", (t) => {
+    const dir = tempDir();
     const [one, other] = [opened(t, { dir }), opened(t, { dir, maxLeadMs: 10 })];
     const issued = times(20_000, (at) => (at % 2 ? one : other).next());
     assert.equal(repeats(issued), 0);
-    assert.equal(one.health().file.attached, 1, "and they have it open once");
+    assert.equal(one.health().file.attached, 1, "the two have the file open once");
   });
 
   test("of worker threads come from one state", async () => {
-    // All at one millisecond, and none before each has opened the file: that looks at the real clock.
+    // All mint at one millisecond, and only after each has opened the file, because opening reads the real clock.
     const script = `
       const { parentPort, workerData } = require("node:worker_threads");
       const { Snowflake } = require("frazil");
@@ -64,7 +64,7 @@ describe("IDs", () => {
       Date.now = () => workerData.now;
       parentPort.postMessage(ids.nextMany(5000));
     `;
-    const workerData = { dir: place(), now: Date.now() + 30_000, opened: new SharedArrayBuffer(4) };
+    const workerData = { dir: tempDir(), now: Date.now() + 30_000, opened: new SharedArrayBuffer(4) };
     const lists = times(4, () => {
       const worker = new Worker(script, { eval: true, workerData });
       return new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
@@ -72,27 +72,27 @@ describe("IDs", () => {
     assert.equal(repeats((await Promise.all(lists)).flat()), 0);
   });
 
-  /** IDs of two processes that are at the same millisecond all the while. */
-  async function ofTwo(t, ...opening) {
+  /** IDs of two processes whose clocks stand still at the same millisecond. */
+  async function ofTwoProcesses(t, ...opening) {
     const processes = await Promise.all([start(t), start(t)]);
     const now = Date.now() + 30_000;
     const all = (...command) => Promise.all(processes.map(({ call }) => call(...command)));
-    await all("freeze", now);
+    await all("freezeClock", now);
     await all(...opening);
     return (await all("next", 500)).flat();
   }
 
   // docs/safety.md: 12
-  test("of two processes come from one state, which they make together", async (t) => {
-    const dir = place();
-    assert.equal(repeats(await ofTwo(t, "open", { dir })), 0);
+  test("of two processes that create the file together come from one state", async (t) => {
+    const dir = tempDir();
+    assert.equal(repeats(await ofTwoProcesses(t, "open", { dir })), 0);
     assert.equal(readdirSync(dir).length, 1);
-    const broken = await ofTwo(t, "openStatic", { node: 0 });
+    const broken = await ofTwoProcesses(t, "openStatic", { node: 0 });
     assert.equal(repeats(broken), 500, "the checker must catch processes that share no state");
   });
 
-  test("of processes one after the other increase, however each of them ended", async (t) => {
-    const dir = place();
+  test("of processes that run one after another increase, however each of them ended", async (t) => {
+    const dir = tempDir();
     const issued = [];
     for (const end of [
       ({ end }) => end(),
@@ -100,27 +100,27 @@ describe("IDs", () => {
       ({ call, exited }) => Promise.race([call("exit", 0), exited]).catch(() => exited),
       ({ call, end }) => call("close").then(() => end()),
     ]) {
-      const minter = await start(t);
-      await minter.call("open", { dir });
-      issued.push(...(await minter.call("next", 2000)));
-      await end(minter);
+      const child = await start(t);
+      await child.call("open", { dir });
+      issued.push(...(await child.call("next", 2000)));
+      await end(child);
     }
     assert.equal(repeats(issued), 0);
     assert.ok(increasing(issued));
   });
 
-  test("of quick restarts never lie ahead: nothing is reserved beyond the window", async (t) => {
-    const dir = place();
-    const minter = await start(t);
-    const { issued, aheadMs } = await minter.call("restart", { dir }, 1000);
+  test("do not run ahead of the clock when processes restart quickly, because no time is reserved beyond the window", async (t) => {
+    const dir = tempDir();
+    const child = await start(t);
+    const { issued, aheadMs } = await child.call("restart", { dir }, 1000);
     assert.ok(aheadMs <= 3001, `the ceiling was ${aheadMs} ms ahead`);
     for (let run = 0; run < 20; run++) {
-      const minter = await start(t);
-      const { path } = await minter.call("open", { dir });
-      issued.push(...(await minter.call("next", 1)));
+      const child = await start(t);
+      const { path } = await child.call("open", { dir });
+      issued.push(...(await child.call("next", 1)));
       const ahead = ceilingOf(path) - Date.now();
       assert.ok(ahead <= 3001, `the ceiling is ${ahead} ms ahead after ${run} crashes`);
-      await minter.end();
+      await child.end();
     }
     assert.equal(repeats(issued), 0);
     assert.ok(increasing(issued));
@@ -128,8 +128,8 @@ describe("IDs", () => {
 });
 
 describe("the node id", () => {
-  test("is 0 where none is given", () => {
-    const dir = place();
+  test("is 0 if none is given", () => {
+    const dir = tempDir();
     for (const [options, node, parts] of [
       [{}, 0, { node: 0 }],
       [{ node: 7 }, 7, { node: 7 }],
@@ -145,7 +145,7 @@ describe("the node id", () => {
   });
 
   test("is absent in a layout without a node field", () => {
-    const dir = place();
+    const dir = tempDir();
     for (const options of [{}, { node: "none" }]) {
       const ids = Snowflake.local({ dir, layout: "mastodon", ...options });
       assert.equal(ids.node, undefined);
@@ -154,10 +154,10 @@ describe("the node id", () => {
     }
   });
 
-  test("is the word none where an orchestrator shows and the layout has no node field", async (t) => {
+  test('must be "none" if an orchestrator is detected and the layout has no node field', async (t) => {
     const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1" };
     const { call } = await start(t, { env });
-    const options = { dir: place(), layout: "mastodon" };
+    const options = { dir: tempDir(), layout: "mastodon" };
     const error = await errorOf(() => call("open", options));
     assert.deepEqual([error?.code, error?.field], ["NODE_REQUIRED", "node"]);
     await call("open", { ...options, node: "none" });
@@ -179,8 +179,8 @@ describe("the node id", () => {
     SWARM_TASK_ID: "Docker Swarm",
     SWARM_TASK_SLOT: "Docker Swarm",
   })) {
-    test(`must be given where ${variable} is set`, async (t) => {
-      const dir = place();
+    test(`must be given if ${variable} is set`, async (t) => {
+      const dir = tempDir();
       t.after(() => delete process.env[variable]);
       process.env[variable] = "10.0.0.1";
       const error = await errorOf(() => Snowflake.local({ dir }));
@@ -197,8 +197,8 @@ describe("the node id", () => {
 });
 
 describe("the file", () => {
-  test("is another one for another scope, node, epoch or layout, and not for another name of a layout", () => {
-    const dir = place();
+  test("differs for another scope, node, epoch or layout, but not for another name of the same layout", () => {
+    const dir = tempDir();
     const path = (options) => fileOf({ dir, ...options }).path;
     const others = [{ scope: "orders" }, { node: 1 }, { epochMs: 0 }, { layout: "twitter" }, { layout: "edge" }];
     assert.equal(new Set([{}, ...others].map(path)).size, 1 + others.length);
@@ -208,8 +208,8 @@ describe("the file", () => {
     assert.equal(path({ layout: "leaf", node: 113 }), path(twitter));
   });
 
-  test("is one for all the names of its directory", () => {
-    const dir = place();
+  test("is the same for all paths of its directory", () => {
+    const dir = tempDir();
     const link = join(dirname(dir), "link");
     symlinkSync(dir, link);
     const { path } = fileOf({ dir });
@@ -218,13 +218,13 @@ describe("the file", () => {
     }
   });
 
-  test("is one for containers that have its directory as a volume, whatever they call it", withMounts, async (t) => {
-    const dir = place();
+  test("is the same for containers that mount its directory as a volume at different paths", withMounts, async (t) => {
+    const dir = tempDir();
     const ids = opened(t, { dir });
     const issued = ids.nextMany(1000);
     for (const attached of [2, 3]) {
-      const volume = place();
-      const container = await start(t, { first: true, mounts: [`mount --bind ${dir} ${volume}`] });
+      const volume = tempDir();
+      const container = await start(t, { asPid1: true, mounts: [`mount --bind ${dir} ${volume}`] });
       assert.equal((await container.call("open", { dir: volume })).attached, attached);
       issued.push(...(await container.call("next", 1000)), ...ids.nextMany(1000));
     }
@@ -232,8 +232,8 @@ describe("the file", () => {
     assert.ok(increasing(issued));
   });
 
-  test("is made with its directories, which are for its user alone", () => {
-    const dir = join(place(), "some", "where");
+  test("is created with its directories, which only its user may access", () => {
+    const dir = join(tempDir(), "some", "where");
     fileOf({ dir });
     for (const made of [dir, dirname(dir)]) assert.equal(statSync(made).mode & 0o777, 0o700);
   });
@@ -244,41 +244,41 @@ describe("the file", () => {
     [0o770, 0o660],
     [0o1777, 0o666],
   ]) {
-    test(`is for whoever may make files beside it: mode ${ofFile.toString(8)} in ${ofDir.toString(8)}`, () => {
-      const dir = place();
+    test(`is open to the users who may create files beside it: mode ${ofFile.toString(8)} in ${ofDir.toString(8)}`, () => {
+      const dir = tempDir();
       chmodSync(dir, ofDir);
       assert.equal(statSync(fileOf({ dir }).path).mode & 0o7777, ofFile);
     });
   }
 
   const unset = { STATE_DIRECTORY: undefined, XDG_STATE_HOME: undefined, HOME: undefined };
-  // A path that begins with a slash lies in the test's own place.
+  // A path that begins with a slash lies in the directory of the test.
   for (const [given, expected] of [
     [{ STATE_DIRECTORY: "/service", XDG_STATE_HOME: "/state", HOME: "/home" }, "/service/frazil"],
     [{ STATE_DIRECTORY: "/first:/second", XDG_STATE_HOME: "/state", HOME: "/home" }, "/first/frazil"],
     [{ STATE_DIRECTORY: "", XDG_STATE_HOME: "/state", HOME: "/home" }, "/state/frazil"],
     [{ XDG_STATE_HOME: "relative", HOME: "/home" }, "/home/.local/state/frazil"],
   ]) {
-    test(`lies in ${expected} where the environment says ${JSON.stringify(given)}`, async (t) => {
-      const at = place();
+    test(`lies in ${expected} with the environment ${JSON.stringify(given)}`, async (t) => {
+      const at = tempDir();
       mkdirSync(join(at, "home"));
       const env = Object.entries(given).map(([name, paths]) => [name, paths.replaceAll("/", `${at}/`)]);
-      const minter = await start(t, { env: { ...unset, ...Object.fromEntries(env) } });
-      const { path } = await minter.call("open", {});
+      const child = await start(t, { env: { ...unset, ...Object.fromEntries(env) } });
+      const { path } = await child.call("open", {});
       assert.equal(dirname(path), at + expected);
     });
   }
 
-  test("lies nowhere where the environment says nothing", async (t) => {
-    const minter = await start(t, { env: unset });
-    const error = await errorOf(() => minter.call("open", {}));
+  test("cannot be placed if the environment names no directory, and the opening is refused", async (t) => {
+    const child = await start(t, { env: unset });
+    const error = await errorOf(() => child.call("open", {}));
     assert.equal(error.code, "INVALID_OPTION");
     assert.equal(error.field, "dir");
     assert.match(error.message, /dir must be given.*HOME.*STATE_DIRECTORY.*XDG_STATE_HOME/);
   });
 
-  test("shows in health()", async (t) => {
-    const dir = place();
+  test("is described by health()", async (t) => {
+    const dir = tempDir();
     const ids = opened(t, { dir });
     assert.equal(ids.health().ok, true);
     const before = Date.now();
@@ -300,10 +300,10 @@ describe("the file", () => {
     assert.equal(new Snowflake({ node: 3 }).health().file, undefined);
   });
 
-  test("that the user may not lock in memory is used, and health() warns", {
-    skip: process.getuid?.() !== 0 && "takes root, to be another user",
+  test("is used even if the user may not lock it in memory, and health() warns", {
+    skip: process.getuid?.() !== 0 && "needs root, to be another user",
   }, () => {
-    const dir = shared();
+    const dir = sharedTempDir();
     const script = `
       const ids = require("frazil").Snowflake.local({ dir: ${JSON.stringify(dir)} });
       ids.next();
@@ -317,8 +317,8 @@ describe("the file", () => {
     assert.match(warnings.join(), /not locked in memory: raise the limit \(ulimit -l/);
   });
 
-  test("is waited for by calls that find its window over, and these are counted", (t) => {
-    const dir = place();
+  test("makes calls wait when its window is over, and stats() counts these waits", (t) => {
+    const dir = tempDir();
     const ids = opened(t, { dir });
     assert.deepEqual([ids.stats().extensions, ids.health().file.raises], [0, 0]);
     ids.next();
@@ -363,11 +363,11 @@ describe("bad options", () => {
   ];
   for (const [field, value, code, rule] of rows) {
     test(`${field}: ${typeof value} ${JSON.stringify(value)} is ${code}`, async () => {
-      const dir = place();
+      const dir = tempDir();
       const error = await errorOf(() => Snowflake.local({ dir, [field]: value }));
       assert.ok(error instanceof ConfigError, `${error}`);
       assert.deepEqual([error.code, error.field, error.value], [code, field, value]);
-      // `maxLeadMs` that is no number is no number of milliseconds at all, before it is too large a one.
+      // For a `maxLeadMs` that is no whole number the general rule of milliseconds is named, before the rule of its range.
       if (field === "maxLeadMs" && value !== 1001) assert.match(error.rule, /^must be a whole number from 0 to/);
       else assert.equal(error.rule, rule);
       assert.deepEqual(readdirSync(dir), []);
@@ -377,8 +377,8 @@ describe("bad options", () => {
   }
 
   for (const options of [null, 5, "dir", true, 7n, () => 1]) {
-    test(`${typeof options} ${options} in the place of options is INVALID_OPTION`, async (t) => {
-      const dir = place();
+    test(`${typeof options} ${options} instead of options is INVALID_OPTION`, async (t) => {
+      const dir = tempDir();
       t.after(() => delete process.env.XDG_STATE_HOME);
       process.env.XDG_STATE_HOME = dir;
       for (const call of [Snowflake.local, Snowflake.localAsync]) {
@@ -390,22 +390,22 @@ describe("bad options", () => {
     });
   }
 
-  test("a misspelt signal is INVALID_OPTION, with the name that was meant", async () => {
-    const error = await errorOf(() => Snowflake.localAsync({ dir: place(), singal: none }));
+  test("a misspelt signal is INVALID_OPTION, and the error suggests the right name", async () => {
+    const error = await errorOf(() => Snowflake.localAsync({ dir: tempDir(), singal: none }));
     assert.deepEqual(
       [error?.code, error?.field, error?.rule],
       ["INVALID_OPTION", "singal", hint("did you mean signal?")],
     );
   });
 
-  test("a scope of 32 characters, a start that waits for nothing and no lead are options", (t) => {
-    opened(t, { dir: place(), scope: `S-_${"9".repeat(29)}`, startWaitMs: 0, maxLeadMs: 0 }).next();
+  test("a scope of 32 characters, startWaitMs 0 and maxLeadMs 0 are accepted", (t) => {
+    opened(t, { dir: tempDir(), scope: `S-_${"9".repeat(29)}`, startWaitMs: 0, maxLeadMs: 0 }).next();
   });
 });
 
-describe("a state has one kind of generator in a process, and one start of the sequence", () => {
-  test("another sequenceStart is refused while the file is in use, here and elsewhere, and not after", async (t) => {
-    const dir = place();
+describe("a state has one kind of generator in a process, and one sequenceStart", () => {
+  test("another sequenceStart is refused while any process uses the file, and accepted afterwards", async (t) => {
+    const dir = tempDir();
     const ids = Snowflake.local({ dir, sequenceStart: "random" });
     ids.next();
     const other = await start(t);
@@ -426,11 +426,14 @@ describe("a state has one kind of generator in a process, and one start of the s
     ids.close();
     await other.call("open", { dir, sequenceStart: "wrap" });
     const [next] = await other.call("next", 1);
-    assert.ok(timestampOf(next) > timestampOf(last), "positions of a tick mean other IDs now");
+    assert.ok(
+      timestampOf(next) > timestampOf(last),
+      "with another start, a position in a tick is another ID, so a new tick must begin",
+    );
   });
 
-  test("a static generator is refused beside one of local(), and the other way round", async (t) => {
-    const dir = place();
+  test("a static generator is refused if local() has one with its node id in the process, and the other way round", async (t) => {
+    const dir = tempDir();
     const conflict = { code: "STATE_CONFLICT", field: "node", rule: rules.ONE_KIND };
     opened(t, { dir, node: 20 });
     const fixed = new Snowflake({ node: 21 });
@@ -441,54 +444,54 @@ describe("a state has one kind of generator in a process, and one start of the s
     await assert.rejects(Snowflake.localAsync({ dir, node: 21 }), conflict);
     fixed.next();
     assert.equal(readdirSync(dir).length, 1);
-    // IDs of another scope, another layout or a simulated clock are not meant to meet these.
-    opened(t, { dir: place(), node: 21, scope: "orders" }).next();
-    opened(t, { dir: place(), node: 21, layout: "edge" }).next();
+    // IDs of another scope, another layout or a simulated clock need not differ from these.
+    opened(t, { dir: tempDir(), node: 21, scope: "orders" }).next();
+    opened(t, { dir: tempDir(), node: 21, layout: "edge" }).next();
     new Snowflake({ node: 20, layout: "edge" }).next();
     new Snowflake({ node: 20, now: Date.now }).next();
   });
 
-  test("a static generator is free to stand in for one of local() that was refused", () => {
+  test("after local() was refused, a static generator with the node id is accepted", () => {
     for (const [code, options] of [
       ["UNSUPPORTED_FILE_SYSTEM", { node: 23, dir: "/dev/shm" }],
       ["INVALID_OPTION", { node: 24, dir: "" }],
-      ["INVALID_OPTION", { node: 25, dir: place(), startWaitMs: -1 }],
+      ["INVALID_OPTION", { node: 25, dir: tempDir(), startWaitMs: -1 }],
     ]) {
       assert.throws(() => Snowflake.local(options), { code });
       new Snowflake({ node: options.node }).next();
     }
   });
 
-  test("a static generator is refused also once that of local() is closed: what it has issued is not known here", () => {
-    Snowflake.local({ dir: place(), node: 22 }).close();
+  test("a static generator is still refused after the one of local() is closed, because it cannot know the IDs that were issued", () => {
+    Snowflake.local({ dir: tempDir(), node: 22 }).close();
     assert.throws(() => new Snowflake({ node: 22 }), { code: "STATE_CONFLICT" });
   });
 });
 
 describe("sequenceStart", () => {
-  /** The first sequence number of ticks that an own process minted in, by how it says that it starts. */
+  /** The first sequence numbers of ticks, minted by a process of its own, for each `sequenceStart`. */
   const STARTS = {
     random: (hash) => Number(hash & 1023n),
-    // The position in the tick is turned by the hash, and the first position is 0.
+    // The hash is added to the position in the tick, and the first position is 0.
     wrap: (hash) => Number(hash & 4095n),
   };
   for (const [sequenceStart, expected] of Object.entries(STARTS)) {
-    test(`${sequenceStart}: starts at a hash of the tick under the key in the file, also after restarts`, async (t) => {
-      const dir = place();
+    test(`${sequenceStart}: a tick starts at its hash under the key in the file, also after restarts`, async (t) => {
+      const dir = tempDir();
       let key;
       const issued = [];
       for (const machine of [{}, {}, ...(withMounts.skip ? [] : [{ boot: boot() }])]) {
-        const minter = await start(t, machine);
-        const { path } = await minter.call("open", { dir, sequenceStart });
+        const child = await start(t, machine);
+        const { path } = await child.call("open", { dir, sequenceStart });
         key ??= keyOf(path);
         assert.deepEqual(keyOf(path), key);
         for (let tick = 0; tick < 5; tick++) {
-          const [id] = await minter.call("next", 1);
+          const [id] = await child.call("next", 1);
           await until(() => Date.now() > timestampOf(id));
           issued.push(id);
         }
-        await minter.call("close");
-        await minter.end();
+        await child.call("close");
+        await child.end();
       }
       const bytes = Buffer.alloc(8);
       for (const id of issued) {
@@ -502,8 +505,8 @@ describe("sequenceStart", () => {
 });
 
 describe("close()", () => {
-  test("ends a generator, and not the others of its file", async (t) => {
-    const dir = place();
+  test("closes one generator, and not the others on its file", async (t) => {
+    const dir = tempDir();
     const [one, other] = [Snowflake.local({ dir }), opened(t, { dir })];
     const issued = [one.next(), other.next()];
     one.close();
@@ -517,30 +520,30 @@ describe("close()", () => {
   });
 
   test("is what `using` calls", () => {
-    const ids = Snowflake.local({ dir: place() });
+    const ids = Snowflake.local({ dir: tempDir() });
     ids[Symbol.dispose]();
     assert.throws(ids.next, { code: "CLOSED" });
   });
 
   // docs/safety.md: 10, 13
-  test("of the last one lowers what is reserved on disk to the end of the last tick used", async (t) => {
-    const dir = place();
-    const minter = await start(t);
-    const { path } = await minter.call("open", { dir });
+  test("of the last generator lowers the ceiling on disk to the end of the last tick used", async (t) => {
+    const dir = tempDir();
+    const child = await start(t);
+    const { path } = await child.call("open", { dir });
     const ids = Snowflake.local({ dir });
     const last = ids.next();
     const reserved = ceilingOf(path);
     assert.ok(reserved >= timestampOf(last) + 3000);
     ids.close();
-    assert.ok(ceilingOf(path) >= reserved, "another process is attached");
-    const [after] = await minter.call("next", 1);
-    await minter.call("close");
+    assert.ok(ceilingOf(path) >= reserved, "the ceiling must stay while another process is attached");
+    const [after] = await child.call("next", 1);
+    await child.call("close");
     assert.ok(after > last);
     assert.equal(ceilingOf(path), timestampOf(after) + 1);
   });
 
   test("of a generator that never minted changes nothing", () => {
-    const dir = place();
+    const dir = tempDir();
     const { path } = fileOf({ dir });
     const reserved = ceilingOf(path);
     assert.equal(fileOf({ dir }).ceilingMs, reserved);
@@ -549,8 +552,8 @@ describe("close()", () => {
 });
 
 describe("localAsync()", () => {
-  test("gives the same as local()", async (t) => {
-    const dir = place();
+  test("gives the same generator as local()", async (t) => {
+    const dir = tempDir();
     const ids = await Snowflake.localAsync({ dir, signal: none, node: 7 });
     t.after(ids.close);
     assert.ok(ids instanceof Snowflake);
@@ -560,24 +563,24 @@ describe("localAsync()", () => {
     assert.equal(ids.health().file.path, twin.health().file.path);
   });
 
-  test("makes nothing where its signal is aborted already", async () => {
-    const dir = place();
+  test("creates no file if its signal is already aborted", async () => {
+    const dir = tempDir();
     await assert.rejects(Snowflake.localAsync({ dir, signal: AbortSignal.abort(reason) }), reason);
     assert.deepEqual(readdirSync(dir), []);
   });
 
   for (const signal of [null, 5, {}, new AbortController()]) {
     test(`refuses a signal that is ${JSON.stringify(signal)}`, async () => {
-      const dir = place();
+      const dir = tempDir();
       const error = await errorOf(() => Snowflake.localAsync({ dir, signal }));
       assert.deepEqual([error.code, error.field, error.rule], ["INVALID_OPTION", "signal", rules.A_SIGNAL]);
       assert.deepEqual(readdirSync(dir), []);
     });
   }
 
-  /** A directory with a state file that has to be waited for: another of its name is in use, in another place by now. */
+  /** A directory whose state file makes an opening wait: a file with the same name is in use, and was moved elsewhere. */
   function contested(t, options) {
-    const dir = place();
+    const dir = tempDir();
     const { path } = opened(t, { dir, ...options }).health().file;
     renameSync(path, `${path}.old`);
     return { dir, ...options };
@@ -595,7 +598,7 @@ describe("localAsync()", () => {
       ids.next();
     });
 
-    test("until its signal is aborted, and then leaves the file", async (t) => {
+    test("until its signal is aborted, and then closes the file", async (t) => {
       const { dir } = contested(t, { scope: "orders" });
       const aborter = new AbortController();
       const waiting = Snowflake.localAsync({ dir, scope: "orders", signal: aborter.signal });
@@ -604,7 +607,7 @@ describe("localAsync()", () => {
       const other = await start(t);
       const { path, attached } = await other.call("open", { dir, scope: "orders" });
       assert.match(path, /orders-/);
-      assert.equal(attached, 1, "the other process alone");
+      assert.equal(attached, 1, "only the other process is attached");
     });
 
     test("no longer than startWaitMs", async (t) => {
@@ -625,28 +628,28 @@ describe("localAsync()", () => {
   });
 });
 
-describe("while another process holds the file that is opened", { concurrency: true }, () => {
-  /** A directory whose state file a process holds that has stopped in the middle of opening it. */
+describe("while another process holds the lock of the file that is opened", { concurrency: true }, () => {
+  /** A directory with a state file whose lock is held by a process that is stopped while it opens the file. */
   async function held(t) {
-    const [dir, paused] = [place(), pause()];
+    const [dir, paused] = [tempDir(), pause()];
     const holder = await start(t, { pause: paused });
     paused.once("read");
     const opening = holder.call("open", { dir });
-    await holder.stopped();
+    await holder.untilStopped();
     const go = () => {
-      holder.go();
+      holder.resume();
       return opening;
     };
     return { dir, go };
   }
 
-  test("localAsync() holds neither the event loop nor a generator that is opened meanwhile", async (t) => {
+  test("localAsync() blocks neither the event loop nor the opening of another generator", async (t) => {
     const { dir, go } = await held(t);
     let settled = false;
     const opening = Snowflake.localAsync({ dir }).finally(() => {
       settled = true;
     });
-    // Each turn of the loop opens one, as a server would for each request.
+    // Each iteration opens a generator, as a server might do for each request.
     for (let turn = 0; turn < 20; turn++) {
       new Snowflake({ node: 300 + turn }).next();
       await sleep(5);
@@ -658,7 +661,7 @@ describe("while another process holds the file that is opened", { concurrency: t
     ids.next();
   });
 
-  test("local() in a worker thread does not hold a generator that the main thread opens", async (t) => {
+  test("local() in a worker thread does not block the opening of a generator in the main thread", async (t) => {
     const { dir, go } = await held(t);
     const program = `
       const { parentPort, workerData } = require("node:worker_threads");
@@ -682,7 +685,7 @@ describe("while another process holds the file that is opened", { concurrency: t
     await until(() => said.length > 1);
   });
 
-  test("an aborted localAsync() rejects at once, and leaves the file when it is opened", async (t) => {
+  test("an aborted localAsync() rejects at once, and closes the file as soon as it is opened", async (t) => {
     const { dir, go } = await held(t);
     const aborter = new AbortController();
     const opening = Snowflake.localAsync({ dir, signal: aborter.signal });
@@ -693,22 +696,22 @@ describe("while another process holds the file that is opened", { concurrency: t
     await until(() => ids.health().file.attached === 2);
   });
 
-  test("two of localAsync() for one file share it", async (t) => {
+  test("two calls of localAsync() for one file share it", async (t) => {
     const { dir, go } = await held(t);
     const opening = [0, 1].map(() => Snowflake.localAsync({ dir }));
     await sleep(20);
     await go();
     const [one, other] = await Promise.all(opening);
     for (const ids of [one, other]) t.after(ids.close);
-    assert.equal(one.health().file.attached, 2, "this process and the other");
+    assert.equal(one.health().file.attached, 2, "this process and the other one are attached");
     assert.equal(repeats(times(1000, (at) => (at % 2 ? one : other).next())), 0);
   });
 });
 
-test("without the addon there is no local()", async (t) => {
-  const dir = place();
-  const minter = await start(t, { env: { FRAZIL_BACKEND: "wasm" } });
-  const error = await errorOf(() => minter.call("open", { dir }));
+test("without the addon local() is refused", async (t) => {
+  const dir = tempDir();
+  const child = await start(t, { env: { FRAZIL_BACKEND: "wasm" } });
+  const error = await errorOf(() => child.call("open", { dir }));
   assert.equal(error.code, "NATIVE_REQUIRED");
   assert.match(error.message, /new Snowflake\(\{ node \}\)/);
   assert.deepEqual(readdirSync(dir), []);

@@ -1,21 +1,21 @@
-// A process whose threads mint on one state file until they are killed, and write every ID to files of their own before they
-// mint the next ones. What was written stays, however the process ends: it is with the kernel.
+// The program of a process whose threads mint from one state file until it is killed. Each thread writes its IDs to a file of its
+// own before it mints the next ones. The kernel keeps what was written, however the process ends.
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, threadId, Worker, workerData } from "node:worker_threads";
 import { Snowflake } from "frazil";
 
-/** The codes of refusals that pass. `CLOCK_BACKWARD` also at the start: then the wait is longer than a start may take. */
-const PASSING = ["CLOCK_BACKWARD", "SEQUENCE_EXHAUSTED", "LEASE_EXPIRED"];
+/** Refusals that end by themselves. `CLOCK_BACKWARD` can also refuse an opening, if its wait is longer than `startWaitMs`. */
+const TEMPORARY = ["CLOCK_BACKWARD", "SEQUENCE_EXHAUSTED", "LEASE_EXPIRED"];
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/** What a call gives in the end, where refusals that pass stand in its way. */
-function patiently(call) {
+/** Repeats a call until it is not refused temporarily. */
+function retry(call) {
   for (;;) {
     try {
       return call();
     } catch (error) {
-      if (!PASSING.includes(error.code)) throw error;
+      if (!TEMPORARY.includes(error.code)) throw error;
       pause(error.retryAfterMs);
     }
   }
@@ -23,10 +23,10 @@ function patiently(call) {
 
 function mint({ out, batch, pauseMs, broken, options }) {
   const file = openSync(join(out, `${process.pid}-${threadId}.ids`), "a");
-  const ids = broken ? new Snowflake({ node: 0 }) : patiently(() => Snowflake.local(options));
+  const ids = broken ? new Snowflake({ node: 0 }) : retry(() => Snowflake.local(options));
   const array = new BigUint64Array(batch);
   for (;;) {
-    patiently(() => ids.fill(array));
+    retry(() => ids.fill(array));
     writeSync(file, array);
     if (pauseMs > 0) pause(pauseMs);
   }
@@ -39,7 +39,7 @@ if (isMainThread) {
     process.exit(3);
   };
   for (let thread = 0; thread < threads; thread++) {
-    // An error that crosses from a worker has lost its class, but not its code.
+    // An error from a worker arrives without its class, but with its code.
     new Worker(new URL(import.meta.url), { workerData: task }).on("error", fail);
   }
 } else mint(workerData);

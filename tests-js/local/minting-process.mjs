@@ -1,4 +1,4 @@
-// Processes that mint, started and ended by a test. Only those are ever signalled.
+// Starts, signals and ends processes that mint. Only processes that a test started are signalled.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
 
-/** A folder of a test's own, on a disk. Goes when the test is over, after what `before` does. */
-export function folder(t, name, before = () => {}) {
+/** A new folder on a disk. It is removed when the test ends, after `before` has run. */
+export function testFolder(t, name, before = () => {}) {
   const path = mkdtempSync(join(tmpdir(), `frazil-${name}-`));
   t.after(async () => {
     await before();
@@ -18,8 +18,8 @@ export function folder(t, name, before = () => {}) {
   return path;
 }
 
-/** A process that mints. `before` is a shell command that it runs first, in mounts of its own. */
-export function minter(t, task, { before, env = {} } = {}) {
+/** Starts a process that mints. `before` is a shell command that runs first, in the mount namespace of the process. */
+export function startMinting(t, task, { before, env = {} } = {}) {
   const argument = JSON.stringify(task);
   const settings = { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, FRAZIL_BACKEND: "native", ...env } };
   const child =
@@ -30,29 +30,31 @@ export function minter(t, task, { before, env = {} } = {}) {
           ["-m", "sh", "-c", `${before} && exec "$0" "$@"`, process.execPath, script, argument],
           settings,
         );
-  let said = "";
+  let errorOutput = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
-    said += text;
+    errorOutput += text;
   });
   const closed = once(child, "close");
   t.after(() => child.kill("SIGKILL"));
   return {
     signal: (name) => child.kill(name),
-    /** Ends it, and waits until it is gone. */
+    /** Kills it and waits until it has ended. */
     async kill() {
       child.kill("SIGKILL");
       await closed;
     },
-    /** The code it gave up with, once it has; `undefined` where it was ended from outside. */
-    ended: closed.then(([status]) => (status === null ? undefined : said.split("\n")[0] || `exit code ${status}`)),
-    get said() {
-      return said;
+    /** Resolves when the process ends: to the code that it gave up with, or to `undefined` if a signal ended it. */
+    ended: closed.then(([status]) =>
+      status === null ? undefined : errorOutput.split("\n")[0] || `exit code ${status}`,
+    ),
+    get errorOutput() {
+      return errorOutput;
     },
   };
 }
 
-/** Numbers from 0 to 1 that are the same in every run (a linear congruential generator, Numerical Recipes). */
-export function numbers(seed) {
+/** Pseudo-random numbers from 0 to 1, the same in every run (a linear congruential generator, Numerical Recipes). */
+export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -1,9 +1,9 @@
-// File systems of a test's own, in images: mounted where every process sees them, shut down as the kernel does after an I/O
-// error, and mounted again.
+// File systems in image files, for one test each: mounted in the namespace of all processes, shut down as the kernel does after an
+// I/O error, and mounted again.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { place } from "./temp-dir.mjs";
+import { tempDir } from "./temp-dir.mjs";
 
 const run = (program, ...args) => execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
@@ -13,9 +13,9 @@ const MAKE = {
   btrfs: { size: "128M", options: ["-q", "-f"] },
 };
 
-/** Makes a file system and mounts it. Processes that use it must have ended before the test does. */
-export function mounted(t, kind, { options = [] } = {}) {
-  const at = place();
+/** Makes a file system and mounts it. Processes that use it must end before the test does. */
+export function mountImage(t, kind, { options = [] } = {}) {
+  const at = tempDir();
   const [image, dir] = [join(at, "image"), join(at, "mounted")];
   mkdirSync(dir);
   run("truncate", `--size=${MAKE[kind].size}`, image);
@@ -39,12 +39,12 @@ export function mounted(t, kind, { options = [] } = {}) {
     image,
     mount,
     unmount,
-    /** Ends it as an I/O error does: what was not flushed is lost, in the journal too. */
+    /** Shuts it down as an I/O error does: what was not flushed is lost, including unwritten parts of the journal. */
     shutDown() {
       const ioctl = 'open(F, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl(F, 0x8004587d, $how) or die $!';
       run("perl", "-e", ioctl, dir);
     },
-    /** The number that the kernel gives this mount of the file system. */
+    /** The inode number of the kernel's sysfs folder for this mount; the next mount has another. */
     superblock: () => statSync(`/sys/fs/${kind}/${basename(device)}`).ino,
   };
 }

@@ -1,10 +1,10 @@
-// Power loss, for real but for the power: the state file lies on a file system in an image, two processes mint from it, and
-// at some moment the image is copied as it is on the disk, without what the kernel holds of it in memory. The processes are
-// killed, the image is put back as it was copied, mounted again, and minting goes on "after another boot": in a mount namespace
-// where the kernel has another boot id. With the clock as it is, set back by 2 s, by 6 s, and by 10 min.
+// Simulated power loss. The state file lies on a file system in an image, and two processes mint from it. At some moment the image
+// is copied as it is on disk, without the dirty pages in the kernel's memory. Then the processes are killed, the copy replaces the
+// image and is mounted, and minting goes on "after another boot": in a mount namespace that shows another boot id. The clock is
+// right, or set back by 2 s, 6 s or 10 min.
 //
-// The broken variant keeps the boot id and forges the rest of the proof that the mapped part is current: then what the disk has of
-// it, which is old, is believed.
+// The broken variant keeps the boot id and forges the rest of the proof that the mapped part is current. Then the old content of
+// the mapped part on disk is trusted, and IDs repeat.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -13,16 +13,16 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tools } from "../../scripts/tools.mjs";
-import { count } from "./count-repeats.mjs";
-import { folder, minter, numbers } from "./minting-process.mjs";
-import { overwrite, PLACES, records } from "./state-file.mjs";
+import { countIds } from "./count-repeats.mjs";
+import { randomNumbers, startMinting, testFolder } from "./minting-process.mjs";
+import { MAPPED_OFFSETS, overwrite, records } from "./state-file.mjs";
 
 const run = (program, ...args) => execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
 
-/** A machine that can lose its power: a file system in an image, and a boot id. */
+/** A simulated machine that can lose power: a file system in an image, and a boot id. */
 function machine(t) {
   const all = [];
-  const home = folder(t, "power", async () => {
+  const home = testFolder(t, "power", async () => {
     for (const process of all) await process.kill();
     unmount();
   });
@@ -36,14 +36,14 @@ function machine(t) {
   const newBoot = () => writeFileSync(boot, `${randomUUID()}\n`);
   newBoot();
   mount();
-  const written = () => readdirSync(out).reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+  const writtenBytes = () => readdirSync(out).reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
   return {
     out,
     newBoot,
-    /** Two processes that mint, with the clock off by so many seconds. */
+    /** Starts two processes that mint, with their clock changed by `offsetS` seconds. */
     start(offsetS = 0) {
-      const fleet = Array.from({ length: 2 }, () =>
-        minter(
+      const children = Array.from({ length: 2 }, () =>
+        startMinting(
           t,
           { threads: 1, batch: 4096, pauseMs: 2, out, options: { dir: join(disk, "state") } },
           {
@@ -52,35 +52,35 @@ function machine(t) {
           },
         ),
       );
-      all.push(...fleet);
-      return fleet;
+      all.push(...children);
+      return children;
     },
-    /** Whether anything was written down since it was last asked, once it was, or a process gave up. */
-    async minted(fleet) {
-      const before = written();
-      const gaveUp = Promise.race(fleet.map(({ ended }) => ended));
+    /** Waits until more IDs are written, or a process gives up: `"minted"`, or the code of that process. */
+    async minted(children) {
+      const before = writtenBytes();
+      const gaveUp = Promise.race(children.map(({ ended }) => ended));
       for (;;) {
-        if (written() > before) return "minted";
+        if (writtenBytes() > before) return "minted";
         const code = await Promise.race([gaveUp, sleep(20)]);
         if (code !== undefined) return code;
       }
     },
-    /** Has the state file say that it was written in this mount of the disk, and with the newest record. */
+    /** Forges the state file's proof that it was written in this mount of the file system, with the newest record. */
     forge() {
       const state = join(disk, "state");
       const path = join(state, readdirSync(state)[0]);
       const device = execFileSync("losetup", ["--noheadings", "--output", "NAME", "-j", image], { encoding: "utf8" });
-      overwrite(path, PLACES.disk, statSync(path).dev);
-      overwrite(path, PLACES.superblock, statSync(`/sys/fs/ext4/${basename(device.trim())}`).ino);
-      overwrite(path, PLACES.number, records(path)[0].number);
+      overwrite(path, MAPPED_OFFSETS.disk, statSync(path).dev);
+      overwrite(path, MAPPED_OFFSETS.superblock, statSync(`/sys/fs/ext4/${basename(device.trim())}`).ino);
+      overwrite(path, MAPPED_OFFSETS.number, records(path)[0].number);
     },
-    async losePower(fleet) {
-      // Nothing goes on while the disk is copied.
-      for (const process of fleet) process.signal("SIGSTOP");
+    async losePower(children) {
+      // No process may write while the disk is copied.
+      for (const process of children) process.signal("SIGSTOP");
       copyFileSync(image, `${image}.left`);
-      for (const process of fleet) await process.kill();
+      for (const process of children) await process.kill();
       unmount();
-      // A mount that somebody else still has would keep the memory of the kernel alive, and nothing would be lost.
+      // If another mount of the image were left, the kernel would keep its dirty pages, and nothing would be lost.
       assert.equal(execFileSync("losetup", ["-j", image], { encoding: "utf8" }), "");
       copyFileSync(`${image}.left`, image);
       mount();
@@ -96,26 +96,26 @@ for (const [name, offsetS] of [
   // docs/safety.md: 10, 12
   test(`after power loss, with ${name}, no ID is repeated`, async (t) => {
     const { start, minted, losePower, newBoot, out } = machine(t);
-    const random = numbers(20261121 + offsetS);
+    const random = randomNumbers(20261121 + offsetS);
     for (let round = 0; round < (offsetS === 0 ? 3 : 2); round++) {
-      const fleet = start(round * offsetS);
-      assert.equal(await minted(fleet), "minted");
+      const children = start(round * offsetS);
+      assert.equal(await minted(children), "minted");
       await sleep(500 + 2000 * random());
-      await losePower(fleet);
+      await losePower(children);
       newBoot();
     }
-    const fleet = start();
-    assert.equal(await minted(fleet), "minted");
+    const children = start();
+    assert.equal(await minted(children), "minted");
     await sleep(300);
-    for (const process of fleet) await process.kill();
-    const { issued, repeats } = count(out);
+    for (const process of children) await process.kill();
+    const { issued, repeats } = countIds(out);
     t.diagnostic(`${issued} IDs`);
     assert.equal(repeats, 0);
     assert.ok(issued > 50_000, `${issued} IDs`);
   });
 }
 
-test("after power loss, with the clock set back by 10 minutes, it is refused and goes on when the clock is right", async (t) => {
+test("after power loss, with the clock set back by 10 minutes, minting is refused until the clock is right", async (t) => {
   const { start, minted, losePower, newBoot, out } = machine(t);
   const first = start();
   assert.equal(await minted(first), "minted");
@@ -126,22 +126,22 @@ test("after power loss, with the clock set back by 10 minutes, it is refused and
   assert.equal(await minted(last), "minted");
   await sleep(300);
   for (const process of last) await process.kill();
-  assert.equal(count(out).repeats, 0);
+  assert.equal(countIds(out).repeats, 0);
 });
 
-test("believing what the disk has of the mapped part is caught", async (t) => {
+test("the checker catches repeats when the mapped part on disk is trusted after power loss", async (t) => {
   const { start, minted, losePower, forge, out } = machine(t);
   const first = start();
   assert.equal(await minted(first), "minted");
   await sleep(2500);
   await losePower(first);
-  // The same boot id, this mount, and the clock where it was a while ago.
+  // Forged: the same boot id, this mount, and the clock as it was some time ago.
   forge();
   const second = start(-6);
   assert.equal(await minted(second), "minted");
   await sleep(3000);
   for (const process of second) await process.kill();
-  const { issued, repeats } = count(out);
+  const { issued, repeats } = countIds(out);
   t.diagnostic(`${issued} IDs, ${repeats} repeats`);
   assert.ok(repeats > 0);
 });

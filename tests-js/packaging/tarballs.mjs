@@ -1,4 +1,4 @@
-// The packages as npm would publish them, installed into fresh copies of the consumers, outside the workspace.
+// Packs the packages as npm would publish them, and installs them into fresh copies of the consumer projects, outside the workspace.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,18 +16,18 @@ const consumers = fileURLToPath(new URL(".", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "frazil-packaging-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
-/** The environment of a user: nothing of the npm, the test runner or the backend that started this. */
+/** The environment of a user: without the variables of npm, the test runner and the backend of this process. */
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|node_|frazil_|force_color)/i.test(name)),
 );
 
 /** Runs a program in a folder and returns what it printed. Its exit code must be `status`. */
 export function run(folder, program, args, { status = 0, env = {} } = {}) {
-  const done = spawnSync(program, args, { cwd: folder, encoding: "utf8", env: { ...inherited, ...env } });
-  if (done.error) throw done.error;
-  const said = `${[program, ...args].join(" ")} in ${folder}:\n${done.stdout}${done.stderr}`;
-  assert.equal(done.status, status, `exit code ${done.status}, not ${status}, of ${said}`);
-  return { stdout: done.stdout, stderr: done.stderr };
+  const result = spawnSync(program, args, { cwd: folder, encoding: "utf8", env: { ...inherited, ...env } });
+  if (result.error) throw result.error;
+  const output = `${[program, ...args].join(" ")} in ${folder}:\n${result.stdout}${result.stderr}`;
+  assert.equal(result.status, status, `exit code ${result.status}, not ${status}, of ${output}`);
+  return { stdout: result.stdout, stderr: result.stderr };
 }
 
 export const node = (folder, args, options) => run(folder, process.execPath, args, options);
@@ -37,7 +37,7 @@ export const emptyFolder = (name) => mkdtempSync(join(scratch, `${name}-`));
 
 let packed;
 
-/** Packs every package that this machine builds, once: for each its tarball and what npm says about it. */
+/** Packs every package that this machine builds, once. Returns the path of each tarball and npm's report on it. */
 export function pack() {
   if (packed !== undefined) return packed;
   const names = hasAddon ? ["frazil", "linux-x64-gnu"] : ["frazil"];
@@ -48,8 +48,8 @@ export function pack() {
   return packed;
 }
 
-/** A fresh copy of a consumer's folder, if it has one, with the tarballs installed. No registry is asked. */
-export function consumer(name, { addon = hasAddon } = {}) {
+/** Copies the folder of a consumer, if there is one, and installs the tarballs in the copy, without a registry. Returns the copy. */
+export function installConsumer(name, { addon = hasAddon } = {}) {
   const folder = emptyFolder(name);
   if (existsSync(join(consumers, name))) cpSync(join(consumers, name), folder, { recursive: true });
   const [frazil, carrier] = pack().map(({ tarball }) => `file:${tarball}`);
@@ -58,7 +58,7 @@ export function consumer(name, { addon = hasAddon } = {}) {
     private: true,
     type: "module",
     dependencies: { frazil },
-    // What the registry would find for frazil, npm finds here.
+    // The addon that npm would otherwise fetch from the registry for frazil.
     optionalDependencies: carrier === undefined ? {} : { "frazil-linux-x64-gnu": carrier },
   };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));

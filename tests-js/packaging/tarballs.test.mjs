@@ -1,6 +1,6 @@
-// What goes into the tarballs: their files, their manifests, their types, their notices.
+// The content of the tarballs: files, manifests, types and notices.
 //
-// After a change on purpose: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs
+// To accept an intended change: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
 
-/** Compares with a committed text, or writes it where that is asked for. */
+/** Compares a text with a committed file, or writes the file if UPDATE_SNAPSHOTS is set. */
 function snapshot(name, actual) {
   const path = join(root, "tests-js/packaging", name);
   if (process.env.UPDATE_SNAPSHOTS) writeFileSync(path, actual);
-  const mend = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs";
-  assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is right: ${mend}`);
+  const update = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs";
+  assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is intended: ${update}`);
 }
 
 const only = { skip: !hasAddon && "the snapshot is of a machine that builds the addon" };
 
-test("the tarballs have the files that they should, and no other", only, () => {
+test("the tarballs contain exactly the expected files", only, () => {
   const packages = pack().map(({ report }) => [report.name, report.files.map(({ path }) => path)]);
   for (const [name, files] of packages) {
     for (const file of ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json"]) {
@@ -46,7 +46,7 @@ test("every file that a manifest names is in the tarball", () => {
       named.filter((path) => !files.has(path.replace(/^\.\//, ""))),
       [],
     );
-    // A literal name in `files` that matches nothing is left out without a word.
+    // npm silently ignores a literal name in `files` that matches no file.
     const literal = manifest.files.filter((entry) => /\./.test(entry) || /^[A-Z-]+$/.test(entry));
     assert.deepEqual(
       literal.filter((path) => !files.has(path)),
@@ -55,7 +55,7 @@ test("every file that a manifest names is in the tarball", () => {
   }
 });
 
-test("publint finds nothing, in strict mode", async () => {
+test("publint finds no problem in strict mode", async () => {
   for (const { name, tarball } of pack()) {
     const bytes = readFileSync(tarball);
     const { messages, pkg } = await publint({
@@ -70,17 +70,17 @@ test("publint finds nothing, in strict mode", async () => {
   }
 });
 
-test("attw resolves every entry to the types it runs as", () => {
+test("attw finds types that match the module format of every entry", () => {
   const [{ tarball }] = pack();
-  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. Resolution by node10 knows no `exports`, and
-  // no Node that the package runs on resolves like that.
+  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. The resolution mode node10 ignores `exports`, and no
+  // supported Node uses it.
   const flags = ["--profile", "node16", "--exclude-entrypoints", "./frazil.wasm", "--no-definitely-typed"];
   const looks = ["--format", "table", "--no-color", "--no-emoji", "--no-summary"];
   const { stdout } = run(emptyFolder("attw"), join(root, "node_modules/.bin/attw"), [tarball, ...flags, ...looks]);
   snapshot("attw.txt", `${stdout.replace(/^frazil v.*\n/m, "").trim()}\n`);
 });
 
-test("THIRD-PARTY.md names everything that is compiled or bundled in, with its licence", () => {
+test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with its licence", () => {
   const notice = readFileSync(join(root, "npm/frazil/THIRD-PARTY.md"), "utf8");
   const rows = (title) => {
     const [, section] = new RegExp(`\n## ${title}\n(.*?)(?=\n## |$)`, "s").exec(notice);

@@ -1,4 +1,4 @@
-// The side of Node: bundles what a runtime is to run, starts it, and takes its report.
+// Runs in Node: bundles the program for a runtime, starts the runtime if it is a process, and returns its result.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -9,15 +9,15 @@ import { unwrap } from "./json-result.mjs";
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-// Within the repository, so that a process finds the package as its conditions say.
+// Inside the repository, so that a process finds the package, by its own export conditions.
 mkdirSync(`${root}.cache`, { recursive: true });
 const scratch = mkdtempSync(`${root}.cache/runtimes-`);
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
-/** What takes so long hangs. */
+/** A process that takes longer counts as hanging. */
 const HANG_MS = 120_000;
 
-/** Bundles files of this folder as ES modules and returns the folder they are in. A warning is a failure. */
+/** Bundles files of this folder as ES modules and returns the output folder. A warning is a failure. */
 export async function bundle(entries, options) {
   const outdir = mkdtempSync(`${scratch}/bundle-`);
   const { warnings } = await build({
@@ -34,11 +34,11 @@ export async function bundle(entries, options) {
   return outdir;
 }
 
-// For a process the package stays an import: which of its entries is taken is up to the runtime.
+// For a process the package stays an import, so that the runtime chooses the entry by its export conditions.
 const processes = { platform: "node", external: ["frazil", "frazil/decode", "frazil/text"] };
 
-/** Runs `process-main.mjs` in a runtime that is a process: the program, what stands before and after the file, and the backend. */
-export async function inProcess(program, { before = [], after = [], env = {} } = {}) {
+/** Runs `process-main.mjs` with the program of a runtime. `before` and `after` are arguments before and after the file. */
+export async function inNewProcess(program, { before = [], after = [], env = {} } = {}) {
   const folder = await bundle(["process-main.mjs"], processes);
   const { FRAZIL_BACKEND: _, ...inherited } = process.env;
   const args = [...before, `${folder}/process-main.mjs`, `${folder}/state`, ...after];
@@ -55,7 +55,7 @@ export async function inProcess(program, { before = [], after = [], env = {} } =
 
 let counts;
 
-/** How many cases the vectors have: as this Node counts them. */
+/** The number of cases of each file of vectors, as counted in this Node. */
 export async function expectedCounts() {
   counts ??= (await import(`${await bundle(["checks.mjs"], processes)}/checks.mjs`)).checkVectors();
   return counts;

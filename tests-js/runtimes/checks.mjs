@@ -1,5 +1,5 @@
-// What every runtime is asked, inside it: the vectors, and minting as people do. Knows no test runner, no file system and no
-// global but the language's and timers; a bundle of it runs on Workers, in pages, and in each process.
+// The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test runner, no
+// file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages and processes.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import * as text from "frazil/text";
@@ -29,9 +29,9 @@ function must(condition, sentence) {
   if (!condition) throw new Error(sentence);
 }
 
-/** Every file of vectors, and how many cases each had. */
+/** Checks every file of vectors, and returns the number of cases of each. */
 export function checkVectors() {
-  new Snowflake({ node: 0 }); // makes the realm's way to the core
+  new Snowflake({ node: 0 }); // connects the realm to the core
   const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")].connect() };
   const counts = {
     layouts: checkLayouts(frazil, layouts),
@@ -44,7 +44,7 @@ export function checkVectors() {
   };
   const wrong = { ...ids, valid: [{ ...ids.valid[0], id: "1" }] };
   const { message } = thrown(() => checkIds(frazil, wrong));
-  must(/^1 of \d+ cases failed/.test(message), `a wrong vector is noticed, but: ${message}`);
+  must(/^1 of \d+ cases failed/.test(message), `the checker must detect a wrong vector, but: ${message}`);
   return counts;
 }
 
@@ -56,7 +56,7 @@ function thrown(call) {
   }
 }
 
-/** Calls so many times. What came back, and for each kind of refusal how often and with what `retryAfterMs`. */
+/** Calls `next` that many times. Returns the IDs, and how often each kind of refusal (code and `retryAfterMs`) came. */
 export function collect(next, calls) {
   const issued = [];
   const refusals = {};
@@ -76,20 +76,20 @@ export function summaryOf(ids) {
   return { issued: ids.length, repeats: repeats(ids), increasing: ids.every((id, at) => at === 0 || ids[at - 1] < id) };
 }
 
-/** No ID twice, and each larger than the one before. */
+/** Throws unless there are IDs, none is repeated, and each is larger than the one before. */
 function checkUnique(name, { issued, repeats, increasing }) {
   must(issued > 0, `${name}: nothing was issued`);
   must(repeats === 0, `${name}: ${repeats} of ${issued} are repeats`);
   must(increasing, `${name}: not increasing`);
 }
 
-/** A time for clocks that stand still: 2026-05-28. */
+/** The time of clocks that stand still: 2026-05-28. */
 const STILL = 1_780_000_000_000;
 
-/** What `Snowflake.local()` comes to: `"minted"`, or the code that it is refused with. */
+/** Mints with `Snowflake.local()`: returns `"minted"`, or the code of the refusal. */
 function localOf(dir) {
   try {
-    // A scope of its own: the vectors have generators with a static node id 0.
+    // A separate scope, because the vectors use generators with the static node id 0.
     const ids = Snowflake.local({ dir, scope: "runtimes" });
     checkUnique("from a state file", summaryOf(ids.nextMany(10_000)));
     ids.close();
@@ -102,13 +102,13 @@ function localOf(dir) {
 
 /**
  * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
- * calls of `next` under the wall clock, and `waitedMs` what they waited where the host can block. With the addon a state file is
- * made in `dir`; without, none can be.
+ * calls of `next` under the wall clock, and `waitedMs` is how long the calls waited. With the addon a state file is created in
+ * `dir`; without it, `Snowflake.local()` must be refused.
  */
 export async function checkMinting(node, dir) {
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
-  // The first one by waiting: nothing is issued within the lead after the start of a page or process.
+  // The first ID is awaited: within the lead after the start of a page or process no ID is issued.
   const first = await ids.nextAsync();
   const { timestampMs, node: decoded } = ids.decode(first);
   must(decoded === node, `node ${decoded}`);
@@ -117,18 +117,19 @@ export async function checkMinting(node, dir) {
     [first, ids.next(), BigInt(ids.nextString())],
     ids.nextMany(100),
     [...ids.fill(new BigUint64Array(1000))],
-    // Each is more than the lead holds, so that it has to wait; three, because a thread that is paused sees time pass anyway.
+    // Each call asks for more than the lead allows, so that it has to wait. Three calls, because a paused thread may find that enough
+    // time has passed anyway.
     await ids.nextManyAsync(15 * 4096),
     await ids.nextManyAsync(15 * 4096),
     await ids.nextManyAsync(15 * 4096),
   ].flat();
   checkUnique("in every way", summaryOf(issued));
 
-  const twin = new Snowflake({ node, maxWaitMs: 1000 });
-  issued.push(await twin.nextAsync(), await ids.nextAsync(), await twin.nextAsync());
+  const second = new Snowflake({ node, maxWaitMs: 1000 });
+  issued.push(await second.nextAsync(), await ids.nextAsync(), await second.nextAsync());
   must(repeats(issued) === 0, "a second generator with the node id repeats the first");
-  const strangers = [0, 1].map(() => new Snowflake({ node, now: () => STILL }).next());
-  must(repeats(strangers) === 1, "the checker must catch two generators that share no state");
+  const unshared = [0, 1].map(() => new Snowflake({ node, now: () => STILL }).next());
+  must(repeats(unshared) === 1, "the checker must catch two generators that share no state");
 
   const looped = collect(ids.next, 100_000).report;
   checkUnique("in a loop", looped);

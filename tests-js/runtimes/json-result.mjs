@@ -1,7 +1,7 @@
-// How a result leaves a runtime as JSON: what was returned, or why not.
+// How a result leaves a runtime as JSON: the value that was returned, or the error.
 
-/** Inside the runtime. */
-export async function report(work) {
+/** Runs inside the runtime: calls `work`, and wraps its value or its error. */
+export async function resultOf(work) {
   try {
     return { result: await work() };
   } catch (error) {
@@ -9,7 +9,7 @@ export async function report(work) {
   }
 }
 
-/** On the side of Node: the result, or the error as ours. */
+/** Runs in Node: returns the value, or throws the error of the runtime. */
 export function unwrap({ result, error }) {
   if (error !== undefined) throw new Error(error);
   return result;

@@ -1,4 +1,4 @@
-// The generator: its options by layout, and what its calls take and return.
+// The types of generators: options by layout, and the arguments and results of calls.
 import {
   type Backend,
   type IdInput,
@@ -15,7 +15,7 @@ import { check, type Equal } from "./equal.js";
 const ids = new Snowflake({ node: 7 });
 check<Equal<typeof ids, Snowflake<"default">>>();
 
-// What calls take and return.
+// Arguments and results of calls.
 check<Equal<typeof ids.next, () => bigint>>();
 check<Equal<ReturnType<typeof ids.nextString>, string>>();
 check<Equal<ReturnType<typeof ids.nextMany>, bigint[]>>();
@@ -54,7 +54,7 @@ const asNumber: number = ids.next();
 // @ts-expect-error: the node id does not change
 ids.node = 8;
 
-// The node id by the layout.
+// The node id, whose type depends on the layout.
 check<Equal<NodeOption<"default">, number | { readonly node: number }>>();
 check<Equal<NodeOption<"mastodon">, "none">>();
 check<Equal<NodeOption<"twitter">, number | { readonly datacenter: number; readonly worker: number }>>();
@@ -86,10 +86,10 @@ new Snowflake({ layout: "discord", node: { datacenter: 3, worker: 17 } });
 new Snowflake({ layout: "mastodon", node: 7 });
 // @ts-expect-error: no such layout
 new Snowflake({ layout: "nope", node: 7 });
-// @ts-expect-error: the parts of a made layout
+// @ts-expect-error: the parts of a custom layout
 new Snowflake({ layout: Layout.named("discord"), node: { datacenter: 3, worker: 17 } });
 
-// A layout written in place.
+// A layout as an object literal.
 const custom = new Snowflake({
   layout: {
     epochMs: 1704067200000,
@@ -146,13 +146,13 @@ new Snowflake({
 });
 // @ts-expect-error: misspelt
 new Snowflake({ node: 7, maxLead: 5 });
-// @ts-expect-error: not offered
+// @ts-expect-error: there is no such start
 new Snowflake({ node: 7, sequenceStart: "ones" });
 // @ts-expect-error: milliseconds are a number
 new Snowflake({ node: 7, maxWaitMs: "5" });
 // @ts-expect-error: a clock returns a number
 new Snowflake({ node: 7, now: () => new Date() });
-// @ts-expect-error: misspelt, in options that are kept apart
+// @ts-expect-error: misspelt, in options that are a separate constant
 const options: SnowflakeOptions = { node: 7, epoch: 0 };
 const twitter: SnowflakeOptions<"twitter"> = { layout: "twitter", node: { datacenter: 3, worker: 17 } };
 
@@ -164,7 +164,7 @@ mint(new Snowflake(twitter));
 
 export { asNumber, disposable, options };
 
-// A generator of this machine: everything has a default, and the node id is that of the layout.
+// `Snowflake.local()`: every option has a default, and the type of the node id depends on the layout.
 const own = Snowflake.local();
 check<Equal<typeof own, Snowflake<"default">>>();
 check<Equal<ReturnType<typeof own.health>["file"], StateFile | undefined>>();
@@ -173,9 +173,9 @@ const twitterOptions: LocalOptions<"twitter"> = { ...shop, layout: "twitter", no
 check<Equal<ReturnType<typeof Snowflake.local<"twitter">>, Snowflake<"twitter">>>();
 Snowflake.local(twitterOptions).decode(1n).parts?.worker;
 Snowflake.localAsync({ layout: "mastodon", signal: AbortSignal.timeout(5) }).then((ids) => ids.next());
-// @ts-expect-error: a state on disk has no clock of a test
+// @ts-expect-error: a generator with a state file takes no `now`
 Snowflake.local({ now: Date.now });
 // @ts-expect-error: a misspelt part
 Snowflake.local({ layout: "twitter", node: { datacenter: 1, wroker: 2 } });
-// @ts-expect-error: only the asynchronous one can be aborted
+// @ts-expect-error: only localAsync() can be aborted
 Snowflake.local({ signal: AbortSignal.timeout(5) });

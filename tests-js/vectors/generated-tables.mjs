@@ -1,4 +1,4 @@
-// The generated tables as the tests need them: TypeScript without types is JavaScript, and these files have few.
+// Loads the generated TypeScript tables for tests that run as JavaScript.
 import { buildSync } from "esbuild";
 
 async function load(name) {
@@ -12,9 +12,9 @@ async function load(name) {
 }
 
 const { Slot, Page, ...page } = await load("page");
-/** The slots, the statuses and what else is fixed of the page. */
+/** The slots of the page, the statuses, and the other constants of the page. */
 export const slot = { ...page, ...Page, ...Slot };
-/** The codes of each class. */
+/** The codes of each error class. */
 export const errors = await load("errors");
-/** The sentences of the rules. */
+/** The sentence of each rule. */
 export const { Rule: rules } = await load("rules");

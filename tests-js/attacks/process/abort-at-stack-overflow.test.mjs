@@ -1,12 +1,13 @@
 // docs/safety.md: 19
-// A stack that ends between counting IDs and copying them, in a call that is aborted: what it gives back are no IDs.
+// A stack overflow between counting IDs and copying them, in a call that is aborted: slots that were counted but not copied must
+// not be returned as IDs.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { needsAddon, root as ROOT } from "./node-process.mjs";
 
-/** Calls at each distance from the end of the stack, in steps of a word, and what the generator gives afterwards. */
+/** Calls at each distance from the end of the stack, in steps of a word, and collects the IDs that the generator returns afterwards. */
 const script = `
   const { Snowflake } = require("frazil");
   process.on("unhandledRejection", () => {});
@@ -40,7 +41,7 @@ const script = `
   })();
 `;
 
-/** Runs a script in a Node of its own, whose stack is small. */
+/** Runs a script in a new Node process with a small stack. */
 async function inSmallStack(script, flags, backend) {
   const env = backend ? { ...process.env, FRAZIL_BACKEND: backend } : process.env;
   const args = [...flags, "--input-type=commonjs", "--eval", script];
@@ -48,9 +49,9 @@ async function inSmallStack(script, flags, backend) {
   return JSON.parse(stdout);
 }
 
-test("nothing comes twice, and nothing that is no ID", needsAddon, async () => {
-  // Without a compiler, as each function is at its first calls.
+test("after a stack overflow in an aborted call, no ID is repeated and every value is an ID", needsAddon, async () => {
+  // Without optimising compilers, as in the first calls of each function.
   const seen = await inSmallStack(script, ["--no-opt", "--no-sparkplug", "--stack-size=200"], "native");
-  assert.ok(seen.overflows > 20 && seen.ids > 4000, `the calls met the end of the stack: ${JSON.stringify(seen)}`);
+  assert.ok(seen.overflows > 20 && seen.ids > 4000, `too few calls overflowed the stack: ${JSON.stringify(seen)}`);
   assert.equal(seen.repeats, 0, JSON.stringify(seen));
 });

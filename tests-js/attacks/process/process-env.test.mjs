@@ -1,8 +1,8 @@
 // docs/safety.md: 21
-// The mark of WebAssembly lies in process.env, which is the program's: it may be replaced by a copy, frozen, or swept clean.
+// WebAssembly marks the process in `process.env`, which a program may replace by a copy, freeze or clear.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { entry, inProcess, needsLinux, repeats } from "./node-process.mjs";
+import { entry, inNewProcess, needsLinux, repeats } from "./node-process.mjs";
 
 const worker = `
   const { parentPort, workerData } = require("node:worker_threads");
@@ -39,17 +39,17 @@ const program = (before, after) => `
   process.stdout.write(JSON.stringify(results));
 `;
 
-describe("WebAssembly in the main thread and the addon in a worker thread", needsLinux, () => {
+describe("WebAssembly in the main thread and the addon in a worker thread never both mint", needsLinux, () => {
   for (const [how, before, after = ""] of [
-    ["where nothing was done to it", ""],
-    ["where it was replaced by a copy", "process.env = { ...process.env };"],
-    ["where it was replaced by a copy that is frozen", "process.env = Object.freeze({ ...process.env });"],
-    ["where it was swept clean afterwards", "", "for (const name in process.env) delete process.env[name];"],
+    ["process.env is unchanged", ""],
+    ["process.env was replaced by a copy", "process.env = { ...process.env };"],
+    ["process.env was replaced by a frozen copy", "process.env = Object.freeze({ ...process.env });"],
+    ["process.env was cleared afterwards", "", "for (const name in process.env) delete process.env[name];"],
   ]) {
-    test(`never mint both: ${how}`, async () => {
-      const results = await inProcess(program(before, after));
+    test(`if ${how}`, async () => {
+      const results = await inNewProcess(program(before, after));
       assert.equal(repeats(results.flatMap(({ ids = [] }) => ids)), 0);
-      assert.notEqual(results[0].code, "undefined", "every refusal is coded");
+      assert.notEqual(results[0].code, "undefined", "every refusal must have a code");
       assert.ok(results.some(({ code }) => code === "STATE_CONFLICT"));
     });
   }

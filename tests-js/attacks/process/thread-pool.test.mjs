@@ -1,18 +1,19 @@
-// localAsync() waits for a file that somebody else holds. Node has four threads for all that is asynchronous: not for waiting.
+// localAsync() can wait for a file that another process holds. It must not wait in Node's thread pool, which has four threads for all
+// file system calls.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
 import { pause, start } from "../../local/child-process.mjs";
-import { place } from "../../local/temp-dir.mjs";
+import { tempDir } from "../../local/temp-dir.mjs";
 import { needsLinux } from "./node-process.mjs";
 
-test("four openings that wait hold no file system call of the process", needsLinux, async (t) => {
-  const [dir, paused] = [place(), pause()];
+test("four openings that wait delay no file system call of the process", needsLinux, async (t) => {
+  const [dir, paused] = [tempDir(), pause()];
   const holder = await start(t, { pause: paused });
   paused.once("read");
   const opening = holder.call("open", { dir });
-  await holder.stopped();
+  await holder.untilStopped();
   const order = [];
   const openings = Array.from({ length: 4 }, () =>
     Snowflake.localAsync({ dir }).then(
@@ -23,6 +24,6 @@ test("four openings that wait hold no file system call of the process", needsLin
   const reading = readFile(new URL(import.meta.url)).then(() => order.push("read"));
   await Promise.race([reading, ...openings]);
   assert.equal(order[0], "read");
-  holder.go();
+  holder.resume();
   await Promise.all([opening, reading, ...openings]);
 });

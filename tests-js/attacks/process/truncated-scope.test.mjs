@@ -1,16 +1,19 @@
-// Texts that have no room in the page: what was cut off would be another name, and so another ID space.
+// Texts that do not fit into the page: a truncated scope would be another name, and so another ID space.
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { entry, inProcess, needsLinux } from "./node-process.mjs";
+import { entry, inNewProcess, needsLinux } from "./node-process.mjs";
 
-test("a scope that has no room behind a long directory is refused, and not cut off", needsLinux, async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), "frazil-cut-off-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const result = await inProcess(
-    `
+test(
+  "a scope that does not fit into the page behind a long directory is refused, and not truncated",
+  needsLinux,
+  async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), "frazil-cut-off-"));
+    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    const result = await inNewProcess(
+      `
     import { createRequire } from "node:module";
     const { Snowflake } = createRequire(import.meta.url)(${JSON.stringify(entry)});
     const dir = ${JSON.stringify(`${dir}/`)};
@@ -22,7 +25,8 @@ test("a scope that has no room behind a long directory is refused, and not cut o
     }
     process.stdout.write(JSON.stringify(code));
   `,
-    { env: { FRAZIL_BACKEND: "native" } },
-  );
-  assert.deepEqual([result, readdirSync(dir)], ["INVALID_OPTION", []]);
-});
+      { env: { FRAZIL_BACKEND: "native" } },
+    );
+    assert.deepEqual([result, readdirSync(dir)], ["INVALID_OPTION", []]);
+  },
+);

@@ -1,9 +1,9 @@
-// WebAssembly that was stopped inside a call: it says so, and what the collector finds afterwards must not end the process.
+// A WebAssembly module that trapped inside a call: later calls are refused, and collecting its generators must not end the process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entry, inProcess } from "./node-process.mjs";
+import { entry, inNewProcess } from "./node-process.mjs";
 
-/** Makes the module's memory rubbish, so that its next call ends in a trap; then collects a generator that minted. */
+/** Overwrites the module's memory, so that its next call traps; then lets a generator that has minted be collected. */
 const script = `
   import { createRequire } from "node:module";
   const { Snowflake } = createRequire(import.meta.url)(${JSON.stringify(entry)});
@@ -26,7 +26,7 @@ const script = `
   process.stdout.write(JSON.stringify(codes));
 `;
 
-test("a generator that is collected after WebAssembly was stopped leaves the process alive", async () => {
-  const codes = await inProcess(script, { flags: ["--expose-gc"], env: { FRAZIL_BACKEND: "wasm" } });
+test("collecting a generator after WebAssembly trapped does not end the process", async () => {
+  const codes = await inNewProcess(script, { flags: ["--expose-gc"], env: { FRAZIL_BACKEND: "wasm" } });
   assert.deepEqual(codes, ["WASM_UNAVAILABLE", "WASM_UNAVAILABLE", "WASM_UNAVAILABLE"]);
 });

@@ -1,11 +1,11 @@
-// A page whose policy may forbid WebAssembly: what works, and what is refused, and how.
+// A page whose Content Security Policy may forbid WebAssembly: reports what works, and which calls are refused and how.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { base62 } from "frazil/text";
 import { checkMinting } from "../checks.mjs";
-import { report } from "../json-result.mjs";
+import { resultOf } from "../json-result.mjs";
 
-/** Whether the policy is in force: a page that may make functions from text has none. */
+/** Whether the page may compile functions from text; if so, no policy is in force. */
 function evaluates() {
   try {
     return new Function("return true")();
@@ -23,10 +23,10 @@ async function refusal(call) {
   }
 }
 
-globalThis.answer = report(async () => {
+globalThis.answer = resultOf(async () => {
   const ids = new Snowflake({ node: 4 });
   const refused = [];
-  // The first one waits: where minting is allowed, nothing is issued within the lead after the start of the page.
+  // The first call waits: if minting is allowed, no ID is issued within the lead after the start of the page.
   for (const call of [
     ids.nextAsync,
     ids.next,
@@ -43,6 +43,6 @@ globalThis.answer = report(async () => {
     layout: Layout.named("twitter").decode("1541815603606036480").date.toISOString(),
     layoutOfIds: ids.decode(ids.layout.minIdAt(1_780_000_000_000)).timestampMs,
     refused,
-    minting: (await report(() => checkMinting(5))).result,
+    minting: (await resultOf(() => checkMinting(5))).result,
   };
 });

@@ -1,5 +1,5 @@
 // The dedicated worker of worker-page.mjs.
 import { checkMinting, checkVectors } from "../checks.mjs";
-import { report } from "../json-result.mjs";
+import { resultOf } from "../json-result.mjs";
 
-postMessage(await report(async () => ({ vectors: checkVectors(), minting: await checkMinting(3) })));
+postMessage(await resultOf(async () => ({ vectors: checkVectors(), minting: await checkMinting(3) })));

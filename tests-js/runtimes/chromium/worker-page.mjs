@@ -1,7 +1,7 @@
 // A page that mints in a dedicated worker.
-import { report } from "../json-result.mjs";
+import { resultOf } from "../json-result.mjs";
 
-globalThis.answer = report(async () => {
+globalThis.answer = resultOf(async () => {
   const worker = new Worker("/worker-main.mjs", { type: "module" });
   const answer = await new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);

@@ -9,8 +9,8 @@ const folder = await compileTests(["page", "worker-main"]);
 test("crates/wasm/tests in Chromium, on a page and in a dedicated worker", async () => {
   const browser = await startBrowser(folder);
   try {
-    const { answer, complaints } = await browser.open("page");
-    assert.deepEqual(complaints, []);
+    const { answer, pageErrors } = await browser.open("page");
+    assert.deepEqual(pageErrors, []);
     const { page, worker } = unwrap(answer);
     checkReport(unwrap(page));
     checkReport(unwrap(worker));

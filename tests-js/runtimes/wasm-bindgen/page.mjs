@@ -1,8 +1,8 @@
 // Runs the tests on a page, and then in a dedicated worker.
-import { report } from "../json-result.mjs";
+import { resultOf } from "../json-result.mjs";
 import { runTests } from "./run-tests.mjs";
 
-globalThis.answer = report(async () => {
+globalThis.answer = resultOf(async () => {
   const bytes = await (await fetch("/tests.wasm")).arrayBuffer();
   const worker = new Worker("/worker-main.mjs", { type: "module" });
   const inWorker = new Promise((resolve, reject) => {
@@ -10,5 +10,5 @@ globalThis.answer = report(async () => {
     worker.onerror = ({ message }) => reject(new Error(message));
   });
   worker.postMessage(bytes);
-  return { page: await report(() => runTests(bytes)), worker: await inWorker };
+  return { page: await resultOf(() => runTests(bytes)), worker: await inWorker };
 });

@@ -1,9 +1,9 @@
-// Runs the tests of crates/wasm in the realm it is loaded into, as wasm-bindgen's own runner does: by the context that
-// wasm-bindgen-test puts into the module. That context is not a public interface, and its version is pinned in Cargo.toml;
-// the runner itself would be 90 s more of compiling on each machine.
+// Runs the tests of crates/wasm in the realm that loads this file, as wasm-bindgen's own runner does: by the context that
+// wasm-bindgen-test puts into the module. That context is not a public interface, so its version is pinned in Cargo.toml.
+// Compiling the runner itself would take 90 s more on each machine.
 import * as glue from "#glue";
 
-/** Where wasm-bindgen-test's exports of the tests begin. */
+/** The prefix of the names under which wasm-bindgen-test exports the tests. */
 const PREFIX = "__wbgt_";
 
 /**
