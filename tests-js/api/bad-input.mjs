@@ -1,41 +1,41 @@
-// Bad input, and what each must be answered with. Knows no test runner: `bad-input.test.mjs` checks every row, and runs this
-// file in a process of the other backend to compare the messages.
+// A table of bad input and of the error that each call must give. Uses no test runner: `bad-input.test.mjs` checks every row, and
+// runs this file in a process on the other backend to compare the messages.
 import { inspect } from "node:util";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 import { rules } from "../vectors/generated-tables.mjs";
 
-/** Where the scripted clock stands. */
+/** The time that the scripted clock shows. */
 export const start = 1_780_000_000_000;
 
-/** A generator with a state of its own, and the clock it reads. */
+/** A private generator, and the clock it reads. */
 export function subject(options) {
   const clock = { read: () => start };
   return { clock, ids: new Snowflake({ node: 7, maxWaitMs: 0, now: () => clock.read(), ...options }) };
 }
 
-/** A rule as it stands in an error. */
+/** A rule with its bounds, as in an error. */
 const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{max}", max);
 const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
 const waysToANode = /number your machines and pass node.*Snowflake\.local\(\) if there is one machine$/;
 const show = (value) => inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY }).slice(0, 400);
 const thrower = () => {
-  throw new Error("nobody may ask");
+  throw new Error("the value must not be converted");
 };
-/** An object that throws wherever it is asked to be something else. */
-const touchy = { valueOf: thrower, toString: thrower, toJSON: thrower, [Symbol.toPrimitive]: thrower };
+/** An object that throws whenever it is converted to another type. */
+const unconvertible = { valueOf: thrower, toString: thrower, toJSON: thrower, [Symbol.toPrimitive]: thrower };
 
-/** Making a generator with these options. */
-const made = (options, expected) => ({
+/** A row: creating a generator with these options. */
+const creating = (options, expected) => ({
   about: "options",
   name: `new Snowflake(${show(options)})`,
   call: () => new Snowflake(options),
   ...expected,
 });
 
-/** An option with a wrong value, everything else being right. */
+/** A row: an option with a wrong value, with all others right. */
 const option = (field, value, code, rule, expected) =>
-  made({ node: 7, [field]: value }, { code, field, value, rule, ...expected });
+  creating({ node: 7, [field]: value }, { code, field, value, rule, ...expected });
 
 function* nodes() {
   const rule = whole(0, 1023);
@@ -58,12 +58,12 @@ function* nodes() {
     yield option("node", node, "INVALID_NODE", `${rule}, not text: Number(…)`);
   }
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);
-  for (const node of [[], {}, [7], { worker: 7 }, touchy]) {
+  for (const node of [[], {}, [7], { worker: 7 }, unconvertible]) {
     yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}: node`);
   }
-  // Inherited options do not count: only what is written there is meant.
+  // Inherited options do not count.
   for (const options of [undefined, {}, { node: undefined }, { now: Date.now }]) {
-    yield made(options, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: waysToANode });
+    yield creating(options, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: waysToANode });
   }
   const names = `${rules.PART_NAMES}: datacenter, worker`;
   for (const [node, hint] of [
@@ -72,27 +72,30 @@ function* nodes() {
     [{ dataCenter: 3, worker: 17 }, " (did you mean datacenter?)"],
     [{}, ""],
   ]) {
-    yield made(
+    yield creating(
       { layout: "twitter", node },
       { code: "INVALID_NODE", field: "node", value: node, rule: `${names}${hint}` },
     );
   }
   for (const worker of [32, -1, 1.5, "17", null, 17n]) {
     const options = { layout: "twitter", node: { datacenter: 3, worker } };
-    yield made(options, { code: "INVALID_NODE", field: "node.worker", value: worker, rule: whole(0, 31) });
+    yield creating(options, { code: "INVALID_NODE", field: "node.worker", value: worker, rule: whole(0, 31) });
   }
   for (const node of [0, 7, "7", "", null, {}, 1.5]) {
-    yield made(
+    yield creating(
       { layout: "mastodon", node },
       { code: "INVALID_NODE", field: "node", value: node, rule: rules.NODE_NONE },
     );
   }
-  yield made({ layout: "mastodon" }, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: rules.NODE_NONE });
+  yield creating(
+    { layout: "mastodon" },
+    { code: "NODE_REQUIRED", field: "node", value: undefined, rule: rules.NODE_NONE },
+  );
 }
 
 function* options() {
   for (const given of [null, 5, "7", true, 7n, () => 1, Symbol("7")]) {
-    yield made(given, { code: "INVALID_OPTION", field: "options", value: given, rule: rules.AN_OBJECT });
+    yield creating(given, { code: "INVALID_OPTION", field: "options", value: given, rule: rules.AN_OBJECT });
   }
   for (const [misspelt, hint] of Object.entries({
     nod: "did you mean node?",
@@ -106,12 +109,12 @@ function* options() {
     yield option(misspelt, 5, "INVALID_OPTION", `${rules.KNOWN_KEY} (${hint})`);
   }
   for (const field of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
-    for (const value of [-1, 1.5, Number.NaN, "5", null, 5n, [], touchy, 2 ** 31, Number.POSITIVE_INFINITY]) {
+    for (const value of [-1, 1.5, Number.NaN, "5", null, 5n, [], unconvertible, 2 ** 31, Number.POSITIVE_INFINITY]) {
       yield option(field, value, "INVALID_OPTION", whole(0, 2 ** 31 - 1));
     }
   }
   yield option("maxLeadMs", 1001, "INVALID_OPTION", ruleOf("STATIC_LEAD", 0, 1000));
-  for (const value of ["Zero", "ones", "", null, 0, ["zero"], touchy])
+  for (const value of ["Zero", "ones", "", null, 0, ["zero"], unconvertible])
     yield option("sequenceStart", value, "INVALID_OPTION", rules.KNOWN_START);
   for (const value of ["yes", 1, 0, null]) yield option("unshared", value, "INVALID_OPTION", rules.TRUE_OR_FALSE);
   for (const value of [5, null, "Date.now", {}]) yield option("now", value, "INVALID_OPTION", rules.FUNCTION);
@@ -122,11 +125,11 @@ const node = { kind: "node", bits: 10 };
 const sequence = { kind: "sequence", bits: 12 };
 const spec = (changes) => ({ epochMs: 1704067200000, fields: [time, node, sequence], ...changes });
 
-/** A layout that does not add up. */
+/** A row: an invalid layout. */
 const layout = (given, field, value, rule) =>
   option("layout", given, "INVALID_LAYOUT", rule, { about: "layouts", field, value });
 const withFields = (fields, field, value, rule) => layout(spec({ fields }), field, value, rule);
-/** A field with something wrong in it. */
+/** A row: a layout with an invalid field. */
 const withField = (wrong, field, rule) => withFields([time, wrong, sequence], field, wrong[field], rule);
 
 function* layouts() {
@@ -180,7 +183,7 @@ function* layouts() {
   yield withFields([time, { kind: "clock", bits: 9 }, sequence], "bits", 9, whole(1, 8));
   for (const field of [null, 5, "node 10", undefined])
     yield withFields([time, field, sequence], "fields", field, rules.AN_OBJECT);
-  // A hole in the list is as good as `undefined` in it.
+  // A hole in the list counts as `undefined`.
   const holed = [time, node, node, sequence];
   delete holed[1];
   yield withFields(holed, "fields", undefined, rules.AN_OBJECT);
@@ -201,7 +204,7 @@ function* layouts() {
   yield withFields([time, ...twice, sequence], "name", "node", rules.DISTINCT_NAMES);
 }
 
-/** A call of a generator. */
+/** A row: a call of a generator. */
 const called = (about, method, args, expected) => ({
   about,
   name: `${method}(${args.map(show).join(", ")})`,
@@ -223,7 +226,7 @@ function* bulk() {
       undefined,
       [],
       [3],
-      touchy,
+      unconvertible,
       true,
     ]) {
       const expected = { code: "INVALID_ARGUMENT", field: "count", value: count, rule: whole(0, 1048576) };
@@ -305,7 +308,7 @@ function* texts() {
         true,
         [],
         {},
-        touchy,
+        unconvertible,
         Symbol("1"),
       ],
     ],
@@ -349,7 +352,7 @@ function* clocks() {
     null,
     5n,
     {},
-    touchy,
+    unconvertible,
     true,
     Symbol("now"),
   ];
@@ -370,10 +373,10 @@ function* clocks() {
   }
 }
 
-/** Every row: what is called, and the code, field, value and rule of the answer. */
+/** Every row: the call, and the code, field, value and rule of the error. */
 export const refusals = [nodes, options, layouts, bulk, signals, texts, clocks].flatMap((rows) => [...rows()]);
 
-/** The error that a call throws or rejects with. */
+/** The error that a call throws or rejects with, if any. */
 export async function errorOf(call) {
   try {
     await call();

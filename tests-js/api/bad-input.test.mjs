@@ -1,4 +1,4 @@
-// Bad input: answered with a code, the field, the value and the rule; nothing is issued, and all goes on as before.
+// Bad input is refused with a code, the field, the value and the rule. No ID is issued, and the generator works as before.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
@@ -21,8 +21,8 @@ const classes = {
 };
 const counts = ({ issued, dropped, reservations }) => ({ issued, dropped, reservations });
 
-/** The answer is the one that the row asks for. */
-function checkAnswer(error, { name, code, rule, ...expected }) {
+/** Checks that the error is the one in the row. */
+function checkError(error, { name, code, rule, ...expected }) {
   assert.ok(error instanceof FrazilError, `${name}: ${error === undefined ? "was not refused" : error.stack}`);
   assert.equal(error.code, code, name);
   assert.ok(error instanceof classes[code] && error.name === classes[code].name, `${name}: ${error.name}`);
@@ -39,11 +39,11 @@ function checkAnswer(error, { name, code, rule, ...expected }) {
   );
 }
 
-/** The row is refused, nothing is issued, and the next ID is the one that follows the last. */
+/** Checks that the row is refused, that no ID is issued, and that the next ID follows the last one. */
 async function check(row, { ids, clock }) {
   const last = ids.next();
   const before = counts(ids.stats());
-  checkAnswer(await errorOf(() => row.call({ ids, clock })), row);
+  checkError(await errorOf(() => row.call({ ids, clock })), row);
   clock.read = () => start;
   assert.deepEqual(counts(ids.stats()), before, `${row.name}: something was issued`);
   assert.equal(ids.next(), last + 1n, `${row.name}: an ID was lost`);
@@ -54,7 +54,7 @@ for (const about of new Set(refusals.map((row) => row.about))) {
     const rows = refusals.filter((row) => row.about === about);
     const shared = subject();
     for (const row of rows) {
-      // The block of the shared one is somewhere in its middle, that of a new one is at its end.
+      // The shared generator is in the middle of a block, a new one at the end of its block.
       await check(row, shared);
       await check(row, subject());
     }
@@ -65,7 +65,7 @@ for (const about of new Set(refusals.map((row) => row.about))) {
 test("every row has a name of its own", () =>
   assert.equal(new Set(refusals.map(({ name }) => name)).size, refusals.length));
 
-test("the checker catches a wrong answer, an ID that was issued, and a call that is not refused", async () => {
+test("the checker catches a wrong error, an ID that was issued, and a call that is not refused", async () => {
   const [row] = refusals.filter(({ name }) => name === "nextMany(-1)");
   await assert.rejects(check({ ...row, rule: "must be something else" }, subject()), /something else/);
   await assert.rejects(check({ ...row, value: -2 }, subject()), /value/);
@@ -75,7 +75,7 @@ test("the checker catches a wrong answer, an ID that was issued, and a call that
   await assert.rejects(check({ ...row, call: minting }, subject()), /something was issued/);
 });
 
-test("both backends say the same, word for word", async (t) => {
+test("both backends give the same messages, word for word", async (t) => {
   const other = backend === "native" ? "wasm" : "native";
   const env = { ...process.env, FRAZIL_BACKEND: other };
   const file = new URL("bad-input.mjs", import.meta.url).pathname;
@@ -86,7 +86,7 @@ test("both backends say the same, word for word", async (t) => {
   return assert.equal(Object.keys(theirs).length, refusals.length);
 });
 
-test("no IDs, asked for in any way, do nothing", async () => {
+test("a request for zero IDs, by any call, does nothing", async () => {
   const { ids } = subject();
   const last = ids.next();
   const before = counts(ids.stats());
@@ -100,7 +100,7 @@ test("no IDs, asked for in any way, do nothing", async () => {
   assert.equal(ids.next(), last + 1n);
 });
 
-test("an array whose buffer was taken away is empty", () => {
+test("an array whose buffer is detached counts as empty", () => {
   const { ids } = subject();
   const target = new BigUint64Array(4);
   structuredClone(target.buffer, { transfer: [target.buffer] });
@@ -108,7 +108,7 @@ test("an array whose buffer was taken away is empty", () => {
   assert.equal(ids.stats().issued, 0);
 });
 
-test("what a clock throws comes through unchanged, from every call, and loses no ID", async () => {
+test("an error that the clock throws is passed on unchanged by every call, and no ID is lost", async () => {
   for (const thrown of [new Error("no time"), new TypeError("none"), "a text", undefined, null, 0]) {
     for (const call of [
       "next",
@@ -132,7 +132,7 @@ test("what a clock throws comes through unchanged, from every call, and loses no
       } catch (error) {
         caught = error;
       }
-      // `nextAsync(2)` and its kin read options first, and 2 is none.
+      // `nextAsync(2)` and similar calls expect options, and 2 is no object.
       if (call === "nextAsync") assert.equal(caught.code, "INVALID_OPTION");
       else assert.ok(Object.is(caught, thrown), `${call}: ${caught}`);
       clock.read = () => start;
@@ -147,7 +147,7 @@ test("what a clock throws comes through unchanged, from every call, and loses no
   await assert.rejects(ids.nextAsync(), RangeError);
 });
 
-test("a clock that throws at the second look, before a refusal, loses no ID", () => {
+test("a clock that throws at its second reading, before a refusal, loses no ID", () => {
   const { ids, clock } = subject();
   const last = ids.nextMany(3)[2];
   let reads = 0;
@@ -170,13 +170,13 @@ test("a replaced Date.now that returns no number is INVALID_CLOCK on both backen
   }
 });
 
-test("a fraction of a millisecond is a point within it", () => {
+test("a time with a fraction belongs to the millisecond below it", () => {
   const { ids, clock } = subject();
   clock.read = () => start + 0.999;
   assert.equal(ids.decode(ids.next()).timestampMs, start);
 });
 
-test("what a getter of the options throws comes through unchanged", () => {
+test("an error that a getter of the options throws is passed on unchanged", () => {
   for (const key of ["node", "layout", "epochMs", "maxLeadMs", "maxWaitMs", "now", "unshared", "sequenceStart"]) {
     const boom = new Error(key);
     const options = { node: 7 };
@@ -199,11 +199,11 @@ test("what a getter of the options throws comes through unchanged", () => {
   );
 });
 
-test("every option is read once, so a getter cannot answer differently", () => {
+test("every option is read only once, so a getter cannot return a second value", () => {
   let reads = 0;
   const options = {
     now: () => start,
-    // Allowed at the first look only.
+    // Valid at the first reading only.
     get maxLeadMs() {
       return reads++ === 0 ? 5 : 5000;
     },
@@ -239,7 +239,7 @@ test("later changes of the options, the layout and the parts have no effect", ()
   ]);
 });
 
-test("frazil/decode refuses a layout that it does not know, of whatever kind", () => {
+test("frazil/decode refuses anything but the name of a known layout", () => {
   for (const layout of ["nope", "", "default ", "twitter 1288834974657", null, undefined, {}, Symbol("twitter")]) {
     const expected = { code: "INVALID_LAYOUT", name: "ConfigError", field: "layout", value: layout };
     assert.throws(() => decoder.decode(1n, layout), expected);

@@ -1,4 +1,5 @@
-// The face and its surroundings: layouts and node ids, the process, memory that moves, copies that meet, what an import may not do.
+// The package and its environment: layouts and node ids, the process, memory that grows, several copies of the package, and what an
+// import must not do.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -11,7 +12,7 @@ const require = createRequire(import.meta.url);
 
 // Layouts and node ids
 
-test("a layout is given by name, as its parts, or made already, with or without another epoch", () => {
+test("a layout can be a name, a plain object or a Layout, with or without another epoch", () => {
   const epochMs = 1609459200000;
   const twitter = Layout.named("twitter");
   const node = { datacenter: 3, worker: 17 };
@@ -34,19 +35,19 @@ test("a layout is given by name, as its parts, or made already, with or without 
   }
 });
 
-test("without a layout it is the default one", () => {
+test("without a layout the default one is used", () => {
   const { ids } = scripted();
   assert.deepEqual(ids.layout.toJSON(), Layout.named("default").toJSON());
   assert.equal(ids.next(), (BigInt(start - 1704067200000) << 22n) | (7n << 12n));
 });
 
-test("every named layout mints IDs that it decodes to the time, the node id and the sequence", () => {
+test("every named layout decodes the IDs it mints to their time, node id and sequence", () => {
   for (const name of Layout.names) {
     const layout = Layout.named(name);
     const plan = layout.plan();
     const hasNode = plan.nodes > 1;
     const nodeId = plan.nodes - 1;
-    // `baidu` ended in 2024.
+    // The time field of `baidu` ended in 2024.
     const ms = Math.min(start, plan.lastDate.getTime());
     const ids = new Snowflake({ layout: name, node: hasNode ? nodeId : "none", now: () => ms });
     const [a, b] = [ids.next(), ids.next()].map(ids.decode);
@@ -60,11 +61,11 @@ test("every named layout mints IDs that it decodes to the time, the node id and 
   }
 });
 
-test("the node ids at both ends are good", () => {
+test("the smallest and the largest node id are accepted", () => {
   for (const node of [0, 1023]) assert.equal(scripted({ node }).ids.decode(scripted({ node }).ids.next()).node, node);
 });
 
-test("the backend is the one that FRAZIL_BACKEND names", () => {
+test("FRAZIL_BACKEND selects the backend", () => {
   assert.equal(backend, process.env.FRAZIL_BACKEND ?? "native");
   assert.equal(new Snowflake({ node: 7 }).backend, backend);
   assert.equal(new Snowflake({ node: 7 }).stats().backend, backend);
@@ -72,7 +73,7 @@ test("the backend is the one that FRAZIL_BACKEND names", () => {
 
 // The process
 
-test("the very first ID of a process comes without an error, and after its start", async () => {
+test("the first ID of a process comes without an error, and has a time after the lead of a predecessor", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const ids = new Snowflake({ node: 28 });
@@ -85,7 +86,7 @@ test("the very first ID of a process comes without an error, and after its start
   }
 });
 
-test("importing reads no clock, draws nothing at random, and loads no core", async () => {
+test("an import reads no clock, draws no random numbers, and loads neither addon nor WebAssembly", async () => {
   const script = `
     const asked = [];
     const refuse = (name) => function () {
@@ -112,11 +113,11 @@ test("importing reads no clock, draws nothing at random, and loads no core", asy
     } catch {}
     process.stdout.write(JSON.stringify({ untouched, asked: asked.length > 0 }));
   `;
-  // The refusals must bite: the first generator does ask.
+  // The traps must work: the first generator triggers them.
   assert.deepEqual(await inNewProcess(script), { untouched: true, asked: true });
 });
 
-test("a backend that nobody knows is refused by the first generator, not by the import", async () => {
+test("an unknown FRAZIL_BACKEND is refused by the first generator, not by the import", async () => {
   const script = `
     import { ClockError, Layout, Snowflake } from "frazil";
     const year = Layout.named("twitter").decode("1541815603606036480").date.getUTCFullYear();
@@ -142,9 +143,9 @@ test("a backend that nobody knows is refused by the first generator, not by the 
   }
 });
 
-// Memory that moves
+// Memory that grows
 
-test("WebAssembly memory that grows between two calls changes nothing", {
+test("growth of WebAssembly memory between two calls has no effect", {
   skip: native && "the addon's page never moves",
 }, () => {
   const { ids } = scripted();
@@ -157,7 +158,7 @@ test("WebAssembly memory that grows between two calls changes nothing", {
   assert.deepEqual(positions(issued), from(0, issued.length));
 });
 
-test("WebAssembly memory that grows within a call changes nothing", {
+test("growth of WebAssembly memory during a call has no effect", {
   skip: native && "the addon's page never moves",
 }, async () => {
   const now = () => {
@@ -171,7 +172,7 @@ test("WebAssembly memory that grows within a call changes nothing", {
   assert.throws(() => ids.nextMany(45_056 - issued.length + 1), { code: "SEQUENCE_EXHAUSTED", retryAfterMs: 1 });
 });
 
-// Copies that meet
+// Several copies of the package
 
 test("ESM import and CommonJS require give the same class", () => assert.equal(require("frazil").Snowflake, Snowflake));
 
@@ -185,7 +186,7 @@ test("a second copy of the package shares the states of the first", async () => 
     require(`${folder}/dist/inline.cjs`),
   ];
   const classes = [Snowflake, ...copies.map((copy) => copy.Snowflake)];
-  assert.equal(new Set(classes).size, 4, "they must be copies");
+  assert.equal(new Set(classes).size, 4, "the classes must be from different copies");
   const generators = classes.map((each) => new each({ node: 29, maxWaitMs: 1000 }));
   const issued = times(40_000, (at) => generators[at % 4].next());
   assert.equal(repeats(issued), 0);
@@ -194,7 +195,7 @@ test("a second copy of the package shares the states of the first", async () => 
     generators.map((ids) => ids.backend),
     [backend, backend, backend, backend],
   );
-  // Waiting works with the errors of another copy, too.
+  // Waiting also works with errors of another copy.
   const now = () => start;
   const stalled = new classes[1]({ node: 7, maxLeadMs: 0, maxWaitMs: 2, maxAsyncWaitMs: 2, now });
   stalled.nextMany(4096);
@@ -203,7 +204,7 @@ test("a second copy of the package shares the states of the first", async () => 
   assert.equal(stalled.stats().waitedMs, 4);
 });
 
-test("a copy that is first serves the one after it", async () => {
+test("the copy that is loaded first provides the states for the next one", async () => {
   const script = `
     const copy = await import(${JSON.stringify(`${copyPackage()}/dist/inline.mjs`)});
     const theirs = new copy.Snowflake({ node: 30, maxWaitMs: 1000 });
@@ -217,7 +218,7 @@ test("a copy that is first serves the one after it", async () => {
   assert.deepEqual(await inNewProcess(script), { same: true, backend: "wasm", repeats: 0 });
 });
 
-test("a copy that speaks another version of the page is refused, and Layout still works", async () => {
+test("a copy with another version of the page is refused, and Layout still works", async () => {
   const script = `
     globalThis[Symbol.for("frazil")] = { abi: 4711, connect() { throw new Error("of another version"); } };
     const { Layout, Snowflake } = await import("frazil");

@@ -1,4 +1,4 @@
-// A second copy of the package, as two versions in one tree would bring it, and programs in processes of their own.
+// A second copy of the package, like two versions in one dependency tree, and programs in new processes.
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { slot } from "../vectors/tables.mjs";
 
-/** The root of the repository: what a program started there imports is what these tests import. */
+/** The root of the repository: a program that is started there imports the same packages as these tests. */
 const root = fileURLToPath(new URL("../../", import.meta.url));
 export const installed = dirname(realpathSync(createRequire(import.meta.url).resolve("frazil/package.json")));
 
-/** Copies the package into a folder of its own, removed when the process ends, and returns that folder. */
+/** Copies the package into a new folder, which is removed when the process ends, and returns the folder. */
 export function copyPackage() {
   const folder = mkdtempSync(join(tmpdir(), "frazil-copy-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -20,7 +20,7 @@ export function copyPackage() {
   return folder;
 }
 
-/** Runs an ES module in a Node of its own, and returns what it writes, as JSON. */
+/** Runs an ES module in a new Node process, and parses what it writes as JSON. */
 export async function inNewProcess(script, { flags = [], env = {}, cwd = root } = {}) {
   const args = [...flags, "--input-type=module", "--eval", script];
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
@@ -29,7 +29,8 @@ export async function inNewProcess(script, { flags = [], env = {}, cwd = root } 
 }
 
 /**
- * To put first in a program: `numbers()` gives the slots of the page that the package makes there, which it shows to nobody.
+ * The beginning of a program that imports the package: `numbers()` returns the slots of the package's page, which is otherwise
+ * private.
  */
 export const CATCH_NUMBERS = `
   const views = [];

@@ -1,13 +1,13 @@
-// What the tests of the face share: generators on a clock that the test moves, and what is checked of their IDs.
+// What the API tests share: generators on a clock that the test sets, and checks of their IDs.
 import { Layout, Snowflake } from "frazil";
 
 export const { backend } = new Snowflake({ node: 0 });
 export const native = backend === "native";
 export const start = 1_780_000_000_000;
-/** A way to the core of this realm: on WebAssembly by the one page of the instance, on the addon by a page of its own. */
+/** A connection to the core of this realm: on WebAssembly by the one page of the instance, on the addon by a new page. */
 export const port = () => globalThis[Symbol.for("frazil")].connect();
 
-/** A generator with a state of its own, and the clock it reads: `ms` is what that shows, `reads` how often it was asked. */
+/** A private generator, and the clock it reads: `ms` is the time it shows, `reads` how often it was read. */
 export function scripted(options) {
   const clock = { ms: start, reads: 0 };
   const now = () => {
@@ -20,7 +20,7 @@ export function scripted(options) {
 export const times = (count, call) => Array.from({ length: count }, (_, at) => call(at));
 export const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 
-/** Where an ID lies in its generator's count: tick above sequence, so that IDs issued one after the other differ by 1. */
+/** The position of each ID counted from `start`, as tick * IDs per tick + sequence: consecutive IDs differ by 1. */
 export function positions(ids, layout = Layout.named("default")) {
   const perTick = layout.plan().idsPerTick;
   return ids.map((id) => {
@@ -29,10 +29,10 @@ export function positions(ids, layout = Layout.named("default")) {
   });
 }
 
-/** The count from one number on. */
+/** `count` consecutive numbers. */
 export const from = (first, count) => times(count, (at) => first + at);
 
-/** How many IDs of a run of `next()` came with each reservation. */
+/** How many of `count` IDs of `next()` came from each reservation. */
 export function blockSizes(ids, count) {
   const sizes = [];
   for (let reservations = ids.stats().reservations, at = 0; at < count; at++) {

@@ -1,4 +1,4 @@
-// The face: blocks, order, stats and health, closing.
+// The class `Snowflake`: blocks of reserved IDs, order, stats and health, closing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +21,7 @@ import {
 
 // Blocks
 
-test("blocks start at one ID and double while they are used up within a tick, to a quarter of the sequence", () => {
+test("blocks start at one ID and double while they are used up within a tick, up to a quarter of the sequence", () => {
   const doubling = times(10, (at) => 2 ** at);
   assert.deepEqual(blockSizes(scripted().ids, 1023 + 3 * 1024), [...doubling, 1024, 1024, 1024]);
   assert.deepEqual(blockSizes(scripted({ layout: "edge" }).ids, 63 + 3 * 64), [1, 2, 4, 8, 16, 32, 64, 64, 64]);
@@ -36,7 +36,7 @@ test("a block is at most 4096 IDs, however wide the sequence", () => {
   assert.deepEqual(blockSizes(ids, 4095 + 3 * 4096), [...times(12, (at) => 2 ** at), 4096, 4096, 4096]);
 });
 
-test("a generator that is asked for one ID a tick drops nothing", () => {
+test("a generator that mints one ID per tick drops none", () => {
   const { ids, clock } = scripted();
   const issued = times(1000, (at) => {
     clock.ms = start + at;
@@ -59,16 +59,16 @@ test("the rest of a block is dropped when the tick changes, and the next block i
   assert.deepEqual({ issued, dropped, reservations }, { issued: 5, dropped: 3, reservations: 4 });
 });
 
-test("the rest of a block is dropped when the clock steps back, and IDs go on increasing", () => {
+test("the rest of a block is dropped when the clock steps back, and IDs still increase", () => {
   const { ids, clock } = scripted();
   times(4, ids.next);
   clock.ms -= 3;
-  // The block of four was 3 to 6.
+  // The block of four had the positions 3 to 6.
   assert.deepEqual(positions([ids.next()]), [7]);
   assert.equal(ids.stats().dropped, 3);
 });
 
-test("a refusal drops nothing: once the clock is back, the block goes on", () => {
+test("a refusal drops no IDs: once the clock is right again, the block is used further", () => {
   const { ids, clock } = scripted();
   times(4, ids.next);
   clock.ms -= 1000;
@@ -80,7 +80,7 @@ test("a refusal drops nothing: once the clock is back, the block goes on", () =>
   assert.equal(ids.stats().dropped, 0);
 });
 
-test("fill and nextMany take the rest of the block first and go on where it ends", async () => {
+test("fill and nextMany take the rest of the block first and continue after it", async () => {
   const { ids } = scripted();
   const issued = [...times(4, ids.next)]; // the block holds three more
   issued.push(...ids.fill(new BigUint64Array(2)));
@@ -94,7 +94,7 @@ test("fill and nextMany take the rest of the block first and go on where it ends
   assert.equal(ids.stats().issued, issued.length);
 });
 
-test("a mixture of all calls on a clock that stands still issues every number once, in order, into borrowed ticks", async () => {
+test("a mixture of all calls on a clock that stands still issues every position once, in order, including borrowed ticks", async () => {
   const { ids } = scripted();
   const calls = [
     () => [ids.next()],
@@ -125,7 +125,7 @@ test("a mixture of all calls on the wall clock strictly increases", async () => 
   assert.equal(ids.stats().issued, issued.length);
 });
 
-test("a full tick borrows the ticks ahead, as far as the lead allows", () => {
+test("when a tick is full, IDs of later ticks are issued, as far as the lead allows", () => {
   const { ids } = scripted({ maxLeadMs: 2 });
   const issued = times(3 * 4096, ids.next);
   assert.deepEqual(positions(issued), from(0, 3 * 4096));
@@ -146,7 +146,7 @@ test("a tick of ten milliseconds is served from one block while the clock moves 
 
 // The object
 
-test("every method works detached", async () => {
+test("every method works when it is detached from its generator", async () => {
   const { next, nextString, nextMany, nextManyStrings, fill, nextAsync, decode, stats, close, ...more } =
     scripted().ids;
   assert.deepEqual(
@@ -166,7 +166,7 @@ test("every method works detached", async () => {
   assert.throws(next, { code: "CLOSED" });
 });
 
-test("iteration yields IDs without end, and leaving it ends nothing", () => {
+test("iteration yields IDs without end, and breaking out of it does not close the generator", () => {
   const { ids } = scripted();
   const issued = [];
   for (const id of ids) {
@@ -177,7 +177,7 @@ test("iteration yields IDs without end, and leaving it ends nothing", () => {
   assert.deepEqual(positions([...issued, a, b, ids.next()]), from(0, 103));
 });
 
-test("text is the same number in decimal digits", () => {
+test("nextString and nextManyStrings give IDs in decimal digits", () => {
   const [a, b] = [scripted().ids, scripted().ids];
   assert.deepEqual(
     times(20, a.nextString),
@@ -186,7 +186,7 @@ test("text is the same number in decimal digits", () => {
   assert.deepEqual(a.nextManyStrings(5), b.nextMany(5).map(String));
 });
 
-test("stats count what was issued, dropped, reserved and waited for", () => {
+test("stats count issued and dropped IDs, reservations and waits", () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   assert.deepEqual(ids.stats(), {
     backend,
@@ -223,10 +223,10 @@ test("stats count what was issued, dropped, reserved and waited for", () => {
   });
   const stats = ids.stats();
   ids.close();
-  assert.deepEqual(ids.stats(), stats, "what it was when it was closed");
+  assert.deepEqual(ids.stats(), stats, "stats must stay as they were at the close");
 });
 
-test("stats tell of a clock that jumps a year ahead and back", () => {
+test("stats report a clock that jumps a year ahead and back", () => {
   const { ids, clock } = scripted({ layout: "multi-clock" });
   const year = 31_536_000_000;
   ids.next();
@@ -234,7 +234,7 @@ test("stats tell of a clock that jumps a year ahead and back", () => {
   ids.next();
   clock.ms -= year - 60_000;
   const id = ids.next();
-  assert.equal(ids.decode(id).timestampMs, clock.ms, "not stuck: another clock id");
+  assert.equal(ids.decode(id).timestampMs, clock.ms, "another clock id must follow the clock back");
   const { stepsBack, largestStepBackMs, switches } = ids.stats();
   assert.deepEqual(
     { stepsBack, largestStepBackMs, switches },
@@ -242,7 +242,7 @@ test("stats tell of a clock that jumps a year ahead and back", () => {
   );
 });
 
-test("health tells how it stands, and issues nothing", () => {
+test("health reports the state of the generator, and issues no ID", () => {
   const { ids, clock } = scripted();
   const first = ids.next();
   const endsAt = new Date(1704067200000 + 2 ** 41 - 1);
@@ -275,7 +275,7 @@ test("health tells how it stands, and issues nothing", () => {
   assert.throws(ids.health, { code: "CLOSED" });
 });
 
-test("a random or wrapping start is one for all generators of a layout and node id", () => {
+test("all generators with one layout and node id must have the same sequenceStart", () => {
   const options = { node: 31, maxWaitMs: 1000 };
   for (const [sequenceStart, other, node] of [
     ["random", "wrap", 31],
@@ -289,13 +289,13 @@ test("a random or wrapping start is one for all generators of a layout and node 
       field: "sequenceStart",
       value: other,
     });
-    const twin = new Snowflake({ ...options, node, sequenceStart });
-    const issued = times(1000, (at) => (at % 2 === 0 ? ids : twin).next());
+    const second = new Snowflake({ ...options, node, sequenceStart });
+    const issued = times(1000, (at) => (at % 2 === 0 ? ids : second).next());
     assert.equal(repeats(issued), 0);
   }
 });
 
-test("a random start spreads a quiet generator over its shards", () => {
+test("a random start spreads the IDs of a rarely used generator over all shards", () => {
   const fullest = (sequenceStart) => {
     const { ids, clock } = scripted({ sequenceStart });
     const shards = new Array(16).fill(0);
@@ -308,7 +308,7 @@ test("a random start spreads a quiet generator over its shards", () => {
   // A sixteenth is 6.25 %; 8 % is ten standard deviations away.
   assert.ok(fullest("random") <= 0.08);
   assert.ok(fullest("wrap") <= 0.08);
-  assert.ok(fullest("zero") > 0.99, "all of them in one");
+  assert.ok(fullest("zero") > 0.99, "with the start zero nearly all IDs are in one shard");
 });
 
 test("a closed generator refuses every call that mints, and still decodes", async () => {
@@ -335,7 +335,7 @@ test("a closed generator refuses every call that mints, and still decodes", asyn
   assert.deepEqual({ count, dropped }, { count: 4, dropped: 3 });
 });
 
-test("Symbol.dispose closes, as using does", () => {
+test("Symbol.dispose, which `using` calls, closes the generator", () => {
   const { ids } = scripted();
   ids.next();
   assert.equal(ids[Symbol.dispose](), undefined);
@@ -343,7 +343,7 @@ test("Symbol.dispose closes, as using does", () => {
   ids[Symbol.dispose]();
 });
 
-test("closing one of two twins leaves the other one at work, on the same state", () => {
+test("closing one of two generators with one node id leaves the other open, on the same state", () => {
   const [a, b] = [new Snowflake({ node: 22 }), new Snowflake({ node: 22 })];
   const issued = [a.next(), b.next()];
   a.close();
@@ -353,7 +353,7 @@ test("closing one of two twins leaves the other one at work, on the same state",
   assert.throws(a.next, { code: "CLOSED" });
 });
 
-test("closing a private generator does not touch another that gets its place", () => {
+test("closing a private generator twice does not close another that reuses its table entry", () => {
   const [first] = [scripted().ids];
   first.next();
   first.close();
@@ -364,10 +364,10 @@ test("closing a private generator does not touch another that gets its place", (
   assert.deepEqual(positions(second.nextMany(3)), [1, 2, 3]);
 });
 
-/** A handle is a place, and above it how often the place was used before. */
-const PLACES = 2 ** 24;
+/** A handle is an index into the handle table, plus this factor times the number of earlier uses of that index. */
+const HANDLE_INDEXES = 2 ** 24;
 
-test("100,000 private generators, opened and closed, take no more place than a few", async () => {
+test("100,000 private generators, opened and closed, take no more memory than a few", async () => {
   const script = `
     ${CATCH_NUMBERS}
     const now = () => ${start};
@@ -384,12 +384,12 @@ test("100,000 private generators, opened and closed, take no more place than a f
     process.stdout.write(JSON.stringify({ handle, wrong, grown: bytes() - before }));
   `;
   const { handle, wrong, grown } = await inNewProcess(script);
-  assert.ok(handle > 99_000 * PLACES, `${handle}: no number is given twice`);
-  assert.ok(handle % PLACES < 10, `place ${handle % PLACES}`);
+  assert.ok(handle > 99_000 * HANDLE_INDEXES, `${handle}: a handle was used twice`);
+  assert.ok(handle % HANDLE_INDEXES < 10, `index ${handle % HANDLE_INDEXES}`);
   assert.deepEqual({ wrong, grown }, { wrong: 0, grown: 0 });
 });
 
-test("20,000 private generators, opened and forgotten, do no harm", async () => {
+test("20,000 private generators that are opened and not closed do not affect another generator", async () => {
   const kept = scripted().ids;
   for (let at = 0; at < 20_000; at++) {
     scripted().ids.next();
@@ -398,13 +398,13 @@ test("20,000 private generators, opened and forgotten, do no harm", async () => 
   assert.deepEqual(positions(kept.nextMany(3)), [0, 1, 2]);
 });
 
-test("a forgotten private generator gives its place back, and a detached method keeps its generator", async () => {
+test("a private generator that is collected frees its table entry, and a detached method keeps its generator alive", async () => {
   const script = `
     ${CATCH_NUMBERS}
     const now = () => ${start};
-    const places = () => {
+    const lastIndex = () => {
       new Snowflake({ node: 7, now }).close();
-      return numbers()[${slot.HANDLE}] % ${PLACES};
+      return numbers()[${slot.HANDLE}] % ${HANDLE_INDEXES};
     };
     let { next } = new Snowflake({ node: 7, now });
     next();
@@ -413,14 +413,14 @@ test("a forgotten private generator gives its place back, and a detached method 
       gc();
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    process.stdout.write(JSON.stringify({ places: places(), sequence: Number(next() & 0xfffn) }));
+    process.stdout.write(JSON.stringify({ index: lastIndex(), sequence: Number(next() & 0xfffn) }));
   `;
-  const { places, sequence } = await inNewProcess(script, { flags: ["--expose-gc"] });
-  assert.ok(places < 10_000, `${places} of 20,000 places are taken`);
+  const { index, sequence } = await inNewProcess(script, { flags: ["--expose-gc"] });
+  assert.ok(index < 10_000, `${index} of 20,000 table entries are in use`);
   assert.equal(sequence, 1);
 });
 
-test("a million generators with the same options leak nothing and repeat nothing", async () => {
+test("a million generators with the same options leak no memory and repeat no ID", async () => {
   const script = `
     ${CATCH_NUMBERS}
     const count = 1_000_000;
@@ -440,7 +440,7 @@ test("a million generators with the same options leak nothing and repeat nothing
     process.stdout.write(JSON.stringify({ repeated, heap: after.heapUsed - before.heapUsed, page: buffer.byteLength }));
   `;
   const { repeated, heap, page } = await inNewProcess(script, { flags: ["--expose-gc"] });
-  // One thread, one word that only grows: an ID that is not larger than the last would be a repeat.
+  // With one thread the state word only grows, so an ID that is not larger than the last may be a repeat.
   assert.equal(repeated, 0);
   assert.ok(heap < 2e6, `the heap grew by ${heap} bytes`);
   assert.ok(page < 2e6, `the memory of the module has ${page} bytes`);

@@ -1,5 +1,5 @@
 // docs/safety.md: 19
-// A target that is detached or made shorter while it is filled: nothing is handed out twice, and the call says so.
+// A target array that is detached or shrunk while it is filled: the call is refused, and no ID is issued twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ const refused = (target, issued) => (error) => {
 };
 
 for (const [name, lose] of Object.entries(ways)) {
-  test(`a target ${name} while fillAsync waits is refused, and what it got never comes again`, async () => {
+  test(`a target ${name} while fillAsync waits is refused, and the IDs it got are never repeated`, async () => {
     const { ids, clock } = scripted({ maxLeadMs: 0 });
     const target = words(3 * 4096);
     const waiting = ids.fillAsync(target);
@@ -41,7 +41,7 @@ for (const [name, lose] of Object.entries(ways)) {
     assert.equal(ids.stats().issued, 4096 + 5);
   });
 
-  test(`a target ${name} before anything could be issued is refused, and no ID is lost`, async () => {
+  test(`a target ${name} before any ID could be issued is refused, and no ID is lost`, async () => {
     const { ids, clock } = scripted({ maxLeadMs: 0 });
     const first = ids.nextMany(4096);
     const target = words(100);
@@ -55,17 +55,17 @@ for (const [name, lose] of Object.entries(ways)) {
     assert.ok(first.at(-1) < ids.next());
   });
 
-  // The first read is before the block, the second before the core is asked again.
+  // The first reading is before the block, the second before the core is called again.
   for (const [read, issued] of [
     [1, 0],
     [2, 3],
     [3, 3],
   ]) {
-    test(`a target ${name} by the clock, at its reading ${read}, is refused by fill and fillAsync`, async () => {
+    test(`a target ${name} by the clock at reading ${read} is refused by fill and fillAsync`, async () => {
       for (const call of ["fill", "fillAsync"]) {
         let reads = 0;
         let target;
-        // Stalled at the third reading, so that the clock is read once more before that is believed.
+        // The clock stalls at the third reading, so it is read once more before the stall is trusted.
         const now = () => {
           if (++reads === read && target !== undefined) lose(target);
           return start;
@@ -91,7 +91,7 @@ for (const [name, lose] of Object.entries(ways)) {
   }
 }
 
-test("the same checker catches a generator that takes back all of a call that failed", () => {
+test("the same checker catches a generator that reuses all IDs of a call that failed", () => {
   let last = 0n;
   const fill = (target, lose) => {
     const before = last;
@@ -119,7 +119,7 @@ test("the same checker catches a generator that takes back all of a call that fa
   assert.ok(repeats(got.filter((id) => id > 0n)) > 0);
 });
 
-test("a replaced Date.now that gives an object takes the target away when that is compared: refused, and no repeat", async () => {
+test("a replaced Date.now whose result detaches the target when it is compared: refused, and no repeat", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const ids = new Snowflake({ node: 64, maxWaitMs: 1000 });

@@ -1,10 +1,10 @@
-// What comes from outside the program, or from a mock: keys of any length, and a source of randomness that gives zeros.
+// Hostile or mocked input: property names of any length, and a random number generator that returns zeros.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import { inNewProcess } from "../api/package-copy.mjs";
 
-test("a key of a million letters is refused without being compared letter by letter", (t) => {
+test("a property name of a million letters is refused without comparing it letter by letter", (t) => {
   const { split } = String.prototype;
   let longest = 0;
   t.after(() => {
@@ -19,15 +19,15 @@ test("a key of a million letters is refused without being compared letter by let
   const body = { timestampMs: 0, sequence: 0, node: 0, [key]: 1 };
   assert.throws(() => Layout.named("default").compose(body), { code: "INVALID_ARGUMENT" });
   assert.throws(() => new Snowflake({ node: 1, [key]: 1 }), { code: "INVALID_OPTION" });
-  assert.ok(longest < 1000, `${longest} letters were taken apart`);
-  // The checker sees what is taken apart.
+  assert.ok(longest < 1000, `a name was split into ${longest} letters`);
+  // The checker detects a split.
   key.split("");
   assert.equal(longest, key.length);
   assert.throws(() => new Snowflake({ nood: 1 }), { message: /did you mean node/ });
 });
 
 for (const sequenceStart of ["random", "wrap"]) {
-  test(`${sequenceStart} mints where the source of randomness gives zeros alone`, async () => {
+  test(`sequenceStart ${sequenceStart} mints even if crypto.getRandomValues returns only zeros`, async () => {
     const program = `
       import { createRequire } from "node:module";
       const { Snowflake } = createRequire(import.meta.url)("frazil");

@@ -1,12 +1,12 @@
 // docs/safety.md: 19
-// User code that runs between taking IDs and counting them as taken gets the same IDs again.
+// User code that runs inside a call, between reserving IDs and counting them as used, must not get the same IDs again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repeats } from "../api/broken-generators.mjs";
 import { inNewProcess } from "../api/package-copy.mjs";
 import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
-/** A generator with a block, so that a fill takes from that first, and all IDs that anybody got. */
+/** A generator with a rest of a block, from which a fill takes first, and the list of all IDs. */
 function collected(options) {
   const { ids, clock } = scripted({ maxLeadMs: 1000, ...options });
   const got = times(4, ids.next);
@@ -14,7 +14,7 @@ function collected(options) {
   return { ids, clock, got, mint };
 }
 
-/** Counts what it took after it delivered it, as the face did. */
+/** A broken generator: it counts IDs as used after it has delivered them. */
 function countingLate() {
   const block = BigUint64Array.from({ length: 100 }, (_, at) => BigInt(at));
   let taken = 0;
@@ -28,7 +28,7 @@ function countingLate() {
   };
 }
 
-/** Targets whose methods and fields are the user's, and mint. */
+/** Targets of subclasses whose methods and accessors mint. */
 const targets = {
   "a subclass with its own set": (mint) =>
     class extends BigUint64Array {
@@ -66,9 +66,9 @@ const targets = {
     },
 };
 for (const [name, make] of Object.entries(targets)) {
-  test(`fill and fillAsync into ${name} repeat nothing`, async () => {
+  test(`fill and fillAsync into ${name} repeat no ID`, async () => {
     const { ids, got, mint } = collected();
-    // Not while it is made, and no more than a few times: what counts is that it happens.
+    // Not while the target is created, and only a few times, which suffices.
     let armed = 0;
     const Target = make(() => {
       if (armed-- > 0) mint();
@@ -95,7 +95,7 @@ test("the same checker catches a generator that counts after it has delivered", 
   assert.ok(repeats(got) > 0);
 });
 
-/** Every method of the language that the face could meet, replaced by one that mints, one after the other. */
+/** A program that replaces every built-in method that the package could call by one that mints, one after another. */
 const instrumented = `
   import { Snowflake } from "frazil";
   let ms = ${start};
@@ -171,7 +171,7 @@ const instrumented = `
       else if (call === "async") late = await ids.nextManyAsync(5000);
       else {
         const waiting = ids.nextManyAsync(1_000_000, { signal: controller.signal });
-        // More than the clock gives: aborted with some taken.
+        // More IDs than the clock allows: the call is aborted after it has reserved some.
         waiting.catch(() => {});
         await null;
         ids.next.length;
@@ -196,11 +196,11 @@ const instrumented = `
   }
   process.stdout.write(JSON.stringify(outcome));
 `;
-test("methods of the language that mint when the face calls them repeat nothing", async () => {
+test("built-in methods that mint when the package calls them cause no repeat", async () => {
   assert.deepEqual(await inNewProcess(instrumented), []);
 });
 
-test("a fill over one into a shared, a resizable or a growing buffer gives each ID once", () => {
+test("a fill of a shared, a resizable or a growing buffer issues each ID once", () => {
   const { ids, got } = collected();
   const shared = ids.fill(new BigUint64Array(new SharedArrayBuffer(8 * 5000)));
   const tracking = ids.fill(new BigUint64Array(new ArrayBuffer(8 * 5000, { maxByteLength: 8 * 9000 })));
@@ -211,7 +211,7 @@ test("a fill over one into a shared, a resizable or a growing buffer gives each 
   assert.ok(increasing(got));
 });
 
-test("a target that grows in mid-call is filled to the length that it had", () => {
+test("a target that grows during the call is filled to its length at the beginning", () => {
   const buffer = new ArrayBuffer(8 * 5000, { maxByteLength: 8 * 9000 });
   let armed = false;
   const now = () => {
