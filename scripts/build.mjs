@@ -128,7 +128,8 @@ async function buildPackage() {
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
   keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
-  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement it.
+  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
+  // it.
   const decoded = `${dist}/esm/decoded.d.ts`;
   writeFileSync(decoded, readFileSync(decoded, "utf8").replace(/^ +#private;\n/m, ""));
   // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.

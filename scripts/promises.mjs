@@ -1,5 +1,5 @@
-// Checks the citations of docs/safety.md in the tests: every numbered sentence must be cited by at least one test, and every cited
-// number must exist. The two forms of a citation:
+// Checks the citations of docs/safety.md in the tests: every numbered sentence must be cited by at least one test, and every
+// cited number must exist. The two forms of a citation:
 //
 //   // docs/safety.md: 7, 9        above a test (or a `describe`)
 //   //! docs/safety.md: 7, 9       at the top of a file whose tests are all about these sentences

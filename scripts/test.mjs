@@ -67,7 +67,10 @@ const oracle = (cases) =>
     env: { ...process.env, PROPTEST_CASES: String(cases) },
   });
 
-/** Compares every state of small layouts with the model. It prints how many calls were compared, and fails if there were too few. */
+/**
+ * Compares every state of small layouts with the model. It prints how many calls were compared, and fails if there were too
+ * few.
+ */
 const exhaustive = () =>
   run("cargo", [
     ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "exhaustive"],

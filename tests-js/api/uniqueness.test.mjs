@@ -1,4 +1,5 @@
-// No ID is repeated, and no call hangs: in a tight loop, between generators and threads, on a clock that stands still or steps back.
+// No ID is repeated, and no call hangs: in a tight loop, between generators and threads, on a clock that stands still or steps
+// back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";

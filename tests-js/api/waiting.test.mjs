@@ -1,5 +1,5 @@
-// Waiting: blocking calls sleep up to maxWaitMs; asynchronous calls wait up to maxAsyncWaitMs without blocking the event loop, and can
-// be aborted.
+// Waiting: blocking calls sleep up to maxWaitMs; asynchronous calls wait up to maxAsyncWaitMs without blocking the event loop,
+// and can be aborted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -7,8 +7,8 @@ import { repeats } from "../api/broken-generators.mjs";
 import { start, tinyLayout } from "../api/scripted-clock.mjs";
 
 /**
- * A generator whose clock, at one of its readings, closes it and opens others. `backMs` is how far the first reading is set back, so
- * that the core asks for a second one.
+ * A generator whose clock, at one of its readings, closes it and opens others. `backMs` is how far the first reading is set
+ * back, so that the core asks for a second one.
  */
 function closing(reading, backMs = 0) {
   let reads = -Infinity;

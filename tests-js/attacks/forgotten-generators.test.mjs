@@ -1,5 +1,5 @@
-// Generators that are garbage-collected, closed, closed twice and opened again, in any order: each mints for its own node id or is
-// closed.
+// Generators that are garbage-collected, closed, closed twice and opened again, in any order: each mints for its own node id or
+// is closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,5 @@
-// A signal can be any object with the methods of an AbortSignal: a subclass, a polyfill, a Proxy. Its methods may mint, and throw.
+// A signal can be any object with the methods of an AbortSignal: a subclass, a polyfill, a Proxy. Its methods may mint, and
+// throw.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { repeats } from "../api/broken-generators.mjs";

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { repeats } from "../api/broken-generators.mjs";
 import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
-/** Begins a call for more IDs than its clock allows, so that it waits repeatedly; returns the call and a function that aborts it. */
+/**
+ * Begins a call for more IDs than its clock allows, so that it waits repeatedly; returns the call and a function that aborts
+ * it.
+ */
 function begin(ids, count) {
   const controller = new AbortController();
   const call = ids.nextManyAsync(count, { signal: controller.signal });

@@ -1,5 +1,5 @@
-// The program of one of several processes that mint at once: reports that it is ready, begins on a message, and reports how many IDs
-// it minted.
+// The program of one of several processes that mint at once: reports that it is ready, begins on a message, and reports how
+// many IDs it minted.
 import { Snowflake } from "frazil";
 import { wideLayout } from "../wide-layout.mjs";
 

@@ -1,12 +1,15 @@
-// Measures, interleaved, how many IDs several processes mint together from one state file, and the time from the start of a process to
-// its first ID.
+// Measures, interleaved, how many IDs several processes mint together from one state file, and the time from the start of a
+// process to its first ID.
 import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** The IDs per second that `processes` mint together for `ms`: from one state file if `dir` is given, else each from its own state. */
+/**
+ * The IDs per second that `processes` mint together for `ms`: from one state file if `dir` is given, else each from its own
+ * state.
+ */
 async function rate(processes, dir, ms = 400) {
   const children = Array.from({ length: processes }, () => fork(path("fill-main.mjs"), [JSON.stringify({ dir, ms })]));
   const messages = () => Promise.all(children.map(async (child) => (await once(child, "message"))[0]));

@@ -1,5 +1,5 @@
-// Clock steps in a real process: libfaketime changes the time that Node reads from the operating system, and four worker threads mint
-// with one node id. This process counts repeats. Each scenario also runs a broken generator, which must be caught.
+// Clock steps in a real process: libfaketime changes the time that Node reads from the operating system, and four worker
+// threads mint with one node id. This process counts repeats. Each scenario also runs a broken generator, which must be caught.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -59,7 +59,10 @@ async function mint(task) {
   return { issued: ids.length, repeats, threads: JSON.parse(stdout) };
 }
 
-/** Scenarios in which the clock shows the same times twice, so that one broken thread repeats itself. The others need two threads. */
+/**
+ * Scenarios in which the clock shows the same times twice, so that one broken thread repeats itself. The others need two
+ * threads.
+ */
 const REPEATS_TIMES = ["a second back", "twenty steps at random"];
 
 // The tests mostly sleep, so several can run at once.
@@ -73,8 +76,8 @@ describe("a clock that is set back and forth", { concurrency }, () => {
         assert.equal(repeats, 0);
         assert.ok(issued > 1000, `${issued} issued`);
         const codes = new Set(threads.flatMap(({ codes }) => Object.keys(codes)));
-        // Every thread saw the clock step back. With clock ids some threads had to switch, and the others followed, but not to times
-        // at which an earlier process may have minted.
+        // Every thread saw the clock step back. With clock ids some threads had to switch, and the others followed, but not to
+        // times at which an earlier process may have minted.
         const follows = layout === "multi-clock" && name !== "to before the process started";
         // With twenty steps over ten seconds, all clock ids can be in use for a while.
         if (follows && steps.length === 20) codes.delete("CLOCK_BACKWARD");

@@ -1,5 +1,5 @@
-// A process whose clock is set back and forth (libfaketime reads the offset from a file) while its worker threads mint with one node
-// id. It writes the IDs to a file, and the refusals and stats of each thread to the standard output.
+// A process whose clock is set back and forth (libfaketime reads the offset from a file) while its worker threads mint with one
+// node id. It writes the IDs to a file, and the refusals and stats of each thread to the standard output.
 import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

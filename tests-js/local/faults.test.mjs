@@ -1,5 +1,5 @@
-// State files that are damaged, replaced, on an unsuitable file system or under a wrong clock: an error with a code names the file,
-// and no ID is ever repeated.
+// State files that are damaged, replaced, on an unsuitable file system or under a wrong clock: an error with a code names the
+// file, and no ID is ever repeated.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {

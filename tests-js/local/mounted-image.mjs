@@ -1,5 +1,5 @@
-// File systems in image files, for one test each: mounted in the namespace of all processes, shut down as the kernel does after an
-// I/O error, and mounted again.
+// File systems in image files, for one test each: mounted in the namespace of all processes, shut down as the kernel does after
+// an I/O error, and mounted again.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";

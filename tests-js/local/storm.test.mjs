@@ -1,5 +1,6 @@
-// A stress test. Eight processes with two threads each mint from one state file. At random intervals they are killed, one at a time
-// or all at once, or stopped for longer than the ceiling reaches. The test then counts repeats among the IDs that they wrote.
+// A stress test. Eight processes with two threads each mint from one state file. At random intervals they are killed, one at a
+// time or all at once, or stopped for longer than the ceiling reaches. The test then counts repeats among the IDs that they
+// wrote.
 //
 // FRAZIL_STORM_S is the duration: 20 s in CI, 120 s in `npm run test:long`, which then requires ten million IDs.
 import assert from "node:assert/strict";
@@ -11,7 +12,10 @@ import { randomNumbers, startMinting, testFolder } from "./minting-process.mjs";
 const seconds = Number(process.env.FRAZIL_STORM_S ?? 20);
 const PROCESSES = 8;
 
-/** Kills and stops processes at random. Returns how many IDs were written and repeated, and the errors with which processes gave up. */
+/**
+ * Kills and stops processes at random. Returns how many IDs were written and repeated, and the errors with which processes gave
+ * up.
+ */
 async function storm(t, task, durationS) {
   const out = testFolder(t, "storm");
   const random = randomNumbers(20261121);

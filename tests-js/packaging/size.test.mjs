@@ -1,5 +1,5 @@
-// Upper limits of the bytes that the package adds to a user's bundle, after esbuild's minifier and `gzip -9`. A limit is raised only in
-// the commit that needs it, with the reason.
+// Upper limits of the bytes that the package adds to a user's bundle, after esbuild's minifier and `gzip -9`. A limit is raised
+// only in the commit that needs it, with the reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,22 +28,24 @@ function bundled(program, conditions) {
   return gzipped(outputFiles[0].contents);
 }
 
-// The goal is 8 kB for the entry of a Worker and 2.5 kB for `Layout`. `Layout` adds to the decoder: checking a layout, composing,
-// ranges, plans, arrays and signed columns. These take about 2.3 kB, and the entry contains them too. The entry was 7.8 kB before
-// sequence starts, `health()` and the clock counters of `stats()`, which take 0.4 kB; refusing `Snowflake.local()` in a Worker takes
-// 0.2. The module was 6.3 kB before switching clock ids, keyed starts (SipHash) and those two; the window in which a state may mint,
-// which leases need, takes 0.2. Copies of the package share functions and no memory, which takes 0.05 kB of the entry.
+// The goal is 8 kB for the entry of a Worker and 2.5 kB for `Layout`. `Layout` adds to the decoder: checking a layout,
+// composing, ranges, plans, arrays and signed columns. These take about 2.3 kB, and the entry contains them too. The entry was
+// 7.8 kB before sequence starts, `health()` and the clock counters of `stats()`, which take 0.4 kB; refusing
+// `Snowflake.local()` in a Worker takes 0.2. The module was 6.3 kB before switching clock ids, keyed starts (SipHash) and those
+// two; the window in which a state may mint, which leases need, takes 0.2. Copies of the package share functions and no memory,
+// which takes 0.05 kB of the entry.
 //
-// Protection against hostile code around the package takes 0.4 kB of `Layout` and 0.7 of the entry: every value is read once, and only
-// own properties; layouts cannot change; array methods are used as they were when the package was loaded; progress is counted and not
-// read from errors; a misspelt name gets the nearest one as a suggestion. `frazil/decode` is at its 2 kB, because printing and copying
-// a decoded value show all fields.
+// Protection against hostile code around the package takes 0.4 kB of `Layout` and 0.7 of the entry: every value is read once,
+// and only own properties; layouts cannot change; array methods are used as they were when the package was loaded; progress is
+// counted and not read from errors; a misspelt name gets the nearest one as a suggestion. `frazil/decode` is at its 2 kB,
+// because printing and copying a decoded value show all fields.
 //
-// Stopping the module with a code when its stack overflows, and finding its memory without calling a getter of the user, take 0.4 kB of
-// the entry. Refusing a caller whose sequence starts elsewhere, and never reusing a handle, take 0.2 kB of the module.
+// Stopping the module with a code when its stack overflows, and finding its memory without calling a getter of the user, take
+// 0.4 kB of the entry. Refusing a caller whose sequence starts elsewhere, and never reusing a handle, take 0.2 kB of the
+// module.
 //
-// Refusing options that have a class, with its name, and suggesting the nearest name for a part of a node id take 0.2 kB of `Layout`
-// and of the entry.
+// Refusing options that have a class, with its name, and suggesting the nearest name for a part of a node id take 0.2 kB of
+// `Layout` and of the entry.
 const CEILINGS = [
   ["the workerd entry", 9.9375 * kB, () => bundled('export * from "frazil"', ["workerd", "worker", "browser"])],
   ["its WebAssembly module", 10.125 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],

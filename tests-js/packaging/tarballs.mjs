@@ -1,4 +1,5 @@
-// Packs the packages as npm would publish them, and installs them into fresh copies of the consumer projects, outside the workspace.
+// Packs the packages as npm would publish them, and installs them into fresh copies of the consumer projects, outside the
+// workspace.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -48,7 +49,10 @@ export function pack() {
   return packed;
 }
 
-/** Copies the folder of a consumer, if there is one, and installs the tarballs in the copy, without a registry. Returns the copy. */
+/**
+ * Copies the folder of a consumer, if there is one, and installs the tarballs in the copy, without a registry. Returns the
+ * copy.
+ */
 export function installConsumer(name, { addon = hasAddon } = {}) {
   const folder = emptyFolder(name);
   if (existsSync(join(consumers, name))) cpSync(join(consumers, name), folder, { recursive: true });

@@ -1,5 +1,6 @@
-// The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test runner, no
-// file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages and processes.
+// The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test
+// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages
+// and processes.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import * as text from "frazil/text";
@@ -117,8 +118,8 @@ export async function checkMinting(node, dir) {
     [first, ids.next(), BigInt(ids.nextString())],
     ids.nextMany(100),
     [...ids.fill(new BigUint64Array(1000))],
-    // Each call asks for more than the lead allows, so that it has to wait. Three calls, because a paused thread may find that enough
-    // time has passed anyway.
+    // Each call asks for more than the lead allows, so that it has to wait. Three calls, because a paused thread may find that
+    // enough time has passed anyway.
     await ids.nextManyAsync(15 * 4096),
     await ids.nextManyAsync(15 * 4096),
     await ids.nextManyAsync(15 * 4096),

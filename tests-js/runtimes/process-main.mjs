@@ -1,5 +1,5 @@
-// The program for runtimes that are processes: checks the vectors, mints, and prints the result. The first argument is a directory
-// for a state file. With the argument `require` it also loads the package by `require`.
+// The program for runtimes that are processes: checks the vectors, mints, and prints the result. The first argument is a
+// directory for a state file. With the argument `require` it also loads the package by `require`.
 import { createRequire } from "node:module";
 import * as frazil from "frazil";
 import { checkMinting, checkVectors } from "./checks.mjs";

@@ -1,5 +1,5 @@
-// Checks the declarations: the files of this folder must compile, in every kind of module, and a line after `@ts-expect-error` must
-// not.
+// Checks the declarations: the files of this folder must compile, in every kind of module, and a line after `@ts-expect-error`
+// must not.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

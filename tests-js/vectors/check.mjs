@@ -1,6 +1,6 @@
-// Checks the vectors of crates/core/vectors against a build of the package. Uses no test runner and no file system, so that Node,
-// Workers, browsers, Deno and Bun all run this same file. Every function returns the number of cases it checked, or throws one error
-// that lists all failures.
+// Checks the vectors of crates/core/vectors against a build of the package. Uses no test runner and no file system, so that
+// Node, Workers, browsers, Deno and Bun all run this same file. Every function returns the number of cases it checked, or
+// throws one error that lists all failures.
 
 /** Runs cases and collects the failures. */
 class Cases {
@@ -30,7 +30,9 @@ function equal(actual, expected, what) {
   if (a !== b) throw new Error(`${what} is ${a}, expected ${b}`);
 }
 
-/** Checks that a call is refused with the code, field and rule of the vector, as far as the vector has them. Returns the error. */
+/**
+ * Checks that a call is refused with the code, field and rule of the vector, as far as the vector has them. Returns the error.
+ */
 function refused(expected, call) {
   let error;
   try {
@@ -75,7 +77,7 @@ export function checkLayouts({ Layout }, vectors) {
     const layout = isNamed ? Layout.named(name) : new Layout(spec);
     cases.run(`${name}: spec`, () => {
       equal(layout.toJSON(), spec, "toJSON()");
-      equal(new Layout(layout.toJSON()).toJSON(), spec, "a layout of its own toJSON()");
+      equal(new Layout(layout.toJSON()).toJSON(), spec, "a layout from its own toJSON()");
     });
     cases.run(`${name}: plan`, () => {
       const { lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond } = layout.plan();
@@ -130,7 +132,10 @@ export function checkLayouts({ Layout }, vectors) {
   return cases.done();
 }
 
-/** The part of `layouts.json` and `ids.json` that `frazil/decode` covers: the built-in layouts, and input that is no ID of theirs. */
+/**
+ * The part of `layouts.json` and `ids.json` that `frazil/decode` covers: the built-in layouts, and input that is no ID of
+ * theirs.
+ */
 export function checkDecoder({ decode }, layouts, ids) {
   const cases = new Cases();
   for (const { name, cases: rows } of layouts.named) {

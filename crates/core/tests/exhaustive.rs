@@ -1,9 +1,9 @@
-//! Exhaustive instead of random: compares `Machine::reserve` with a naive model for each word, cell, window, clock reading, lead and
-//! want of small layouts; and explores every history of small systems, in which no ID may be issued twice.
+//! Exhaustive instead of random: compares `Machine::reserve` with a naive model for each word, cell, window, clock reading,
+//! lead and want of small layouts; and explores every history of small systems, in which no ID may be issued twice.
 //!
-//! The model keeps a tick, a clock id and a count, and issues one ID at a time. It takes no shortcuts: it finds a tick by walking, a
-//! block by asking for single IDs, and the end of a wait by asking at each millisecond. It shares no code with the core; the keyed
-//! starts come from the SipHash of the standard library.
+//! The model keeps a tick, a clock id and a count, and issues one ID at a time. It takes no shortcuts: it finds a tick by
+//! walking, a block by asking for single IDs, and the end of a wait by asking at each millisecond. It shares no code with the
+//! core; the keyed starts come from the SipHash of the standard library.
 //!
 //! The model determines every outcome. Two more properties of the machine's answer are checked: without a clock field a
 //! reservation lies at or above the word, and with one it does not reach beyond its tick and clock id.
@@ -21,11 +21,11 @@ use std::thread;
 use frazil::{Code, Field, FieldKind, Key, Layout, LayoutSpec, Machine, Node, Outcome, SequenceStart, Window};
 
 /// The least number of calls that CI compares.
-const LEAST: u64 = 100_000_000;
+const MIN_CALLS: u64 = 100_000_000;
 /// The word of a state whose time field is used up, as documented for `Machine`.
 const USED_UP: u64 = u64::MAX;
 /// The longest block that the model walks.
-const WALK: usize = 300;
+const MAX_WALK: usize = 300;
 /// The halves of the key from which keyed starts are computed.
 const KEY: [u64; 2] = [1, 2];
 
@@ -121,7 +121,7 @@ impl Model {
     }
 
     /// The first position of a tick and clock id that is entered because of the clock.
-    fn led_to(&self, tick: u64, clock: u64) -> Position {
+    fn entered_by_clock(&self, tick: u64, clock: u64) -> Position {
         let position = Position { tick, clock, at: 0 };
         match self.start {
             SequenceStart::Random => Position { at: self.hash(position) % (self.sequences / 4).max(1), ..position },
@@ -206,11 +206,13 @@ impl Scene<'_> {
         let within_lead = |tick| model.start_ms(tick) <= u128::from(now_ms) + u128::from(self.lead_ms);
         let Some(last) = last.filter(|last| last.tick >= wall) else {
             let clock = self.free(last, wall, 0);
-            return clock.map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.led_to(wall, clock), false));
+            return clock
+                .map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.entered_by_clock(wall, clock), false));
         };
         if !within_lead(last.tick) {
             let clock = self.free(Some(last), wall, 0);
-            return clock.map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.led_to(wall, clock), true));
+            return clock
+                .map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.entered_by_clock(wall, clock), true));
         }
         if last.at + 1 < model.sequences {
             return Step::Issue(Position { at: last.at + 1, ..last }, false);
@@ -228,8 +230,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Walks the positions of one call: in a layout with a clock field only those of one tick and clock id. Returns whether the block
-    /// ends within the walk.
+    /// Walks the positions of one call: in a layout with a clock field only those of one tick and clock id. Returns whether the
+    /// block ends within the walk.
     fn block(&self, first: Position, now_ms: u64, wall: u64, most: usize, block: &mut Vec<Position>) -> bool {
         block.clear();
         block.push(first);
@@ -364,11 +366,11 @@ impl Space {
                         ends_ms = Some(now_ms);
                     }
                     let ended = match step {
-                        Step::Issue(first, _) => scene.block(first, now_ms, walls[at], WALK, &mut buffers.block),
+                        Step::Issue(first, _) => scene.block(first, now_ms, walls[at], MAX_WALK, &mut buffers.block),
                         _ => true,
                     };
                     for &want in &self.wants {
-                        if !ended && want > WALK {
+                        if !ended && want > MAX_WALK {
                             continue;
                         }
                         for confirmed in [false, true] {
@@ -473,9 +475,9 @@ fn layout(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Layout {
     Layout::new(LayoutSpec { epoch_ms, tick_ms, unsigned: true, fields: fields.to_vec() }).unwrap()
 }
 
-/// Everything for a small layout: every word and some invalid ones, every tick in every cell, every window from before the epoch to
-/// after the end, every clock reading, every lead that makes a difference, and every want.
-fn whole(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
+/// Everything for a small layout: every word and some invalid ones, every tick in every cell, every window from before the
+/// epoch to after the end, every clock reading, every lead that makes a difference, and every want.
+fn complete_space(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
     let layout = layout(epoch_ms, tick_ms, fields);
     let model = Model::new(&layout.spec(), 0, SequenceStart::Zero);
     let positions = model.ticks * model.clocks * model.sequences;
@@ -498,19 +500,19 @@ fn whole(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
 /// The smallest spaces, for the twins and for builds without optimisation.
 fn smallest() -> Vec<Space> {
     let keyed = vec![SequenceStart::Random, SequenceStart::Wrap];
-    let keyed = Space { starts: keyed, ..whole(0, 1, &[Field::time(1), Field::sequence(3)]) };
-    let clocked = whole(2, 1, &[Field::time(2), Field::clock(1), Field::node(1), Field::sequence(1)]);
+    let keyed = Space { starts: keyed, ..complete_space(0, 1, &[Field::time(1), Field::sequence(3)]) };
+    let clocked = complete_space(2, 1, &[Field::time(2), Field::clock(1), Field::node(1), Field::sequence(1)]);
     let clocked = Space { starts: vec![SequenceStart::Zero], leads_ms: vec![0, 1, 2], wants: vec![1, 2, 3], ..clocked };
-    let zero = whole(1, 2, &[Field::time(2), Field::sequence(1)]);
+    let zero = complete_space(1, 2, &[Field::time(2), Field::sequence(1)]);
     let zero = Space { starts: vec![SequenceStart::Zero], leads_ms: vec![0, 2, 3], ..zero };
     vec![zero, keyed, clocked]
 }
 
 /// All permutations of fields.
-fn orders(fields: &[Field]) -> Vec<Vec<Field>> {
+fn permutations(fields: &[Field]) -> Vec<Vec<Field>> {
     let Some((first, rest)) = fields.split_first() else { return vec![Vec::new()] };
     let mut all = Vec::new();
-    for order in orders(rest) {
+    for order in permutations(rest) {
         for place in 0..=order.len() {
             let mut order = order.clone();
             order.insert(place, first.clone());
@@ -520,28 +522,28 @@ fn orders(fields: &[Field]) -> Vec<Vec<Field>> {
     all
 }
 
-/// Layouts of up to six bits, and up to ten with a node id: everything for each, except that wants and leads are limited if the name
-/// lists them.
-fn wholes() -> Vec<(&'static str, Vec<Space>)> {
+/// Layouts of up to six bits, and up to ten with a node id: everything for each, except that wants and leads are limited if the
+/// name lists them.
+fn complete_spaces() -> Vec<(&'static str, Vec<Space>)> {
     let [time, sequence, node] = [Field::time, Field::sequence, Field::node];
-    let ticks = |tick_ms| whole(5, tick_ms, &[time(2), sequence(2), node(6)]);
-    let clocked = orders(&[time(2), Field::clock(1), sequence(1), Field::part("a", 3), Field::part("b", 2)]);
+    let ticks = |tick_ms| complete_space(5, tick_ms, &[time(2), sequence(2), node(6)]);
+    let clocked = permutations(&[time(2), Field::clock(1), sequence(1), Field::part("a", 3), Field::part("b", 2)]);
     // Six of the 120 orders.
-    let clocked = clocked.iter().step_by(23).map(|fields| whole(1, 1, fields));
-    let four = whole(0, 1, &[time(2), Field::clock(2), node(5), sequence(1)]);
-    let three_bits = whole(3, 1, &[time(3), node(4), Field::clock(1), sequence(2)]);
+    let clocked = clocked.iter().step_by(23).map(|fields| complete_space(1, 1, fields));
+    let four = complete_space(0, 1, &[time(2), Field::clock(2), node(5), sequence(1)]);
+    let three_bits = complete_space(3, 1, &[time(3), node(4), Field::clock(1), sequence(2)]);
     let zero = vec![SequenceStart::Zero];
     vec![
         ("time 2, sequence 2, node 6; ticks of 1, 2, 3 and 5 ms", [1, 2, 3, 5].map(ticks).to_vec()),
-        ("time 3, sequence 3, node 4", vec![whole(0, 1, &[node(4), sequence(3), time(3)])]),
-        ("time 1, sequence 5", vec![whole(7, 3, &[sequence(5), time(1)])]),
+        ("time 3, sequence 3, node 4", vec![complete_space(0, 1, &[node(4), sequence(3), time(3)])]),
+        ("time 1, sequence 5", vec![complete_space(7, 3, &[sequence(5), time(1)])]),
         ("time 2, clock 1, sequence 1, node 3 + 2; six orders of the fields", clocked.collect()),
         (
             "time 2, clock 1, sequence 2, node 5; ticks of 3 ms, wants 1 and 3, seven leads",
             vec![Space {
                 leads_ms: vec![0, 1, 2, 3, 5, 6, 9],
                 wants: vec![1, 3],
-                ..whole(2, 3, &[time(2), sequence(2), Field::clock(1), node(5)])
+                ..complete_space(2, 3, &[time(2), sequence(2), Field::clock(1), node(5)])
             }],
         ),
         ("time 2, clock 2, sequence 1, node 5; wants 1 and 2", vec![Space { starts: zero.clone(), wants: vec![1, 2], ..four }]),
@@ -572,10 +574,16 @@ fn ten_bits() -> Vec<(&'static str, Vec<Space>)> {
         ..space
     };
     vec![
-        ("time 5, sequence 5", vec![few(whole(1, 1, &[time(5), sequence(5)]), &[0, 1, 7, 31])]),
-        ("time 6, sequence 4", vec![few(Space { starts: zero.clone(), ..whole(1, 1, &[sequence(4), time(6)]) }, &[0, 2])]),
-        ("time 4, clock 1, sequence 5", vec![one(whole(0, 1, &[time(4), clock(1), sequence(5)]))]),
-        ("time 3, clock 2, sequence 5", vec![Space { leads_ms: vec![1], ..one(whole(1, 1, &[clock(2), time(3), sequence(5)])) }]),
+        ("time 5, sequence 5", vec![few(complete_space(1, 1, &[time(5), sequence(5)]), &[0, 1, 7, 31])]),
+        (
+            "time 6, sequence 4",
+            vec![few(Space { starts: zero.clone(), ..complete_space(1, 1, &[sequence(4), time(6)]) }, &[0, 2])],
+        ),
+        ("time 4, clock 1, sequence 5", vec![one(complete_space(0, 1, &[time(4), clock(1), sequence(5)]))]),
+        (
+            "time 3, clock 2, sequence 5",
+            vec![Space { leads_ms: vec![1], ..one(complete_space(1, 1, &[clock(2), time(3), sequence(5)])) }],
+        ),
     ]
 }
 
@@ -584,7 +592,7 @@ fn ten_bits() -> Vec<(&'static str, Vec<Space>)> {
 fn edges() -> Vec<(&'static str, Vec<Space>)> {
     const DATE_MS: u64 = 8_640_000_000_000_000;
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
-    let last_dates = |fields: &[Field]| Space { wants: vec![1, 2, 5], ..whole(DATE_MS - 3 * 2, 2, fields) };
+    let last_dates = |fields: &[Field]| Space { wants: vec![1, 2, 5], ..complete_space(DATE_MS - 3 * 2, 2, fields) };
     vec![
         (
             "the last ticks of a date",
@@ -618,7 +626,7 @@ fn end_of(fields: &[Field]) -> Space {
         cells: vec![0, model.ticks - 2, model.ticks - 1, model.ticks],
         windows: windows.chain([Window::OPEN]).collect(),
         nows_ms: times().collect(),
-        wants: vec![1, 2, 3, 4, 5, 8, 9, 100, WALK, usize::MAX],
+        wants: vec![1, 2, 3, 4, 5, 8, 9, 100, MAX_WALK, usize::MAX],
         layout,
     }
 }
@@ -636,13 +644,13 @@ fn every_call_of_the_smallest_layouts_has_the_outcome_of_the_model() {
 #[expect(clippy::print_stdout, reason = "CI shows how much was compared")]
 fn every_call_of_every_state_has_the_outcome_of_the_model() {
     let mut all = 0;
-    for (name, spaces) in [wholes(), ten_bits(), edges()].concat() {
+    for (name, spaces) in [complete_spaces(), ten_bits(), edges()].concat() {
         let count = check(&spaces, |call: Call<'_>| call.reserve()).unwrap();
         println!("{count:>13} calls: {name}");
         all += count;
     }
     println!("{all:>13} calls in all");
-    assert!(all >= LEAST, "{all} calls are fewer than {LEAST}");
+    assert!(all >= MIN_CALLS, "{all} calls are fewer than {MIN_CALLS}");
 }
 
 /// Changes an outcome that issues IDs.
@@ -742,7 +750,8 @@ fn a_machine_that_breaks_a_rule_is_caught() {
 
 // ---------------------------------------------------------------------------------------------------------------- histories
 
-/// The events of a history: IDs that are issued, words that are replaced, and pairs of tick and clock id that are entered; a bit each.
+/// The events of a history: IDs that are issued, words that are replaced, and pairs of tick and clock id that are entered; a
+/// bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Events {
     ids: u64,
@@ -763,7 +772,7 @@ impl Events {
 }
 
 /// As many cells as the largest of these systems has clock ids.
-type StateAtomics = [u64; 4];
+type CellValues = [u64; 4];
 
 /// A step that a thread has decided on and not made yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -784,7 +793,7 @@ enum Thread {
     },
     /// Only in the twin that reads the cells first.
     Read {
-        cells: StateAtomics,
+        cells: CellValues,
     },
     Judged(Swap),
     /// Only in the twin that raises the cell after the swap.
@@ -798,7 +807,7 @@ enum Thread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shared {
     word: u64,
-    cells: StateAtomics,
+    cells: CellValues,
     threads: [Thread; 3],
 }
 
@@ -845,7 +854,7 @@ impl System {
     }
 
     /// Every step that a thread may decide on after it has read a word and cells.
-    fn judge(&self, machines: &[Machine], word: u64, cells: StateAtomics) -> Vec<Swap> {
+    fn judge(&self, machines: &[Machine], word: u64, cells: CellValues) -> Vec<Swap> {
         let model = self.model();
         let cells = if self.defect == Defect::CellsNotRead { [0; 4] } else { cells };
         let cells = &cells[..self.space.clocks()];
@@ -892,7 +901,7 @@ impl System {
     }
 
     /// All next steps of one thread: the state after each, and its events.
-    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, StateAtomics) -> Vec<Swap>) -> Vec<(Shared, Events)> {
+    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, CellValues) -> Vec<Swap>) -> Vec<(Shared, Events)> {
         let nothing = Events::default();
         let turn = |thread: Thread| {
             let mut next = *state;
@@ -940,7 +949,7 @@ impl System {
     fn explore(&self) -> Result<Histories, String> {
         let machines: Vec<Machine> =
             self.space.leads_ms.iter().map(|lead_ms| machine(&self.space.layout, *lead_ms, self.start, KEY)).collect();
-        let mut memory: HashMap<(u64, StateAtomics), Vec<Swap>> = HashMap::new();
+        let mut memory: HashMap<(u64, CellValues), Vec<Swap>> = HashMap::new();
         let mut judged = |word, cells| memory.entry((word, cells)).or_insert_with(|| self.judge(&machines, word, cells)).clone();
         let first = Shared { word: 0, cells: [0; 4], threads: [Thread::Idle; 3] };
         let (mut states, mut places) = (vec![first], HashMap::from([(first, 0_usize)]));
@@ -1021,12 +1030,12 @@ impl System {
 
 /// Every clock reading, lead and window of a layout, and blocks of one to three IDs.
 fn any_call(fields: &[Field]) -> Space {
-    Space { wants: vec![1, 2, 3], ..whole(1, 1, fields) }
+    Space { wants: vec![1, 2, 3], ..complete_space(1, 1, fields) }
 }
 
 /// Explores all histories of a system, and prints how many there were.
 #[expect(clippy::print_stdout, reason = "CI shows how much was searched")]
-fn holds(name: &str, space: &Space, start: SequenceStart, threads: usize) {
+fn assert_unique_in_every_history(name: &str, space: &Space, start: SequenceStart, threads: usize) {
     let system = System::new(space.clone(), start, threads, Defect::None);
     let Histories { states, steps, issued } = system.explore().unwrap();
     println!("{states:>13} states, {steps} steps: {name}, threads: {threads}, {}", start.name());
@@ -1038,9 +1047,9 @@ fn holds(name: &str, space: &Space, start: SequenceStart, threads: usize) {
 fn no_history_of_a_small_system_issues_an_id_twice() {
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
     for start in SequenceStart::ALL {
-        holds("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 1);
-        holds("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 1);
-        holds("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 2);
+        assert_unique_in_every_history("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 1);
+        assert_unique_in_every_history("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 1);
+        assert_unique_in_every_history("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 2);
     }
 }
 
@@ -1049,17 +1058,22 @@ fn no_history_of_a_small_system_issues_an_id_twice() {
 fn no_history_of_a_larger_system_issues_an_id_twice() {
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
     for start in SequenceStart::ALL {
-        holds("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 2);
-        holds("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 2);
-        holds("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 3);
+        assert_unique_in_every_history("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 2);
+        assert_unique_in_every_history("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 2);
+        assert_unique_in_every_history("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 3);
         let open = |fields: &[Field]| Space { windows: vec![Window::OPEN], ..any_call(fields) };
-        holds("time 2, clock 1, sequence 3, no window", &open(&[time(2), clock(1), sequence(3)]), start, 1);
-        holds("time 2, clock 2, sequence 1", &any_call(&[time(2), clock(2), sequence(1)]), start, 1);
+        assert_unique_in_every_history(
+            "time 2, clock 1, sequence 3, no window",
+            &open(&[time(2), clock(1), sequence(3)]),
+            start,
+            1,
+        );
+        assert_unique_in_every_history("time 2, clock 2, sequence 1", &any_call(&[time(2), clock(2), sequence(1)]), start, 1);
     }
     let long = Space { windows: vec![Window::OPEN], ..any_call(&[time(3), sequence(3)]) };
-    holds("time 3, sequence 3, no window", &long, SequenceStart::Random, 2);
+    assert_unique_in_every_history("time 3, sequence 3, no window", &long, SequenceStart::Random, 2);
     let single = Space { wants: vec![1], ..any_call(&[time(2), clock(2), sequence(1)]) };
-    holds("time 2, clock 2, sequence 1, one ID a call", &single, SequenceStart::Zero, 2);
+    assert_unique_in_every_history("time 2, clock 2, sequence 1, one ID a call", &single, SequenceStart::Zero, 2);
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! Explores with loom every interleaving of a few calls on one state, and every value that their atomic loads may return.
 //!
-//! A [`Model`] is a layout of a few bits and the calls of each thread. Each call has its clock reading as a number, so nothing waits for
-//! time. A model is explored on the real generator; on a copy of its loop ([`Copied`]), which must give the same set of outcomes; and
-//! on that copy with a [`Defect`], where loom must find a repeated ID: if it found nothing wrong with a broken copy, the other
-//! explorations would prove nothing. A [`FileModel`] is the same for a state file: calls, closing and beginning anew on a state that a
-//! [`Keeper`] has.
+//! A [`Model`] is a layout of a few bits and the calls of each thread. Each call has its clock reading as a number, so nothing
+//! waits for time. A model is explored on the real generator; on a copy of its loop ([`Copied`]), which must give the same set
+//! of outcomes; and on that copy with a [`Defect`], where loom must find a repeated ID: if it found nothing wrong with a broken
+//! copy, the other explorations would prove nothing. A [`FileModel`] is the same for a state file: calls, closing and beginning
+//! anew on a state that a [`Keeper`] has.
 //!
-//! * **Covered**: every order of the steps of two or three threads with at most [`PREEMPTIONS`] preemptions (a thread that could run is
-//!   stopped), and every older value (of the last seven) that a load may return under its ordering.
+//! * **Covered**: every order of the steps of two or three threads with at most [`PREEMPTIONS`] preemptions (a thread that
+//!   could run is stopped), and every older value (of the last seven) that a load may return under its ordering.
 //! * **Not covered**: a compare-and-swap that fails spuriously, which Miri covers; one that fails on an older value, which is
-//!   the same as an older load; and loads of values that are stored later (*load buffering*), which need a store that
-//!   depends on no load before it. The loop has no such store. Beginning anew has one, but after the swap that closed the state, which
+//!   the same as an older load; and loads of values that are stored later (*load buffering*), which need a store that depends
+//!   on no load before it. The loop has no such store. Beginning anew has one, but after the swap that closed the state, which
 //!   has acquired everything that was swapped before: a call that read the new window swaps a later word, or its swap fails.
 //!
 //! `npm test -- loom` runs it; it needs `--cfg frazil_loom`.
@@ -79,8 +79,8 @@ enum Answer {
     Died,
 }
 
-/// The outcome of a model in one execution: how often the clock was followed back, the answers before the threads started, and the
-/// answers to each thread.
+/// The outcome of a model in one execution: how often the clock was followed back, the answers before the threads started, and
+/// the answers to each thread.
 type Run = (u64, Vec<Answer>, Vec<Vec<Answer>>);
 
 fn ids(answers: &[Answer]) -> impl Iterator<Item = u64> + '_ {
@@ -125,8 +125,8 @@ impl Mints for Generator {
     }
 }
 
-/// A layout with a time of 3 bits in milliseconds since 0, a node field of 1 bit, the fields of this struct, and the calls. The node id
-/// is 1.
+/// A layout with a time of 3 bits in milliseconds since 0, a node field of 1 bit, the fields of this struct, and the calls. The
+/// node id is 1.
 #[derive(Clone, Copy, Debug)]
 struct Model {
     clock_bits: u32,
@@ -204,7 +204,8 @@ impl Model {
         (switches, before, threads)
     }
 
-    /// Asserts that no ID is repeated, and that IDs increase for each thread, unless the clock was followed back or the sequence wraps.
+    /// Asserts that no ID is repeated, and that IDs increase for each thread, unless the clock was followed back or the
+    /// sequence wraps.
     fn assert_promises(&self, run: &Run) {
         let all = issued(run);
         let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
@@ -485,7 +486,8 @@ impl Mints for Copied {
     }
 }
 
-/// All outcomes of a model. They must be the same on the generator and on the copy of its loop, or the defects below prove nothing.
+/// All outcomes of a model. They must be the same on the generator and on the copy of its loop, or the defects below prove
+/// nothing.
 fn runs_of(model: Model) -> BTreeSet<Run> {
     let runs = model.explore(Model::generator);
     assert!(runs == model.explore(|model| Copied::new(model, None)), "the copy differs from the generator: {model:?}");
@@ -820,8 +822,8 @@ enum Action {
 }
 use Action::{Begin, Close, Mint};
 
-/// A state file, as `Snowflake.local()` has it, and the actions on it: before the threads start, by each thread, and after they have
-/// ended.
+/// A state file, as `Snowflake.local()` has it, and the actions on it: before the threads start, by each thread, and after they
+/// have ended.
 #[derive(Clone, Copy, Debug)]
 struct FileModel {
     rules: Model,
@@ -839,8 +841,8 @@ type FileRun = Vec<Vec<Answer>>;
 const ABOVE_CEILING: &str = "an ID lies above the ceiling:";
 
 impl FileModel {
-    /// Explores the model with the generators that `make` creates on its state, checks the promises in every execution, and returns
-    /// all outcomes.
+    /// Explores the model with the generators that `make` creates on its state, checks the promises in every execution, and
+    /// returns all outcomes.
     fn explore<M: Mints>(
         self,
         defect: Option<Defect>,

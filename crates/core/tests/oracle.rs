@@ -1,4 +1,5 @@
-//! Random layouts, clocks and calls compared with a naive model: the last position, the last tick of each clock id, and a set of IDs.
+//! Random layouts, clocks and calls compared with a naive model: the last position, the last tick of each clock id, and a set
+//! of IDs.
 //!
 //! `PROPTEST_CASES` sets the number of cases of each property.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
@@ -99,8 +100,8 @@ impl Model {
         clocks.into_iter().find(|(last, _)| last.is_none_or(|last| last < tick)).map(|(_, clock)| clock)
     }
 
-    /// The next position, and whether the clock is followed back to it. If a random start determines the position, it is only known to
-    /// lie in the lowest quarter of the tick; then the count is 0.
+    /// The next position, and whether the clock is followed back to it. If a random start determines the position, it is only
+    /// known to lie in the lowest quarter of the tick; then the count is 0.
     fn next(&self, now_ms: u64) -> Result<(Position, bool), Code> {
         let now_ms = u128::from(now_ms);
         let wall = now_ms.checked_sub(self.epoch_ms).ok_or(Code::ClockBeforeEpoch)? / self.tick_ms;
@@ -134,7 +135,7 @@ impl Model {
     }
 
     /// Whether the next position begins a tick because of the clock, so that a random start may raise it.
-    fn led(&self, now_ms: u64, position: Position) -> bool {
+    fn is_entered_by_clock(&self, now_ms: u64, position: Position) -> bool {
         let wall = (u128::from(now_ms) - self.epoch_ms) / self.tick_ms;
         position.tick == wall && self.last.is_none_or(|last| last.tick != wall)
     }
@@ -200,9 +201,9 @@ struct Walk {
     issued: HashSet<u64>,
     last: Option<u64>,
     /// For the current tick and clock id: the first sequence number, if the sequence wraps.
-    turn: u128,
+    rotation: u128,
     read_ms: u64,
-    met: Stats,
+    stats: Stats,
 }
 
 impl Walk {
@@ -220,18 +221,19 @@ impl Walk {
             match self.model.start {
                 SequenceStart::Wrap => {
                     if expected.at == 0 {
-                        self.turn = found.at;
+                        self.rotation = found.at;
                     }
-                    found.at = (found.at + sequences - self.turn) % sequences;
+                    found.at = (found.at + sequences - self.rotation) % sequences;
                 }
-                SequenceStart::Random if self.model.led(now_ms, expected) || switched => {
+                SequenceStart::Random if self.model.is_entered_by_clock(now_ms, expected) || switched => {
                     prop_assert!(found.at < (sequences / 4).max(1), "{} starts too high", id);
                     prop_assert_eq!(Position { at: 0, ..found }, expected);
                 }
                 _ => {}
             }
             if self.model.start != SequenceStart::Random || found.at != expected.at {
-                let lifted = self.model.start == SequenceStart::Random && (self.model.led(now_ms, expected) || switched);
+                let lifted =
+                    self.model.start == SequenceStart::Random && (self.model.is_entered_by_clock(now_ms, expected) || switched);
                 prop_assert!(lifted || found == expected, "{:?} instead of {:?}", found, expected);
             }
             prop_assert_eq!(of_kind(&values(&self.layout, id), FieldKind::Node), self.node);
@@ -245,10 +247,10 @@ impl Walk {
             }
             self.last = Some(id);
             self.model.issue(found);
-            self.met.issued += 1;
-            self.met.switches += u64::from(switched);
+            self.stats.issued += 1;
+            self.stats.switches += u64::from(switched);
         }
-        self.met.worst_lead_ms = self.met.worst_lead_ms.max(self.model.lead_ms(now_ms));
+        self.stats.worst_lead_ms = self.stats.worst_lead_ms.max(self.model.lead_ms(now_ms));
         // A block must not be shorter than necessary.
         if ids.len() < want
             && let Ok((next, _)) = self.model.next(now_ms)
@@ -263,7 +265,7 @@ impl Walk {
     /// Makes one call, and checks the state after it.
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
         self.answer(now_ms, want, confirmed)?;
-        prop_assert_eq!(self.generator.stats(), self.met);
+        prop_assert_eq!(self.generator.stats(), self.stats);
         let Health { end_ms, remaining_ms, ends_soon, lead_ms, refusal, .. } = self.generator.health(now_ms);
         prop_assert_eq!(u128::from(end_ms), self.model.start_ms(self.model.last_tick + 1) - 1);
         prop_assert_eq!((remaining_ms, ends_soon), (end_ms.saturating_sub(now_ms), remaining_ms < ENDS_SOON_MS));
@@ -274,11 +276,11 @@ impl Walk {
 
     fn reserve(&mut self, now_ms: u64, want: usize, confirmed: bool) -> frazil::Result<Reservation> {
         let back_ms = self.read_ms.saturating_sub(now_ms);
-        self.met.steps_back += u64::from(back_ms > 0);
-        self.met.largest_step_back_ms = self.met.largest_step_back_ms.max(back_ms);
+        self.stats.steps_back += u64::from(back_ms > 0);
+        self.stats.largest_step_back_ms = self.stats.largest_step_back_ms.max(back_ms);
         self.read_ms = now_ms;
         let answer = self.generator.reserve(now_ms, want, confirmed);
-        self.met.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
+        self.stats.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
         answer
     }
 
@@ -302,14 +304,18 @@ impl Walk {
             (Err(error), Err(code)) => {
                 prop_assert!(confirmed);
                 prop_assert_eq!(error.code(), code);
-                self.keep_promise(now_ms, error.retry_after_ms(), matches!(code, Code::ClockBackward | Code::SequenceExhausted))
+                self.check_end_of_refusal(
+                    now_ms,
+                    error.retry_after_ms(),
+                    matches!(code, Code::ClockBackward | Code::SequenceExhausted),
+                )
             }
             (answer, expected) => Err(TestCaseError::fail(format!("{answer:?} instead of {expected:?}"))),
         }
     }
 
     /// Checks that a temporary refusal ends exactly when it said.
-    fn keep_promise(&mut self, now_ms: u64, retry_after_ms: u64, stalled: bool) -> Result<(), TestCaseError> {
+    fn check_end_of_refusal(&mut self, now_ms: u64, retry_after_ms: u64, stalled: bool) -> Result<(), TestCaseError> {
         prop_assert_eq!(retry_after_ms > 0, stalled);
         let health = self.generator.health(now_ms);
         prop_assert_eq!(health.refusal.map(|error| error.retry_after_ms()), Some(retry_after_ms));
@@ -349,7 +355,7 @@ proptest! {
         let options = GeneratorOptions { node: given, max_lead_ms: Some(lead_ms), start_ms, sequence_start, key };
         let generator = Generator::private(&layout, options).unwrap();
         let model = Model::new(&layout, lead_ms, start_ms, sequence_start);
-        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, turn: 0, read_ms: 0, met: Stats::default() };
+        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, rotation: 0, read_ms: 0, stats: Stats::default() };
         let mut now_ms = begin_ms;
         for Step { clock_moves_ms, want, confirmed } in steps {
             now_ms = now_ms.saturating_add_signed(clock_moves_ms);

@@ -27,7 +27,7 @@ impl Host {
     }
 
     /// Writes a request for a generator with the layout, node id 7 and no other options into the page.
-    fn describe(&mut self, layout: &LayoutSpec) {
+    fn request(&mut self, layout: &LayoutSpec) {
         let numbers = &mut self.page.numbers;
         numbers.fill(0.0);
         numbers[slot::EPOCH_MS] = number(layout.epoch_ms);
@@ -44,8 +44,8 @@ impl Host {
         numbers[slot::START_MS] = f64::NAN;
     }
 
-    fn describe_default(&mut self) {
-        self.describe(&Layout::named("default").unwrap().spec());
+    fn request_default(&mut self) {
+        self.request(&Layout::named("default").unwrap().spec());
     }
 
     fn set(&mut self, at: usize, value: f64) {
@@ -72,7 +72,7 @@ impl Host {
 
     /// Opens a generator of the layout `default` with another node id, private or not.
     fn handle_of(&mut self, node: u32, private: bool) -> f64 {
-        self.describe_default();
+        self.request_default();
         self.set(slot::NODE, f64::from(node));
         self.set(slot::PRIVATE, f64::from(u8::from(private)));
         self.handle()
@@ -127,7 +127,7 @@ fn the_handle_table_follows_the_scripts_of_the_vectors() {
     let file = read("generation");
     for script in cases(&file, "scripts") {
         let mut host = Host::new();
-        host.describe(&layout(&file, &script["layout"]).spec());
+        host.request(&layout(&file, &script["layout"]).spec());
         if script["node"] == "none" {
             host.set(slot::NODE_NONE, 1.0);
         } else {
@@ -176,7 +176,7 @@ fn invalid_options_are_refused_and_leave_no_state() {
     let mut count = 0;
     for case in cases(&file, "open") {
         let mut host = Host::new();
-        host.describe(&layout(&file, &case["layout"]).spec());
+        host.request(&layout(&file, &case["layout"]).spec());
         match &case["node"] {
             Value::Null => host.set(slot::HAS_NODE, 0.0),
             Value::String(_) => host.set(slot::NODE_NONE, 1.0),
@@ -219,7 +219,7 @@ fn invalid_layouts_are_refused() {
             continue;
         }
         let mut host = Host::new();
-        host.describe(&spec(&case["layout"]));
+        host.request(&spec(&case["layout"]));
         assert_eq!(host.open(), Code::InvalidLayout as u32, "{case}");
         assert_eq!(host.refusal(), format!("{} {}", case["field"].as_str().unwrap(), case["rule"].as_str().unwrap()), "{case}");
         count += 1;
@@ -238,7 +238,7 @@ fn equal_generators_have_one_handle() {
     assert_eq!(host.handle_of(8, false), eight);
 
     // The same state with other options is another generator.
-    host.describe_default();
+    host.request_default();
     host.set(slot::START_MS, NOW_MS - 60_000.0);
     let with_lead = host.handle();
     assert_ne!(with_lead, seven);
@@ -250,7 +250,7 @@ fn equal_generators_have_one_handle() {
 #[test]
 fn a_million_equal_generators_have_one_handle() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     let handle = host.handle();
     for _ in 1..1_000_000 {
         assert_eq!(host.open(), 0);
@@ -355,7 +355,7 @@ fn opening_takes_no_longer_with_a_hundred_thousand_states_than_with_none() {
         fields: vec![Field::time(41), Field::node(20), Field::sequence(2)],
     };
     let mut host = Host::new();
-    host.describe(&wide);
+    host.request(&wide);
     let cost = |host: &mut Host, nodes: std::ops::Range<u32>| {
         let batches = nodes.step_by(100).map(|from| {
             let start = std::time::Instant::now();
@@ -399,7 +399,7 @@ fn a_number_that_is_not_whole_is_refused_in_every_slot_of_a_request() {
     let mut host = Host::new();
     for (at, code, subject) in slots {
         for value in NO_NUMBERS {
-            host.describe_default();
+            host.request_default();
             for has in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
                 host.set(has, 1.0);
             }
@@ -415,7 +415,7 @@ fn a_number_that_is_not_whole_is_refused_in_every_slot_of_a_request() {
 fn a_kind_or_a_count_of_fields_out_of_range_is_refused() {
     let mut host = Host::new();
     for (at, value) in [(slot::FIELDS, 4.0), (slot::FIELD_COUNT, 36.0)] {
-        host.describe_default();
+        host.request_default();
         host.set(at, value);
         let status = host.open();
         host.assert_refused(status, Code::InvalidLayout, Subject::Fields, Rule::WholeNumber);
@@ -425,7 +425,7 @@ fn a_kind_or_a_count_of_fields_out_of_range_is_refused() {
 #[test]
 fn a_start_time_that_is_not_valid_is_refused_and_nan_means_unknown() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     for value in [f64::INFINITY, f64::NEG_INFINITY] {
         host.set(slot::START_MS, value);
         let status = host.open();
@@ -502,7 +502,7 @@ fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
 #[test]
 fn one_call_writes_as_many_ids_as_fit_into_the_page() {
     let mut host = Host::new();
-    host.describe(&Layout::named("mastodon").unwrap().spec());
+    host.request(&Layout::named("mastodon").unwrap().spec());
     host.set(slot::NODE_NONE, 1.0);
     let handle = host.handle();
     for want in [4096, 4097, u32::MAX] {
@@ -515,7 +515,7 @@ fn one_call_writes_as_many_ids_as_fit_into_the_page() {
 fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
     let mut host = Host::new();
     let discord = Layout::named("discord").unwrap();
-    host.describe(&discord.spec());
+    host.request(&discord.spec());
     host.set(slot::NODE, 1023.0);
     let handle = host.handle();
     let last_ms = number(discord.plan().last_ms);
@@ -529,7 +529,7 @@ fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
 #[test]
 fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     host.set(slot::SEQUENCE_START, 1.0);
     let handle = host.handle();
     // It does not ask if the key would not be used.
@@ -562,7 +562,7 @@ fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
 #[test]
 fn all_generators_of_a_state_have_one_sequence_start() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     host.handle();
     host.set(slot::SEQUENCE_START, 2.0);
     let status = host.open();
@@ -575,7 +575,7 @@ fn all_generators_of_a_state_have_one_sequence_start() {
 #[test]
 fn health_writes_the_condition_of_a_generator_into_the_page() {
     let mut host = Host::new();
-    host.describe(&Layout::named("multi-clock").unwrap().spec());
+    host.request(&Layout::named("multi-clock").unwrap().spec());
     host.set(slot::PRIVATE, 1.0);
     let handle = host.handle();
     host.next(handle, NOW_MS);

@@ -17,7 +17,8 @@ fn layout(clock_bits: u32) -> Layout {
 }
 
 /// Opens a generator in each thread and mints single IDs and blocks alternately; before each call the thread sets the clock to
-/// `time(thread, call)`. Returns the number of IDs, none of which may be repeated, and how often a thread followed the clock back.
+/// `time(thread, call)`. Returns the number of IDs, none of which may be repeated, and how often a thread followed the clock
+/// back.
 fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) -> u64 + Sync) -> (usize, u64) {
     let (registry, clock) = (Mutex::new(Registry::new()), ManualClock::new(0));
     let open = |number| {

@@ -188,8 +188,8 @@ fn process(layout: &Layout, start_ms: u64, max_lead_ms: u64, sequence_start: Seq
     times_ms.flat_map(at).collect()
 }
 
-/// How many IDs two processes with one static node id repeat. In its last millisecond the first issues all IDs that its lead allows;
-/// the second starts in the same millisecond. Tested with ticks of several lengths, at each millisecond of a tick.
+/// How many IDs two processes with one static node id repeat. In its last millisecond the first issues all IDs that its lead
+/// allows; the second starts in the same millisecond. Tested with ticks of several lengths, at each millisecond of a tick.
 fn across_a_restart(clock: Option<&Field>, lead_before_ms: u64, lead_ms: u64) -> usize {
     let mut repeated = 0;
     for (tick_ms, sequence_start) in (1..=3).flat_map(|tick_ms| SequenceStart::ALL.map(|start| (tick_ms, start))) {
@@ -271,7 +271,8 @@ fn a_sequence_that_starts_again_after_a_step_back_is_caught() {
     }
 }
 
-/// The IDs that four threads mint while another sets the clock back and forth a hundred times, and to the same time twice in a row.
+/// The IDs that four threads mint while another sets the clock back and forth a hundred times, and to the same time twice in a
+/// row.
 fn under_a_wild_clock(mint: impl Fn(u64) -> Option<u64> + Sync) -> Vec<u64> {
     let (clock, running) = (AtomicU64::new(T), AtomicU64::new(1));
     let minted = Mutex::new(Vec::new());

@@ -1,9 +1,9 @@
 //! A program that links only if nothing on the minting path can panic.
 //!
-//! `#[no_panic]` adds to a function a call of a symbol that does not exist, which runs if a panic unwinds through the function. If the
-//! optimiser proves that no panic is possible, it removes the call and the program links; otherwise the linker names the function. The
-//! functions take their input as arguments and are never inlined, so the optimiser knows only the types: the result holds for
-//! every machine, word, clock and page.
+//! `#[no_panic]` adds to a function a call of a symbol that does not exist, which runs if a panic unwinds through the function.
+//! If the optimiser proves that no panic is possible, it removes the call and the program links; otherwise the linker names the
+//! function. The functions take their input as arguments and are never inlined, so the optimiser knows only the types: the
+//! result holds for every machine, word, clock and page.
 //!
 //! * **Twin**: with the feature `twin` the program has a function that can panic, and must not link.
 //! * **Not shown**: panics in a caller's own `Clock` or `ClockIds`, and in functions that allocate (opening, layouts).

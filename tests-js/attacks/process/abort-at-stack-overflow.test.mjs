@@ -7,7 +7,10 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { needsAddon, root as ROOT } from "./node-process.mjs";
 
-/** Calls at each distance from the end of the stack, in steps of a word, and collects the IDs that the generator returns afterwards. */
+/**
+ * Calls at each distance from the end of the stack, in steps of a word, and collects the IDs that the generator returns
+ * afterwards.
+ */
 const script = `
   const { Snowflake } = require("frazil");
   process.on("unhandledRejection", () => {});

@@ -20,7 +20,10 @@ const MINT = `
   };
 `;
 
-/** A program whose main thread mints with one package and a worker thread with another, in the given order, at the same clock time. */
+/**
+ * A program whose main thread mints with one package and a worker thread with another, in the given order, at the same clock
+ * time.
+ */
 const program = ({ main, worker, order, mainOptions = "{ node: 5 }", workerOptions = "{ node: 5 }" }) => `
   import { createRequire } from "node:module";
   import { Worker } from "node:worker_threads";
@@ -75,7 +78,9 @@ for (const order of ["main first", "worker first"]) {
   );
 }
 
-/** Runs a package in the main thread, and the installed one in a worker that chooses its backend itself: the second is refused. */
+/**
+ * Runs a package in the main thread, and the installed one in a worker that chooses its backend itself: the second is refused.
+ */
 async function assertSecondIsRefused(path) {
   const main = { path, backend: "" };
   for (const order of ["main first", "worker first"]) {

@@ -4,7 +4,10 @@ import { test } from "node:test";
 import { slot } from "../../vectors/generated-tables.mjs";
 import { entry, inNewProcess, needsAddon } from "./node-process.mjs";
 
-/** A program in which four threads at a time mint in a loop and are terminated, while the main thread mints. Counts IDs and repeats. */
+/**
+ * A program in which four threads at a time mint in a loop and are terminated, while the main thread mints. Counts IDs and
+ * repeats.
+ */
 const terminated = (own) => `
   import { createRequire } from "node:module";
   import { Worker } from "node:worker_threads";

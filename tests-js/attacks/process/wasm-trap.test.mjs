@@ -1,4 +1,5 @@
-// A WebAssembly module that trapped inside a call: later calls are refused, and collecting its generators must not end the process.
+// A WebAssembly module that trapped inside a call: later calls are refused, and collecting its generators must not end the
+// process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { entry, inNewProcess } from "./node-process.mjs";

@@ -19,8 +19,8 @@ const FLAGS = [
 const TYPES = { mjs: "text/javascript", wasm: "application/wasm" };
 
 /**
- * Starts a browser for the scripts of a folder. `open` opens a page that runs one of them, with extra response headers, and returns
- * what the script left in `globalThis.answer` and the errors of the page.
+ * Starts a browser for the scripts of a folder. `open` opens a page that runs one of them, with extra response headers, and
+ * returns what the script left in `globalThis.answer` and the errors of the page.
  */
 export async function startBrowser(folder) {
   let headers = {};

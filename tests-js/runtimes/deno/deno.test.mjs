@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { expectedCounts, inNewProcess, root } from "../bundle-and-run.mjs";
 
-// Its cache stays in the repository, and it asks nobody for a newer version.
+// The cache stays in the repository, and Deno does not check for a newer version.
 const env = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };
 
 test("Deno without permissions: vectors and minting on WebAssembly", async () => {

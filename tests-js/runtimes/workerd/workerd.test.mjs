@@ -1,8 +1,8 @@
 // Cloudflare's runtime in miniflare, with a bundle as wrangler makes it: the wasm file is an import. Runs under Node 24, because
 // miniflare needs 22.12 or newer.
 //
-// The beta version of miniflare 5 concerns its interface, not the runtime: the current wrangler is built on it. The newest miniflare
-// 4 contains a workerd of 2026-07-30, whose clock at module scope is not that of production.
+// The beta version of miniflare 5 concerns its interface, not the runtime: the current wrangler is built on it. The newest
+// miniflare 4 contains a workerd of 2026-07-30, whose clock at module scope is not that of production.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -153,7 +153,8 @@ for (const [date, registry] of Object.entries(DATES)) {
   });
 }
 
-// Compiling WebAssembly at module scope is refused with dates before 2025-06-01 and allowed since; in a request it is always refused.
+// Compiling WebAssembly at module scope is refused with dates before 2025-06-01 and allowed since; in a request it is always
+// refused.
 for (const [date, code] of Object.entries({ "2024-09-01": "WASM_UNAVAILABLE", "2026-11-01": "CLOCK_BEFORE_EPOCH" })) {
   test(`a bundle without the condition workerd, ${date}: minting at module scope is ${code}, decoding works`, async () => {
     const miniflare = await start(date, ["browser"]);

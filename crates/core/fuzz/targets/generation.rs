@@ -1,5 +1,5 @@
-//! Any layout, options, clock and calls: a private generator never repeats an ID, issues IDs in order where that is promised, stays
-//! within the lead, and a temporary refusal ends when it said. Besides, any word as a state: the machine must not panic.
+//! Any layout, options, clock and calls: a private generator never repeats an ID, issues IDs in order where that is promised,
+//! stays within the lead, and a temporary refusal ends when it said. Besides, any word as a state: the machine must not panic.
 #![no_main]
 
 use std::collections::HashSet;
