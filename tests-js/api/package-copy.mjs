@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { slot } from "../vectors/tables.mjs";
+import { slot } from "../vectors/generated-tables.mjs";
 
 /** The root of the repository: a program that is started there imports the same packages as these tests. */
 const root = fileURLToPath(new URL("../../", import.meta.url));
