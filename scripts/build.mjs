@@ -19,7 +19,7 @@ const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
 const bin = `${root}node_modules/.bin`;
 
-/** What binaryen may assume: the features that rustc enables for the target, and no others. */
+/** The WebAssembly features that binaryen may use: exactly those that rustc enables for the target. */
 const FEATURES = [
   "bulk-memory",
   "nontrapping-float-to-int",
@@ -29,7 +29,7 @@ const FEATURES = [
   "multivalue",
 ];
 
-/** The bundles: where they start, and the binding they carry. */
+/** The bundles: the entry file of each, and the binding it contains. */
 const BUNDLES = [
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
   { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
@@ -54,7 +54,7 @@ function digest(paths) {
   return hash.digest("hex");
 }
 
-/** Runs a step unless its inputs are those of the last time. */
+/** Runs a step unless its inputs are the same as in the last run. */
 async function cached(name, inputs, outputs, work) {
   const stamp = `${root}.cache/${name.replaceAll(" ", "-")}`;
   const now = digest(inputs.map((input) => `${root}${input}`));
@@ -89,7 +89,7 @@ function buildWasm() {
     `${target}/${triple}/release-wasm/frazil_wasm.wasm`,
     out,
   ]);
-  // The package has a loader for each place it runs in, and needs no glue: see npm/frazil/src/binding/wasm.ts.
+  // The package has a loader of its own for each runtime, so wasm-bindgen's glue is not needed: npm/frazil/src/binding/wasm.ts.
   for (const glue of ["frazil.js", "frazil_bg.js"]) rmSync(`${out}/${glue}`);
   const module = `${out}/frazil_bg.wasm`;
   run(`${bin}/wasm-opt`, [
@@ -102,7 +102,7 @@ function buildWasm() {
   ]);
 }
 
-/** Deletes the declarations that none of the entries leads to. */
+/** Deletes the declarations that no entry imports, directly or indirectly. */
 function keepReachable(folder, entries) {
   const reached = new Set();
   const visit = (name) => {
@@ -128,10 +128,11 @@ async function buildPackage() {
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
   keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
-  // A private field makes the class of ES modules another type than that of CommonJS, and no mock can have it.
+  // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
+  // it.
   const decoded = `${dist}/esm/decoded.d.ts`;
   writeFileSync(decoded, readFileSync(decoded, "utf8").replace(/^ +#private;\n/m, ""));
-  // The same declarations read as CommonJS: what they say of imports depends on the nearest package.json.
+  // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
   copyFileSync(`${frazil}/build/frazil_bg.wasm`, `${dist}/frazil.wasm`);
@@ -146,10 +147,10 @@ async function buildPackage() {
       mainFields: ["module", "main"],
       alias: binding ? { "#binding": `${frazil}/src/binding/${binding}.ts` } : {},
       loader: { ".wasm": "base64" },
-      // What stays an import: the module where the host compiles it, and the package itself for the command line.
+      // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
       external: ["./frazil.wasm", "./frazil.wasm?module", "frazil"],
       legalComments: "none",
-      // Constants and dead branches go, names and lines stay, so that a stack trace can be read.
+      // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       minifySyntax: true,
       logLevel: "warning",
     });

@@ -1,9 +1,10 @@
-// Each numbered sentence of docs/safety.md is cited by a test that checks it, and no other number is:
+// Checks the citations of docs/safety.md in the tests: every numbered sentence must be cited by at least one test, and every
+// cited number must exist. The two forms of a citation:
 //
 //   // docs/safety.md: 7, 9        above a test (or a `describe`)
-//   //! docs/safety.md: 7, 9       at the top of a file that is about nothing else
+//   //! docs/safety.md: 7, 9       at the top of a file whose tests are all about these sentences
 //
-// A test may cite a sentence where it would fail if the sentence were false.
+// A test may cite a sentence only if the test would fail if the sentence were false.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -15,7 +16,7 @@ const NUMBERS = /^ \d+(, \d+)*$/;
 const COMMENT_OR_ATTRIBUTE = /^\s*(\/\/|#!?\[(?!test\]))/;
 const TEST = /^\s*(#\[test\]|(await )?(test|describe)\()/;
 
-/** What is wrong with the citations of the sentences of a page in some files of tests, a line each. */
+/** The mistakes in the citations of a page's sentences by test files, one line each. */
 export function problems(page, files) {
   const sentences = [...page.matchAll(SENTENCE)].map(([, number]) => Number(number));
   const uncited = new Set(sentences);
@@ -44,18 +45,18 @@ export function problems(page, files) {
   return found;
 }
 
-/** Every file of tests: of JavaScript, and of Rust, where a test may stand beside what it tests. */
-function tests() {
+/** Every test file: those of JavaScript, and all of Rust, since unit tests stand beside the code they test. */
+function testFiles() {
   const list = (folder) => readdirSync(`${root}${folder}`, { recursive: true }).map((name) => join(folder, name));
-  const installed = (path) => path.split(sep).includes("node_modules");
+  const isInstalled = (path) => path.split(sep).includes("node_modules");
   const paths = [...list("tests-js"), ...list("crates")].filter(
-    (path) => /(\.test\.mjs|\.rs)$/.test(path) && !installed(path),
+    (path) => /(\.test\.mjs|\.rs)$/.test(path) && !isInstalled(path),
   );
   return paths.map((path) => ({ path, text: readFileSync(`${root}${path}`, "utf8") }));
 }
 
-/** What is wrong in the repository. */
-export const problemsHere = () => problems(readFileSync(`${root}docs/safety.md`, "utf8"), tests());
+/** The mistakes in the repository. */
+export const problemsHere = () => problems(readFileSync(`${root}docs/safety.md`, "utf8"), testFiles());
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const found = problemsHere();

@@ -1,42 +1,43 @@
-// The proofs that take more than `cargo test`: nothing on the minting path panics, no input that a fuzzer thinks of breaks
-// a promise, and no change of the code goes unnoticed by the tests. docs/proofs.md says what they show and what not.
+// The checks that need more than `cargo test`: nothing on the minting path panics (no-panic), no input that a fuzzer finds
+// breaks a promise (cargo-fuzz), and the tests notice every small change of the code (cargo-mutants). docs/proofs.md says what
+// each shows and what it does not show.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { installDebian, noDebian } from "./setup.mjs";
+import { installDebian, whyNoDebian } from "./setup.mjs";
 import { ask, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 
-/** A program of crates.io, built here once and kept among cargo's own. */
-function program(name, version) {
-  const there = () => ask("cargo", [name, "--version"])?.endsWith(` ${version}`);
+/** Installs a cargo subcommand of crates.io, unless that version is installed. */
+function cargoCommand(name, version) {
+  const isInstalled = () => ask("cargo", [name, "--version"])?.endsWith(` ${version}`);
   const crate = `cargo-${name}`;
   return async () => {
-    if (there()) return;
+    if (isInstalled()) return;
     const args = ["install", "--locked", "--quiet", "--force", "--version", version, crate];
     await step(`installing ${crate} ${version}`, () => run("cargo", args));
   };
 }
 
-/** libFuzzer, which is built from its C++ sources. */
+/** cargo-fuzz, and the C++ compiler that builds libFuzzer from source. */
 export const fuzzer = {
-  unable() {
+  whyUnavailable() {
     if (process.platform === "win32") return "libFuzzer is not built for Windows here";
     if (ask("c++", ["--version"]) !== undefined) return undefined;
-    const reason = noDebian();
+    const reason = whyNoDebian();
     return reason && `a C++ compiler is missing (apt-get install g++: ${reason})`;
   },
   async install() {
     if (ask("c++", ["--version"]) === undefined) await step("installing g++", () => installDebian("g++"));
-    await program("fuzz", "0.13.2")();
+    await cargoCommand("fuzz", "0.13.2")();
   },
 };
 
-export const mutator = { unable: () => undefined, install: program("mutants", "27.1.0") };
+export const mutator = { whyUnavailable: () => undefined, install: cargoCommand("mutants", "27.1.0") };
 
-/** Runs a program with its output kept, and says how it ended. */
-function keep(program, args) {
+/** Runs a program and returns its exit code and its output. */
+function capture(program, args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd: root,
     encoding: "utf8",
@@ -46,49 +47,49 @@ function keep(program, args) {
   return { status, output: stdout + stderr };
 }
 
-/** Links crates/no-panic, and then its twin, which must not link. */
+/** Links crates/no-panic. Its twin, which has a function that can panic, must not link. */
 export function noPanic() {
   const link = ["build", "--locked", "--quiet", "--profile", "no-panic", "-p", "frazil-no-panic"];
   run("cargo", link);
-  const { status, output } = keep("cargo", [...link, "--features", "twin"]);
+  const { status, output } = capture("cargo", [...link, "--features", "twin"]);
   const found = [...output.matchAll(/detected panic in function `(.*?)`/g)].map(([, name]) => name);
   if (status === 0 || !found.includes("twin") || found.some((name) => name !== "twin"))
-    throw new Error(`crates/no-panic does not see the panic of its twin:\n${output}`);
+    throw new Error(`crates/no-panic does not detect the panic of its twin:\n${output}`);
 }
 
 const fuzzFolder = "crates/core/fuzz";
 const manifest = ["--manifest-path", `${root}${fuzzFolder}/Cargo.toml`];
 
-/** Formats the fuzz targets, which are a workspace of their own. */
+/** Formats the fuzz targets, which are a separate workspace. */
 export const formatFuzz = (...options) => run("cargo", ["fmt", ...manifest, ...options]);
 
 /**
- * Fuzzes each target for some seconds, from the inputs that are kept. Its twin, which has a mistake, must be found out in
- * the same time, from nothing.
+ * Fuzzes each target for some seconds, starting from the stored corpus. In the same time, starting from an empty corpus, the
+ * fuzzer must find the mistake in the target's twin.
  */
 export function fuzz(seconds) {
   const built = `${target}/fuzz`;
   const lint = [...manifest, "--target-dir", built, "--locked", "--quiet", "--all-features"];
   run("cargo", ["clippy", ...lint, "--", "-D", "warnings"]);
   const found = mkdtempSync(`${tmpdir()}/frazil-fuzz-`);
-  // Without a sanitizer the stable compiler serves, and the core has no unsafe code for one to watch.
+  // Without a sanitizer the stable compiler suffices; the core has no unsafe code that one could check.
   const options = ["--fuzz-dir", fuzzFolder, "--sanitizer", "none", "--target-dir", built];
   const limits = [`-max_total_time=${seconds}`, "-max_len=384", "-timeout=10"];
   const targets = readdirSync(`${root}${fuzzFolder}/targets`).map((file) => file.replace(".rs", ""));
   for (const name of targets) {
     mkdirSync(`${found}/${name}`);
-    const kept = `${root}${fuzzFolder}/corpus/${name}`;
-    const { status, output } = keep("cargo", [
+    const corpus = `${root}${fuzzFolder}/corpus/${name}`;
+    const { status, output } = capture("cargo", [
       "fuzz",
       "run",
       ...options,
       name,
       `${found}/${name}`,
-      kept,
+      corpus,
       "--",
       ...limits,
     ]);
-    if (status !== 0) throw new Error(`fuzzing ${name} found something:\n${output}`);
+    if (status !== 0) throw new Error(`fuzzing ${name} found a failing input:\n${output}`);
     const [, runs] = /^Done (\d+) runs/m.exec(output);
     process.stdout.write(
       `${name}: ${Number(runs).toLocaleString("en")} inputs, ${readdirSync(`${found}/${name}`).length} new\n`,
@@ -97,24 +98,24 @@ export function fuzz(seconds) {
   for (const name of targets) {
     mkdirSync(`${found}/twin/${name}`, { recursive: true });
     const twin = ["fuzz", "run", ...options, "--features", "twin", name, `${found}/twin/${name}`];
-    const { status, output } = keep("cargo", [...twin, "--", ...limits, `-artifact_prefix=${found}/twin/`]);
+    const { status, output } = capture("cargo", [...twin, "--", ...limits, `-artifact_prefix=${found}/twin/`]);
     const [, tries] = /^#(\d+)[^\n]*\n(?=[^#]*panicked at targets)/m.exec(output) ?? [];
     if (status === 0 || !output.includes(`panicked at targets/${name}.rs`))
-      throw new Error(`fuzzing does not find the mistake of the twin of ${name}:\n${output}`);
+      throw new Error(`fuzzing does not find the mistake in the twin of ${name}:\n${output}`);
     process.stdout.write(
-      `${name}: the twin is found out${tries ? ` within ${Number(tries).toLocaleString("en")} inputs` : ""}\n`,
+      `${name}: the twin's mistake was found${tries ? ` within ${Number(tries).toLocaleString("en")} inputs` : ""}\n`,
     );
   }
   rmSync(found, { recursive: true });
 }
 
-/** The mutants that a run of cargo-mutants names in one of its lists. */
+/** The mutants in one of the lists that a run of cargo-mutants wrote. */
 function listed(folder, list) {
   const text = readFileSync(`${folder}/mutants.out/${list}.txt`, "utf8");
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** The mutants that .cargo/mutants.toml leaves out, because docs/proofs.md explains them. */
+/** The mutants that .cargo/mutants.toml excludes because docs/proofs.md explains why they are equivalent. */
 function explained() {
   const names = (...options) => ask("cargo", ["mutants", "--list", "--colors", "never", ...options]).split("\n");
   const config = readFileSync(`${root}.cargo/mutants.toml`, "utf8");
@@ -124,24 +125,24 @@ function explained() {
 }
 
 /**
- * Changes the core in every small way that cargo-mutants knows, and runs its tests each time: first those that notice
- * most, then all of them on what is left. Writes the record, and fails where a change goes unnoticed.
+ * Changes the core in every small way that cargo-mutants knows, and runs its tests on each change: first the test files that
+ * detect most mutants, then all tests on the mutants that are left. Writes the record, and fails if a mutant is missed.
  */
 export function mutants() {
   const folder = `${target}/mutants`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // The copies that are tested have a build folder of their own, and few cases find a mutant as well as many.
+  // The tested copies have a build folder of their own. 500 cases per property find the same mutants as more do.
   const { CARGO_TARGET_DIR: _, ...env } = { ...process.env, PROPTEST_CASES: "500" };
   const test = (...options) => {
     const all = ["mutants", "--no-shuffle", "--colors", "never", "--output", folder, ...options];
     const { status, error } = spawnSync("cargo", all, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
-    // 2: some were missed; 3: some never came to an end, which is a way to be noticed.
+    // Exit code 2: some were missed. 3: some timed out, which counts as detected.
     if (error || ![0, 2, 3].includes(status)) throw new Error(`cargo mutants failed: ${error?.message ?? status}`);
   };
   test("--", ...["kept", "machine", "oracle", "registry", "vectors"].flatMap((name) => ["--test", name]));
   const first = { caught: listed(folder, "caught"), unviable: listed(folder, "unviable") };
-  // Long enough for a busy machine: what ends in that time has to fail.
+  // 120 s suffice on a busy machine: a mutant that ends within them must fail a test.
   test("--iterate", "--timeout", "120");
   const lists = {
     caught: [...first.caught, ...listed(folder, "caught")],
@@ -157,8 +158,8 @@ export function mutants() {
   writeFileSync(
     `${root}docs/proofs/mutants.md`,
     `# Mutants, ${new Date().toISOString().slice(0, 10)}\n\n` +
-      `Written by \`npm run test:long -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why those that\n` +
-      `are explained are no defects.\n\n` +
+      `Written by \`npm run test:long -- mutants\` with ${versions.join(" and ")}. [Proofs](../proofs.md) says why the\n` +
+      `explained ones are no defects.\n\n` +
       row(["file", ...Object.keys(lists)]) +
       row(["---", ...Object.keys(lists).map(() => "---:")]) +
       files
@@ -173,5 +174,5 @@ export function mutants() {
       (lists.missed.length > 0 ? `\n## Missed\n\n${named("missed")}` : ""),
   );
   if (lists.missed.length > 0)
-    throw new Error(`the tests do not notice ${lists.missed.length} changes:\n${lists.missed.join("\n")}`);
+    throw new Error(`the tests miss ${lists.missed.length} mutants:\n${lists.missed.join("\n")}`);
 }

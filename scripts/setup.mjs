@@ -1,8 +1,8 @@
-// What the builds need: npm's packages and the WebAssembly target. Does nothing where they are there.
+// Installs what the builds need, unless it is there: a linker, npm packages and the WebAssembly target.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { ask, root, run, step } from "./shell.mjs";
 
-/** Installs what the lock file of a folder names, unless that was done since the file last changed. */
+/** Installs the packages in a folder's lock file, unless that was done since the file last changed. */
 export async function installPackages(folder, title, options = []) {
   const marker = `${folder}node_modules/.package-lock.json`;
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(`${folder}package-lock.json`).mtimeMs) return;
@@ -10,31 +10,31 @@ export async function installPackages(folder, title, options = []) {
   await step(title, () => run("npm", ["ci", ...quiet, ...options], { cwd: folder }));
 }
 
-/** Why Debian's packages cannot be installed here, if so. */
-export function noDebian() {
+/** The reason why Debian packages cannot be installed on this machine, or `undefined`. */
+export function whyNoDebian() {
   if (ask("apt-get", ["--version"]) === undefined) return "there is no apt-get here";
-  return process.getuid() === 0 ? undefined : "that takes root";
+  return process.getuid() === 0 ? undefined : "that needs root";
 }
 
-/** Installs packages of Debian's. */
+/** Installs Debian packages. */
 export function installDebian(...packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
   run("apt-get", ["update", "-qq"], quiet);
-  const patient = ["-o", "DPkg::Lock::Timeout=300"];
-  run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
+  const waitForLock = ["-o", "DPkg::Lock::Timeout=300"];
+  run("apt-get", [...waitForLock, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
 }
 
-/** The linker that Rust uses, which a bare Debian lacks. */
+/** Installs the linker that Rust uses, which a minimal Debian lacks. */
 async function linker() {
   if (ask("cc", ["--version"]) !== undefined) return;
-  const reason = noDebian();
+  const reason = whyNoDebian();
   if (reason !== undefined)
-    throw new Error(`a C compiler is missing, which Rust links with (${reason}): apt-get install gcc libc6-dev`);
-  await step("installing gcc, which Rust links with", () => installDebian("gcc", "libc6-dev"));
+    throw new Error(`a C compiler is missing, which Rust needs for linking (${reason}): apt-get install gcc libc6-dev`);
+  await step("installing gcc, which Rust needs for linking", () => installDebian("gcc", "libc6-dev"));
 }
 
-/** The systems that the state file is compiled for besides the one that it runs on here. */
+/** The other systems that the state file code must compile for. */
 export const OTHER_SYSTEMS = ["aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 /** Adds Rust's library for a target. */
@@ -43,7 +43,7 @@ export async function rustTarget(target) {
   await step(`adding the Rust target ${target}`, () => run("rustup", ["target", "add", target]));
 }
 
-/** The parts of Rust that the tests run and a minimal toolchain lacks. */
+/** Installs the Rust components that the tests run and a minimal toolchain lacks. */
 export async function rustTools() {
   for (const [tool, component] of [
     ["fmt", "rustfmt"],

@@ -1,19 +1,19 @@
-// Running programs: with progress, and with an error that names the program.
+// Runs programs, with progress output, and with an error that names the program.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../", import.meta.url));
 
-// Without this a report can wait for the names of every open connection.
+// Without this, `getReport` resolves the host name of every open connection, which can take long.
 process.report.excludeNetwork = true;
-/** Whether this machine is the one platform that an addon is built and the other runtimes are fetched for. */
+/** Whether this machine is the one platform for which the addon is built and the other runtimes are installed. */
 export const isLinuxX64Gnu =
   process.platform === "linux" &&
   process.arch === "x64" &&
   process.report.getReport().header.glibcVersionRuntime !== undefined;
 
-/** Runs a program in the repository, its output shown. Throws where it fails. */
+/** Runs a program at the root of the repository and shows its output. Throws if it fails. */
 export function run(program, args, options = {}) {
   const { status, error, signal } = spawnSync(program, args, {
     cwd: root,
@@ -24,13 +24,13 @@ export function run(program, args, options = {}) {
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
 }
 
-/** The output of a program, or `undefined` where it is missing or fails. */
+/** The output of a program, or `undefined` if it is missing or fails. */
 export function ask(program, args, options = {}) {
   const { status, stdout, error } = spawnSync(program, args, { cwd: root, encoding: "utf8", ...options });
   return error || status !== 0 ? undefined : stdout.trim();
 }
 
-/** Runs a step with a line before it and its seconds after it. */
+/** Runs a step; prints its name before and its duration after it. */
 export async function step(name, work) {
   const started = performance.now();
   process.stderr.write(`· ${name} …\n`);

@@ -1,6 +1,6 @@
-// `npm start`: builds what is missing, mints a handful of IDs on both backends, and shows what their bits say. It is the
-// package's own command line that does both. The addon mints with `Snowflake.local()`, whose state file stays in `.cache/state`
-// from one run to the next; WebAssembly has no files, and so a static node id.
+// `npm start`: builds what is missing, mints a few IDs on both backends and decodes them, with the package's own command line.
+// The addon mints with `Snowflake.local()`, whose state file stays in `.cache/state` between runs. WebAssembly has no access to
+// files, so it mints with a static node id.
 import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run } from "./shell.mjs";
@@ -10,14 +10,14 @@ const title = (text) => process.stdout.write(`\n── ${text}\n\n`);
 
 await setUp();
 await build();
-// One process for each backend: a process has one.
+// One process per backend: a process can have only one.
 for (const backend of isLinuxX64Gnu ? ["native", "wasm"] : ["wasm"]) {
   const env = { ...process.env, FRAZIL_BACKEND: backend };
   const next = ["next", ...(backend === "native" ? ["--dir", ".cache/state"] : ["--node", "7"]), "--count", "3"];
   const ids = ask(process.execPath, [cli, ...next], { env });
   if (ids === undefined)
-    throw new Error(`the ${backend} backend minted nothing: FRAZIL_BACKEND=${backend} npx frazil ${next.join(" ")}`);
-  title(`minted now by the ${backend} backend: npx frazil ${next.join(" ")}`);
+    throw new Error(`the ${backend} backend minted no IDs: FRAZIL_BACKEND=${backend} npx frazil ${next.join(" ")}`);
+  title(`IDs minted now on the ${backend} backend: npx frazil ${next.join(" ")}`);
   run(process.execPath, [cli, "decode", ...ids.split("\n")], { env });
 }
 title("a tweet of 2022: npx frazil decode 1541815603606036480 --layout twitter");

@@ -1,10 +1,10 @@
-// `npm test`: sets up and builds what is missing, then runs every suite, a line and the minutes for each.
+// `npm test`: installs and builds what is missing, then runs every suite and prints a line with the duration of each.
 //
 //   npm test                      every suite
 //   npm test -- rust workerd      those suites
 //   npm test -- --list            their names
-//   npm run test:long             the long ones too
-//   npm run ready                 formats and mends first, then every suite
+//   npm run test:long             every suite, the long ones included
+//   npm run ready                 formats and applies lint fixes first, then every suite
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
@@ -17,12 +17,15 @@ import { browser, faketime, fileSystems, miri, runtimes, tools } from "./tools.m
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
 const cargo = (...args) => run("cargo", args);
-const files = (folder) =>
+const testFiles = (folder) =>
   readdirSync(`${root}tests-js/${folder}`)
     .filter((name) => name.endsWith(".test.mjs"))
     .map((name) => `${root}tests-js/${folder}/${name}`);
 
-/** Runs cargo on the models of loom, whose cfg would otherwise make it build everything anew, here and for the next suite. */
+/**
+ * Runs cargo on the loom models, in a target folder of their own: their `--cfg` flag would otherwise rebuild everything, here and
+ * again for the next suite.
+ */
 function cargoLoom(command, ...args) {
   const target = `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/loom`;
   const chosen = ["-p", "frazil", "--features", "loom,page", "--profile", "loom", "--target-dir", target];
@@ -31,62 +34,74 @@ function cargoLoom(command, ...args) {
   });
 }
 
-/** Runs tests of the core in Miri. */
+/** Runs tests of the core under Miri. */
 function cargoMiri(flags, ...args) {
   run("cargo", ["+nightly", "miri", "test", "--locked", "--quiet", "-p", "frazil", "--all-features", ...args], {
     env: { ...process.env, MIRIFLAGS: flags },
   });
 }
 
-/** Runs the tests of a folder of tests-js on a backend. */
-function node(folder, backend) {
-  run(process.execPath, ["--test", "--test-timeout=120000", "--test-reporter=dot", ...files(folder)], {
+/** Runs the tests of a folder of tests-js in this Node, on a backend. */
+function testOnBackend(folder, backend) {
+  run(process.execPath, ["--test", "--test-timeout=120000", "--test-reporter=dot", ...testFiles(folder)], {
     env: { ...process.env, FRAZIL_BACKEND: backend },
   });
 }
 
-/** Runs the tests of a folder, or one of its files, that start what they test themselves. What takes so long hangs. */
-function start(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false } = {}) {
-  const chosen = files(folder).filter((path) => path.endsWith(file));
-  const apart = serial ? ["--test-concurrency=1"] : [];
-  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...apart, ...chosen]);
+/**
+ * Runs the tests of a folder, or one of its files, which start the processes that they test themselves. A test that takes longer
+ * than `limitMs` counts as hanging.
+ */
+function testFolder(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false } = {}) {
+  const chosen = testFiles(folder).filter((path) => path.endsWith(file));
+  const concurrency = serial ? ["--test-concurrency=1"] : [];
+  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen]);
 }
 
-/** Runs the tests of crates/wasm in a runtime. They compile first, and the limit is that of a whole file. */
-const wasmBindgen = (file) => start("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
+/** Runs the tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
+const wasmBindgen = (file) => testFolder("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
 
-/** Runs the properties of the core, with that many cases each. */
+/** Runs the property tests of the core with that many cases each. */
 const oracle = (cases) =>
   run("cargo", ["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "oracle", "--test", "text"], {
     env: { ...process.env, PROPTEST_CASES: String(cases) },
   });
 
-/** Runs the comparison of every state of small layouts; it says how many calls that were, and fails where they are too few. */
+/**
+ * Compares every state of small layouts with the model. It prints how many calls were compared, and fails if there were too
+ * few.
+ */
 const exhaustive = () =>
   run("cargo", [
     ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "exhaustive"],
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
-/** Runs the tests of the state file, with storms of that many seconds. */
+/** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
 const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
-  // One file after the other: a process in mounts of its own holds those of the others too.
-  start("local", { limitMs: 300_000, serial: true, ...options });
+  // One file at a time: a process in a mount namespace of its own keeps the mounts of concurrent tests busy.
+  testFolder("local", { limitMs: 300_000, serial: true, ...options });
 };
 
-/** Why file systems cannot be mounted here, if so. */
+/** The permission to mount file systems. It cannot be installed. */
 const mounts = {
-  unable: () => (process.platform === "linux" && process.getuid() === 0 ? undefined : "mounting takes Linux, and root"),
+  whyUnavailable: () =>
+    process.platform === "linux" && process.getuid() === 0 ? undefined : "mounting needs Linux and root",
   install() {},
 };
 
-const needsAddon = () =>
+const whyNoAddon = () =>
   isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
 
 /**
- * Every suite: its name, what it does, the tools that it needs, or that some of its tests want, and why it cannot run here,
- * if so.
+ * Every suite:
+ *
+ * - `name`, and `run`, which throws if a test fails;
+ * - `long`: whether only `npm run test:long` or its name runs it;
+ * - `requires`: tools without which the suite is skipped;
+ * - `optional`: tools without which the suite skips some of its tests;
+ * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`.
  */
 const SUITES = [
   {
@@ -101,7 +116,7 @@ const SUITES = [
     name: "promises",
     run: () => {
       run(process.execPath, [`${root}scripts/promises.mjs`]);
-      start("promises");
+      testFolder("promises");
     },
   },
   {
@@ -140,7 +155,7 @@ const SUITES = [
     name: "rust",
     run: () => {
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--all-features");
-      // Where no key can be drawn.
+      // Without the `std` feature no random key can be drawn.
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--no-default-features", "--test", "registry");
       cargo("test", "--locked", "--quiet", "-p", "frazil-local");
       cargo("test", "--locked", "--quiet", "-p", "frazil-reference", "-p", "xtask");
@@ -171,41 +186,46 @@ const SUITES = [
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   {
     name: "miri",
-    needs: [miri],
+    requires: [miri],
     run: () => {
       cargoMiri(`-Zmiri-many-seeds=0..${values.long ? 64 : 16}`, "--test", "threads");
-      // The other order of bytes. The examples of the documentation read the wall clock, which Miri allows only when told.
+      // s390x is big-endian. The doc examples read the wall clock, which Miri allows only without isolation.
       const bigEndian = ["--target", "s390x-unknown-linux-gnu"];
       cargoMiri("", ...bigEndian, "--test", "registry", "--test", "threads");
       if (values.long) cargoMiri("-Zmiri-disable-isolation", ...bigEndian, "--doc");
     },
   },
   { name: "no-panic", run: noPanic },
-  { name: "fuzz", needs: [fuzzer], run: () => fuzz(values.long ? 300 : 10) },
-  { name: "mutants", long: true, needs: [mutator], run: mutants },
-  { name: "types", run: () => node("types", "wasm") },
-  { name: "vectors-native", unable: needsAddon, run: () => node("vectors", "native") },
-  { name: "vectors-wasm", run: () => node("vectors", "wasm") },
-  { name: "api-native", unable: needsAddon, run: () => node("api", "native") },
-  { name: "api-wasm", run: () => node("api", "wasm") },
-  { name: "attacks-native", unable: needsAddon, run: () => node("attacks", "native") },
-  { name: "attacks-wasm", run: () => node("attacks", "wasm") },
-  { name: "clock-steps", unable: needsAddon, needs: [faketime], run: () => start("clock-steps") },
-  { name: "local", unable: needsAddon, needs: [faketime, fileSystems, mounts], run: () => stateFile(20) },
-  { name: "local-storm", long: true, unable: needsAddon, run: () => stateFile(120, { file: "storm.test.mjs" }) },
-  { name: "attacks-process", run: () => start("attacks/process") },
-  { name: "readme", unable: needsAddon, run: () => node("readme", "native") },
-  { name: "packaging", wants: [runtimes, browser], run: () => start("packaging") },
-  { name: "node22", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node22") },
-  { name: "node24", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/node24") },
-  { name: "bun", unable: needsAddon, needs: [runtimes], run: () => start("runtimes/bun") },
-  { name: "deno", needs: [runtimes], run: () => start("runtimes/deno") },
-  { name: "workerd", needs: [runtimes], run: () => start("runtimes/workerd", { under: tools.node24 }) },
-  { name: "chromium", needs: [runtimes, browser], run: () => start("runtimes/chromium") },
+  { name: "fuzz", requires: [fuzzer], run: () => fuzz(values.long ? 300 : 10) },
+  { name: "mutants", long: true, requires: [mutator], run: mutants },
+  { name: "types", run: () => testOnBackend("types", "wasm") },
+  { name: "vectors-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("vectors", "native") },
+  { name: "vectors-wasm", run: () => testOnBackend("vectors", "wasm") },
+  { name: "api-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("api", "native") },
+  { name: "api-wasm", run: () => testOnBackend("api", "wasm") },
+  { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
+  { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
+  { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },
+  { name: "local", whyUnavailable: whyNoAddon, requires: [faketime, fileSystems, mounts], run: () => stateFile(20) },
+  {
+    name: "local-storm",
+    long: true,
+    whyUnavailable: whyNoAddon,
+    run: () => stateFile(120, { file: "storm.test.mjs" }),
+  },
+  { name: "attacks-process", run: () => testFolder("attacks/process") },
+  { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
+  { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },
+  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node22") },
+  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },
+  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/bun") },
+  { name: "deno", requires: [runtimes], run: () => testFolder("runtimes/deno") },
+  { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
+  { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
   { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },
   {
     name: "wasm-bindgen-chromium",
-    needs: [runtimes, browser],
+    requires: [runtimes, browser],
     run: () => wasmBindgen("chromium.test.mjs"),
   },
 ];
@@ -214,13 +234,13 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { list: { type: "boolean" }, long: { type: "boolean" }, fix: { type: "boolean" } },
 });
-const offered = SUITES.filter(({ long }) => values.long || !long);
+const defaultSuites = SUITES.filter(({ long }) => values.long || !long);
 if (values.list) {
   process.stdout.write(`${SUITES.map(({ name, long }) => (long ? `${name} (long)` : name)).join("\n")}\n`);
   process.exit(0);
 }
 const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
-if (unknown.length > 0) throw new Error(`no suite is called ${unknown.join(", ")}: npm test -- --list names them`);
+if (unknown.length > 0) throw new Error(`unknown suite: ${unknown.join(", ")}; npm test -- --list names all suites`);
 
 await setUp();
 await rustTools();
@@ -231,32 +251,33 @@ if (values.fix) {
 }
 await build();
 
-const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.includes(name)) : offered;
+const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.includes(name)) : defaultSuites;
 const failed = [];
-const leftOut = [];
+const skipped = [];
 for (const suite of chosen) {
-  const { needs = [], wants = [] } = suite;
-  const reason = [suite, ...needs].map((whole) => whole.unable?.()).find((reason) => reason !== undefined);
+  const { requires = [], optional = [] } = suite;
+  const reason = [suite, ...requires].map((part) => part.whyUnavailable?.()).find((reason) => reason !== undefined);
   if (reason !== undefined) {
-    leftOut.push(`${suite.name}: ${reason}`);
+    skipped.push(`${suite.name}: ${reason}`);
     continue;
   }
   try {
-    for (const tool of [...needs, ...wants]) if (tool.unable() === undefined) await tool.install();
+    for (const tool of [...requires, ...optional]) if (tool.whyUnavailable() === undefined) await tool.install();
     await step(suite.name, suite.run);
   } catch (error) {
     failed.push(suite.name);
     process.stderr.write(`${error.message}\n`);
   }
 }
-if (leftOut.length > 0) {
+if (skipped.length > 0) {
   process.stdout.write(
-    `\nLeft out here:\n${leftOut.map((line) => `  ${line}\n`).join("")}Where it can be had: npm test -- NAME\n`,
+    `\nSkipped on this machine:\n${skipped.map((line) => `  ${line}\n`).join("")}Where they can run: npm test -- NAME\n`,
   );
 }
-if (failed.length > 0) process.stdout.write(`\nFailed: ${failed.join(", ")}. Again: npm test -- ${failed.join(" ")}\n`);
+if (failed.length > 0)
+  process.stdout.write(`\nFailed: ${failed.join(", ")}. To repeat: npm test -- ${failed.join(" ")}\n`);
 process.stdout.write(
-  `\n${chosen.length - failed.length - leftOut.length} passed, ${failed.length} failed, ${leftOut.length} skipped\n`,
+  `\n${chosen.length - failed.length - skipped.length} passed, ${failed.length} failed, ${skipped.length} skipped\n`,
 );
-// In CI nothing is left out.
-process.exitCode = failed.length > 0 || (process.env.CI && leftOut.length > 0) ? 1 : 0;
+// In CI a skipped suite is a failure.
+process.exitCode = failed.length > 0 || (process.env.CI && skipped.length > 0) ? 1 : 0;

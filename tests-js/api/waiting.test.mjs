@@ -1,15 +1,16 @@
-// Waiting: within maxWaitMs asleep, within maxAsyncWaitMs without holding the event loop, and aborted.
+// Waiting: blocking calls sleep up to maxWaitMs; asynchronous calls wait up to maxAsyncWaitMs without blocking the event loop,
+// and can be aborted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
-import { repeats } from "./broken.mjs";
-import { inProcess } from "./copy.mjs";
-import { from, increasing, positions, scripted, start, times, tiny } from "./scripted.mjs";
+import { repeats } from "./broken-generators.mjs";
+import { inNewProcess } from "./package-copy.mjs";
+import { from, increasing, positions, scripted, start, times, tinyLayout } from "./scripted-clock.mjs";
 
 // Waiting
 
-test("IDs beyond the cap wait within maxWaitMs, asleep", () => {
+test("calls beyond the rate limit sleep, within maxWaitMs", () => {
   const ids = new Snowflake({ node: 24, maxWaitMs: 1000 });
   ids.next();
   const { user, system } = process.cpuUsage();
@@ -19,24 +20,24 @@ test("IDs beyond the cap wait within maxWaitMs, asleep", () => {
   const used = process.cpuUsage({ user, system });
   assert.ok(increasing([...target.subarray(0, 20_000)]));
   assert.ok(ids.stats().waitedMs > 0);
-  // A million IDs are 244 ms of ID time, and the lead is 10 ms.
+  // A million IDs take 244 ms of ID time, and the lead is 10 ms.
   assert.ok(wallMs > 200, `${wallMs} ms`);
   const busyMs = (used.user + used.system) / 1000;
   assert.ok(busyMs < 0.7 * wallMs, `busy for ${busyMs} of ${wallMs} ms: it spins`);
 });
 
-test("a clock that stands still is waited for as often as maxWaitMs allows, and no more", () => {
+test("on a clock that stands still, a call waits as often as maxWaitMs allows, and no more", () => {
   const { ids, clock } = scripted({ maxLeadMs: 0, maxWaitMs: 3 });
   ids.nextMany(4096);
   clock.reads = 0;
   assert.throws(ids.next, { code: "SEQUENCE_EXHAUSTED", retryAfterMs: 1 });
-  // Each of the four attempts looks twice before it believes the clock.
+  // Each of the four attempts reads the clock twice before it trusts a stall.
   assert.equal(clock.reads, 8);
   const { stalls, rechecks, waitedMs } = ids.stats();
   assert.deepEqual({ stalls, rechecks, waitedMs }, { stalls: 4, rechecks: 4, waitedMs: 3 });
 });
 
-test("a wait that maxWaitMs does not cover is not begun", () => {
+test("a wait that is longer than maxWaitMs does not begin", () => {
   const { ids, clock } = scripted({ maxWaitMs: 50 });
   ids.next();
   clock.ms -= 1000;
@@ -45,14 +46,14 @@ test("a wait that maxWaitMs does not cover is not begun", () => {
   assert.deepEqual([clock.reads, ids.stats().waitedMs], [2, 0]);
 });
 
-test("a short step back is waited out", () => {
+test("a call waits until a short step back is over", () => {
   let back = 0;
   const now = () => start - (back > 0 ? back-- : 0);
   const ids = new Snowflake({ node: 7, maxLeadMs: 0, maxWaitMs: 20, now });
   const first = ids.next();
   back = 6;
   assert.deepEqual(positions([first, ids.next()]), [0, 1]);
-  // Two looks each: 6 and 5 ms behind, then 4 and 3, then 2 and 1.
+  // Two readings per attempt: 6 and 5 ms behind, then 4 and 3, then 2 and 1.
   assert.equal(ids.stats().waitedMs, 5 + 3 + 1);
 });
 
@@ -67,7 +68,7 @@ test("every call has its own maxWaitMs", () => {
   assert.equal(ids.stats().waitedMs, 4);
 });
 
-test("a count that could never be met is refused with the largest that could, before anything is issued", async () => {
+test("a count that can never be reached is refused with the largest possible one, before any ID is issued", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 2, maxWaitMs: 0, maxAsyncWaitMs: 1 });
   const refused = { code: "SEQUENCE_EXHAUSTED", name: "ClockError", retryable: false, field: "count" };
   for (const call of [ids.nextMany, ids.nextManyStrings, (count) => ids.fill(new BigUint64Array(count))]) {
@@ -84,12 +85,12 @@ test("a count that could never be met is refused with the largest that could, be
   assert.deepEqual(positions(ids.nextMany(3 * 4096)), from(0, 3 * 4096));
 });
 
-test("the largest count that can be met is met", () => {
+test("a request for the largest possible count succeeds", () => {
   const ids = new Snowflake({ node: 25, maxWaitMs: 1000 });
   assert.equal(repeats([...ids.fill(new BigUint64Array(2 ** 20))]), 0);
 });
 
-test("a stall midway says how many were issued: those are good, and never come again", () => {
+test("the error of a stall in mid-call says how many IDs were issued; these are valid and never repeated", () => {
   const { ids, clock } = scripted({ maxLeadMs: 2 });
   const before = times(4, ids.next);
   const target = new BigUint64Array(3 * 4096);
@@ -111,20 +112,20 @@ test("a stall midway says how many were issued: those are good, and never come a
   assert.deepEqual(positions(after), from(3 * 4096, 100));
 });
 
-test("a stall at the first ID says that none was issued", () => {
+test("the error of a stall at the first ID says that none was issued", () => {
   const { ids } = scripted({ maxLeadMs: 0 });
   ids.nextMany(4096);
   assert.throws(() => ids.fill(new BigUint64Array(1)), { code: "SEQUENCE_EXHAUSTED", issued: 0 });
 });
 
-// Waiting without holding the event loop
+// Waiting without blocking the event loop
 
-test("nextAsync waits until the clock moves on, and lets others run meanwhile, whatever maxWaitMs is", async () => {
+test("nextAsync waits until the clock advances, and other code runs meanwhile, whatever maxWaitMs is", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0, maxWaitMs: 1000 });
   ids.nextMany(4096);
   clock.reads = 0;
   const waiting = [ids.nextAsync(), ids.nextManyAsync(2), ids.fillAsync(new BigUint64Array(2))];
-  // One attempt each, two looks at the clock; blocking would look again and again.
+  // One attempt each, with two readings of the clock; a blocking wait would read it many times.
   assert.equal(clock.reads, 6);
   let others = 0;
   const ticking = setInterval(() => {
@@ -138,7 +139,7 @@ test("nextAsync waits until the clock moves on, and lets others run meanwhile, w
   assert.ok(ids.stats().waitedMs > 0);
 });
 
-test("nextAsync, nextManyAsync and fillAsync give up after maxAsyncWaitMs, in all", async () => {
+test("nextAsync, nextManyAsync and fillAsync give up after maxAsyncWaitMs in total", async () => {
   for (const call of ["nextAsync", "nextStringAsync", "nextManyAsync", "nextManyStringsAsync", "fillAsync"]) {
     const { ids, clock } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 3 });
     ids.nextMany(4096);
@@ -156,7 +157,7 @@ test("with maxAsyncWaitMs 0 an asynchronous call does not wait", async () => {
   assert.equal(ids.stats().waitedMs, 0);
 });
 
-test("an asynchronous call is not held back by maxWaitMs 0", async () => {
+test("maxWaitMs 0 does not limit asynchronous calls", async () => {
   const ids = new Snowflake({ node: 26, maxWaitMs: 0 });
   const issued = await ids.nextManyAsync(300_000);
   assert.equal(repeats(issued), 0);
@@ -200,7 +201,7 @@ for (const [name, reason] of Object.entries(reasons)) {
   });
 }
 
-test("an aborted wait leaves no timer and no listener behind", async () => {
+test("an aborted wait removes its timer and its listener", async () => {
   const script = `
     import { getEventListeners } from "node:events";
     import { Snowflake } from "frazil";
@@ -216,8 +217,8 @@ test("an aborted wait leaves no timer and no listener behind", async () => {
     await ids.nextAsync({ signal: controller.signal }).catch(() => {});
     process.stdout.write(JSON.stringify(getEventListeners(controller.signal, "abort").length));
   `;
-  // The wait that was aborted is one of eleven days: a timer left behind would keep the process from ending.
-  assert.equal(await inProcess(script), 0);
+  // The aborted wait is eleven days long: if its timer were left, the process would not end.
+  assert.equal(await inNewProcess(script), 0);
 });
 
 test("an abort between two waits ends the call", async () => {
@@ -225,18 +226,18 @@ test("an abort between two waits ends the call", async () => {
   const { signal } = controller;
   let reads = 0;
   const now = () => {
-    // In the second attempt, when no listener is there to hear it.
+    // During the second attempt, when no listener is registered.
     if (++reads === 4100) controller.abort();
     return start;
   };
-  const ids = new Snowflake({ node: 7, layout: tiny, maxWaitMs: 0, maxLeadMs: 0, maxAsyncWaitMs: 1000, now });
+  const ids = new Snowflake({ node: 7, layout: tinyLayout, maxWaitMs: 0, maxLeadMs: 0, maxAsyncWaitMs: 1000, now });
   ids.nextMany(4);
   reads = 4100 - 4;
   await assert.rejects(ids.nextAsync({ signal }), { name: "AbortError" });
   assert.ok(ids.stats().waitedMs < 10, `${ids.stats().waitedMs}`);
 });
 
-test("IDs that an aborted nextManyAsync had got are issued by the calls after it, in order", async () => {
+test("the IDs that an aborted nextManyAsync had reserved are issued by later calls, in order", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   const first = times(4, ids.next);
   const controller = new AbortController();
@@ -247,14 +248,14 @@ test("IDs that an aborted nextManyAsync had got are issued by the calls after it
   await assert.rejects(waiting, { name: "AbortError" });
   assert.equal(ids.stats().issued, 4);
   assert.deepEqual(positions([...first, ids.next(), ...ids.nextMany(3)]), from(0, 8));
-  // The time passes, and what was kept is still first.
+  // Time passes, and the kept IDs are still issued first.
   clock.ms += 5;
   const rest = [...ids.fill(new BigUint64Array(4088)), ids.next()];
   assert.deepEqual(positions(rest), [...from(8, 4088), 5 * 4096]);
   assert.equal(ids.stats().dropped, 0);
 });
 
-test("IDs that an aborted call had got are not issued after larger ones: the order is kept", async () => {
+test("the IDs that an aborted call had reserved are not issued after larger ones, so IDs stay in order", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   const controller = new AbortController();
   const waiting = ids.nextManyAsync(5000, { signal: controller.signal });
@@ -269,7 +270,7 @@ test("IDs that an aborted call had got are not issued after larger ones: the ord
   assert.deepEqual({ issued, dropped }, { issued: 11, dropped: 4096 });
 });
 
-test("an aborted nextManyAsync on a generator that was closed meanwhile brings nothing back", async () => {
+test("if a generator is closed meanwhile, an aborted nextManyAsync restores no IDs", async () => {
   const { ids } = scripted({ maxLeadMs: 0 });
   const controller = new AbortController();
   const waiting = ids.nextManyAsync(5000, { signal: controller.signal });
@@ -281,7 +282,7 @@ test("an aborted nextManyAsync on a generator that was closed meanwhile brings n
   assert.throws(() => ids.nextMany(1), { code: "CLOSED" });
 });
 
-test("closing ends the waits of the generator", async () => {
+test("close() ends the waits of the generator", async () => {
   const { ids } = scripted({ maxLeadMs: 0 });
   ids.nextMany(4096);
   const waiting = [ids.nextAsync(), ids.nextManyAsync(3), ids.fillAsync(new BigUint64Array(3))];
@@ -289,7 +290,7 @@ test("closing ends the waits of the generator", async () => {
   for (const result of await Promise.allSettled(waiting)) assert.equal(result.reason?.code, "CLOSED");
 });
 
-test("asynchronous calls at the same time never repeat each other", async () => {
+test("concurrent asynchronous calls never repeat each other's IDs", async () => {
   const ids = new Snowflake({ node: 27 });
   const calls = times(2000, (at) => {
     if (at % 20 === 0) return ids.nextManyAsync(1000);
@@ -304,7 +305,7 @@ test("asynchronous calls at the same time never repeat each other", async () => 
   assert.equal(ids.stats().issued, issued.length);
 });
 
-test("asynchronous calls that stall together and are aborted by halves never repeat each other", async () => {
+test("concurrent asynchronous calls that stall, and of which half are aborted, never repeat each other's IDs", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 1 });
   const ticking = setInterval(() => clock.ms++, 2);
   const issued = [];

@@ -1,8 +1,8 @@
-// A layout that could change after it was checked would mint what it cannot decode.
+// Attempts to change a layout after it was checked: such a layout could mint IDs that it cannot decode.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
-import { start } from "../api/scripted.mjs";
+import { start } from "../api/scripted-clock.mjs";
 
 const spec = () => ({
   epochMs: 1704067200000,
@@ -15,7 +15,7 @@ const spec = () => ({
 });
 const now = () => start;
 
-/** A subclass with fields of its own, as an application has one. */
+/** A subclass with class fields, as an application may define one. */
 class Mine extends Layout {
   label = "mine";
   constructor(given, label = "mine") {
@@ -37,7 +37,7 @@ const layouts = {
   "a subclass": () => new Mine(spec()),
 };
 for (const [name, make] of Object.entries(layouts)) {
-  test(`${name}: nothing of it can be changed, and it decodes what it mints`, () => {
+  test(`${name}: no property can be changed, and it decodes the IDs it mints`, () => {
     const layout = make();
     const before = JSON.stringify(layout);
     for (const [field, value] of Object.entries(changes)) {
@@ -57,7 +57,7 @@ for (const [name, make] of Object.entries(layouts)) {
   });
 }
 
-test("a plain layout takes no other names; a subclass has fields of its own", () => {
+test("a plain layout takes no new properties; a subclass can have class fields", () => {
   assert.ok(Object.isFrozen(new Layout(spec())));
   const mine = new Mine(spec(), "ours");
   mine.label = "another";
@@ -66,20 +66,20 @@ test("a plain layout takes no other names; a subclass has fields of its own", ()
   assert.equal(mine.with({ epochMs: 7 }).epochMs, 7);
 });
 
-test("a layout can be spread, and given as its parts", () => {
+test("a layout can be spread and passed as a plain object", () => {
   const layout = Layout.named("twitter");
   assert.deepEqual({ ...layout }, layout.toJSON());
   assert.deepEqual(new Layout({ ...layout }).toJSON(), layout.toJSON());
 });
 
-test("a subclass that defines a field of the layout anew is refused", () => {
+test("a subclass that redefines a property of the layout is refused", () => {
   class Moved extends Layout {
     epochMs = 5;
   }
   assert.throws(() => new Moved(spec()), TypeError);
 });
 
-test("a generator uses what was checked, whatever a subclass says", () => {
+test("a generator uses the values that were checked, whatever the getters of a subclass return", () => {
   class Lying extends Layout {
     get epochMs() {
       return 0;
@@ -121,15 +121,15 @@ test("a generator uses what was checked, whatever a subclass says", () => {
   }
 });
 
-test("an object that only looks like a layout is refused, and a layout behind a Proxy is one", () => {
+test("an object that only looks like a layout is refused, and a Proxy of a layout is accepted", () => {
   const fake = Object.assign(Object.create(Layout.prototype), spec());
   assert.throws(() => new Snowflake({ layout: fake, node: 7, now }), { code: "INVALID_LAYOUT", field: "layout" });
-  // What is left of a Proxy is a layout all the same: its fields cannot be told otherwise.
+  // A Proxy of a layout is still a layout: it cannot report other values for its frozen fields.
   const behind = new Proxy(new Layout(spec()), { get: (target, key) => (key === "node" ? 1 : target[key]) });
   assert.equal(new Snowflake({ layout: behind, node: 7, now }).layout.epochMs, spec().epochMs);
 });
 
-test("what a layout was made of can change afterwards, and the layout does not", () => {
+test("later changes of the object that a layout was made from do not change the layout", () => {
   const given = spec();
   const layout = new Layout(given);
   given.epochMs = 5;
@@ -138,7 +138,7 @@ test("what a layout was made of can change afterwards, and the layout does not",
   assert.deepEqual(layout.toJSON(), { ...spec(), tickMs: 1, unsigned: false });
 });
 
-test("the kind of a field is text, and nothing that turns into it", () => {
+test("the kind of a field must be a string; an object that converts to one is refused", () => {
   for (const kind of [["node"], { toString: () => "node" }, Object("node")]) {
     const fields = [spec().fields[0], { kind, bits: 10 }, spec().fields[3]];
     assert.throws(() => new Layout({ ...spec(), fields }), { code: "INVALID_LAYOUT", field: "kind", value: kind });

@@ -1,12 +1,12 @@
-// A clock that calls the generator it serves: with every call, at every reading, to any depth.
+// Clocks that call methods of their own generator: every method, at every reading, at several depths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { backend, start, tiny } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { backend, start, tinyLayout } from "../api/scripted-clock.mjs";
 
-/** Looks at its state, asks the clock, and then counts. */
+/** A broken generator: it reads its state, then the clock, and then updates the state. */
 function lookingFirst(now) {
   let last = 0n;
   return () => {
@@ -17,7 +17,7 @@ function lookingFirst(now) {
   };
 }
 
-/** A generator whose clock takes IDs now and then, all IDs that anybody got, and what it took them with. */
+/** A generator whose clock mints from it at random, the list of all IDs, and the clock. */
 function callingBack(options, chance = 0.3) {
   const got = [];
   const waiting = [];
@@ -53,11 +53,11 @@ function callingBack(options, chance = 0.3) {
 
 for (const [name, options] of Object.entries({
   "the default layout": {},
-  "a sequence of four": { layout: tiny },
+  "a sequence of four": { layout: tinyLayout },
   "a clock field": { layout: "multi-clock" },
   "sequences that wrap": { sequenceStart: "wrap" },
 })) {
-  test(`a clock that calls back anywhere repeats nothing, with ${name}`, async () => {
+  test(`a clock that calls its generator at random causes no repeat, with ${name}`, async () => {
     const { ids, got, clock, waiting } = callingBack(options);
     const refused = (error) => assert.ok(["SEQUENCE_EXHAUSTED", "CLOCK_BACKWARD"].includes(error.code), String(error));
     for (let call = 0; call < 3000; call++) {
@@ -77,7 +77,7 @@ for (const [name, options] of Object.entries({
   });
 }
 
-test("the same checker catches a generator that looks before its clock runs and counts after it", () => {
+test("the same checker catches a generator that reads its state before the clock and updates it after", () => {
   let depth = 0;
   const got = [];
   const next = lookingFirst(() => {
@@ -91,7 +91,7 @@ test("the same checker catches a generator that looks before its clock runs and 
   assert.ok(repeats(got) > 0);
 });
 
-test("a replaced Date.now that gives an object, whose comparison mints, repeats nothing", async () => {
+test("a replaced Date.now that returns an object whose comparison mints causes no repeat", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const ids = new Snowflake({ node: 62, maxWaitMs: 1000 });
@@ -114,12 +114,12 @@ test("a replaced Date.now that gives an object, whose comparison mints, repeats 
     }
     process.stdout.write(JSON.stringify({ count: got.length, repeats: got.length - new Set(got).size, bad: got.filter((id) => typeof id !== "bigint").length, codes: [...codes] }));
   `;
-  const { count, repeats: repeated, bad, codes } = await inProcess(script);
+  const { count, repeats: repeated, bad, codes } = await inNewProcess(script);
   assert.ok(count > 10_000, `${count}`);
   assert.deepEqual({ repeated, bad, codes }, { repeated: 0, bad: 0, codes: ["INVALID_CLOCK"] });
 });
 
-test("a stack that overflows in the middle of a call repeats nothing", async () => {
+test("a stack overflow in the middle of a call causes no repeat", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const ids = new Snowflake({ node: 63, layout: "multi-clock", maxWaitMs: 1000 });
@@ -130,7 +130,7 @@ test("a stack that overflows in the middle of a call repeats nothing", async () 
       const list = ids.nextMany(9);
       got.push(ids.next(), ...list);
     };
-    // One more frame each time: the overflow comes at another place each time.
+    // One more frame each time, so that the overflow happens at another place each time.
     const errors = {};
     const attempt = (left) => {
       try {
@@ -149,16 +149,16 @@ test("a stack that overflows in the middle of a call repeats nothing", async () 
     }
     process.stdout.write(JSON.stringify({ errors, count: got.length, repeats: got.length - new Set(got).size }));
   `;
-  const { errors, count, repeats: repeated } = await inProcess(script);
+  const { errors, count, repeats: repeated } = await inNewProcess(script);
   assert.ok(errors.RangeError > 0 && count > 20, JSON.stringify({ errors, count }));
   assert.equal(repeated, 0);
-  // A module of WebAssembly that was interrupted is stopped for good, since what it was changing is in between; it says so.
+  // A WebAssembly module that was interrupted refuses all later calls, because its state may be half changed.
   const { RangeError: _, WASM_UNAVAILABLE: stopped = 0, ...others } = errors;
   assert.deepEqual(others, {});
   assert.ok(stopped === 0 || backend === "wasm");
 });
 
-test("a surrounding that opens and mints while another generator is being opened changes nothing of that", async () => {
+test("getters that open generators and mint while another generator is being opened do not affect that one", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const now = () => ${start};
@@ -188,7 +188,7 @@ test("a surrounding that opens and mints while another generator is being opened
         : { ...had, value: new Proxy(had.value, { apply: (of, self, given) => (other(), Reflect.apply(of, self, given)) }) };
       defineProperty(holder, key, fake);
       try {
-        // Shared, since only such a one asks when the process began.
+        // A shared generator, because only such a one reads the start time of the process.
         for (const options of [{ node: 9 }, { node: 9, now }]) {
           armed = 1;
           ids = new Snowflake(options);
@@ -205,5 +205,5 @@ test("a surrounding that opens and mints while another generator is being opened
     }
     process.stdout.write(JSON.stringify(outcome));
   `;
-  assert.deepEqual(await inProcess(script), []);
+  assert.deepEqual(await inNewProcess(script), []);
 });

@@ -1,16 +1,16 @@
-// Progress and waits are the generator's own: what a clock throws is passed on, and never believed.
+// Errors that a clock throws are passed on; their fields (`issued`, `retryAfterMs`) are never taken as those of the generator.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClockError, ConfigError, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { scripted, start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { scripted, start } from "../api/scripted-clock.mjs";
 
-/** What a clock may throw so as to look like this package: with progress, and with a wait that would help. */
+/** Errors of a clock that look like errors of this package, with `issued` and `retryAfterMs`. */
 const thrown = {
   "an error of this package": () =>
     new ClockError("SEQUENCE_EXHAUSTED", "mine", { issued: 10, retryAfterMs: 1, retryable: true }),
   "an error of another kind of this package": () => new ConfigError("CLOSED", "mine", { issued: 10, retryAfterMs: 1 }),
-  "an object that bears the mark": () => ({
+  "an object with the mark of FrazilError": () => ({
     [Symbol.for("frazil.error")]: "ClockError",
     code: "CLOCK_BACKWARD",
     issued: 10,
@@ -19,7 +19,7 @@ const thrown = {
   nothing: () => undefined,
 };
 for (const [name, make] of Object.entries(thrown)) {
-  test(`a clock that throws ${name} gives no IDs, and its error comes out at once`, async () => {
+  test(`if the clock throws ${name}, no ID is issued, and the error is passed on at once`, async () => {
     for (const reading of [1, 2]) {
       for (const call of [
         "nextAsync",
@@ -49,7 +49,7 @@ for (const [name, make] of Object.entries(thrown)) {
                 ? undefined
                 : 10,
           );
-        // A single ID of these four needs one reading only.
+        // A call for a single ID reads the clock only once.
         const single = !call.includes("Many") && !call.startsWith("fill");
         if (single && reading === 2) continue;
         const outcome = await attempt().then(
@@ -65,7 +65,7 @@ for (const [name, make] of Object.entries(thrown)) {
   });
 }
 
-test("a replaced Date.now that throws in the name of this package gives no IDs", async (context) => {
+test("if a replaced Date.now throws an error of this package, no ID is issued", async (context) => {
   const ids = new Snowflake({ node: 61 });
   await ids.nextAsync();
   const error = new ClockError("SEQUENCE_EXHAUSTED", "mine", { issued: 10, retryAfterMs: 1 });
@@ -77,7 +77,7 @@ test("a replaced Date.now that throws in the name of this package gives no IDs",
   assert.equal(outcome, error);
 });
 
-test("progress is that of the call, although the clock makes calls of its own that are refused", async () => {
+test("the `issued` of an error counts the IDs of its call only, although the clock makes calls that are refused", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 50, now: () => read() });
   let depth = 0;
   const read = () => {
@@ -103,7 +103,7 @@ test("progress is that of the call, although the clock makes calls of its own th
   assert.equal(repeats(got), 0);
 });
 
-test("a clock that makes calls of its own gives the call it serves no more time to wait", () => {
+test("calls that a clock makes do not extend the wait of the call that reads the clock", () => {
   let within = false;
   const now = () => {
     if (!within && ids !== undefined) {
@@ -121,7 +121,7 @@ test("a clock that makes calls of its own gives the call it serves no more time 
   assert.throws(() => ids.fill(target), { code: "SEQUENCE_EXHAUSTED" });
   const before = ids.stats().stalls;
   assert.throws(() => ids.next(), { code: "SEQUENCE_EXHAUSTED" });
-  // Four attempts of its own, and four of each call that its clock made at each of eight readings.
+  // Four attempts of the call itself, and four of each call that the clock made at each of eight readings.
   const { stalls } = ids.stats();
   assert.ok(stalls - before <= 4 + 4 * 8, `${stalls - before}`);
 });

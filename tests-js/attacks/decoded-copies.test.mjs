@@ -1,10 +1,10 @@
-// What was decoded, when it is copied, printed, written as JSON, and put together again.
+// Decoded values that are copied, printed, written as JSON, and composed again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { increasing, start } from "../api/scripted.mjs";
+import { increasing, start } from "../api/scripted-clock.mjs";
 
 const layout = Layout.named("twitter");
 const id = 1541815603606036480n;
@@ -17,7 +17,7 @@ const decoders = {
   "ids.decode": () => new Snowflake({ layout: "twitter", node: 5 }).decode(id),
 };
 for (const [name, make] of Object.entries(decoders)) {
-  test(`${name}: a copy has the fields, and none of what a class has`, () => {
+  test(`${name}: a copy has the fields, and none of the accessors and methods`, () => {
     assert.deepEqual({ ...make() }, fields);
     assert.deepEqual(Object.keys(make()), Object.keys(fields));
     assert.deepEqual(Object.assign({}, make()), fields);
@@ -26,7 +26,7 @@ for (const [name, make] of Object.entries(decoders)) {
     assert.deepEqual([ownDate, ownParts], [date, parts]);
   });
 
-  test(`${name}: printing and JSON show everything`, () => {
+  test(`${name}: printing and JSON show all fields`, () => {
     const { clock: _, ...shown } = fields;
     assert.deepEqual(JSON.parse(JSON.stringify(make())), { ...shown, id: `${id}`, date: date.toJSON(), parts });
     const printed = inspect(make());
@@ -44,7 +44,7 @@ for (const [name, make] of Object.entries(decoders)) {
     assert.ok(`${inspect({ list: [make()] }, { depth: 1 })}`.length < 100);
   });
 
-  test(`${name}: it can be composed again, changed or not, and after JSON`, () => {
+  test(`${name}: it can be composed again, with or without changes, and after JSON`, () => {
     assert.equal(layout.compose(make()), id);
     assert.equal(layout.compose({ ...make() }), id);
     assert.equal(layout.compose({ ...make(), sequence: 8 }), id + 8n);
@@ -55,12 +55,12 @@ for (const [name, make] of Object.entries(decoders)) {
     assert.equal(layout.compose(JSON.parse(JSON.stringify(make()))), id);
     const { date, parts } = make();
     assert.equal(layout.compose({ ...make(), date, parts }), id);
-    // The rest of a decoded value says nothing, right or wrong.
+    // The other fields of a decoded value are ignored, right or wrong.
     assert.equal(layout.compose({ ...make(), id: 5n, date: new Date(0), parts: { datacenter: 1, worker: 1 } }), id);
   });
 }
 
-test("what is neither its own nor a decoded value's is refused with the nearest name", () => {
+test("compose refuses a key that neither it nor a decoded value has, and suggests the nearest name", () => {
   const row = (key, nearest) => {
     assert.throws(
       () => layout.compose({ ...fields, [key]: 1 }),
@@ -78,7 +78,7 @@ test("what is neither its own nor a decoded value's is refused with the nearest 
   row("zzzzzzzzzzzzzz", "one of timestampMs, node, clock, sequence");
 });
 
-test("decoding makes no Date, and asking for one makes it", (context) => {
+test("decoding creates no Date; reading the property date does", (context) => {
   let made = 0;
   const { Date: Real } = globalThis;
   globalThis.Date = class extends Real {
@@ -96,8 +96,8 @@ test("decoding makes no Date, and asking for one makes it", (context) => {
   assert.equal(made, 2);
 });
 
-test("a decoded value costs about what its five fields cost", (context) => {
-  /** The same with a `Date` of its own, as it must not be. */
+test("decoding is faster than a variant that creates a Date each time", (context) => {
+  /** The broken variant, which creates a `Date` each time. */
   const eager = (text) => {
     const decoded = layout.decode(text);
     return { ...decoded, date: new Date(decoded.timestampMs), parts: decoded.parts };
@@ -114,7 +114,7 @@ test("a decoded value costs about what its five fields cost", (context) => {
   assert.ok(lazyMs < eagerMs, `${lazyMs} ms against ${eagerMs} ms`);
 });
 
-test("what is minted in order is decoded in order", () => {
+test("IDs that are minted in order are still in order when decoded and composed with another node id", () => {
   const ids = new Snowflake({ node: 5, now: () => start });
   assert.ok(increasing(ids.nextMany(100).map((one) => ids.layout.compose({ ...ids.decode(one), node: 6 }))));
 });

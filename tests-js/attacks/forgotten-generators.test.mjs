@@ -1,4 +1,5 @@
-// Generators that are forgotten, closed, closed twice and opened again, in every order: each mints for its own node id or not at all.
+// Generators that are garbage-collected, closed, closed twice and opened again, in any order: each mints for its own node id or
+// is closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +10,7 @@ import { Snowflake } from "frazil";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc");
 
-test("60,000 generators, forgotten and closed in any order, mint for their own node id or are closed", async () => {
+test("60,000 generators, collected and closed in any order, mint for their own node id or are closed", async () => {
   const live = [];
   const counts = { own: 0, foreign: 0, CLOSED: 0 };
   const mint = ([ids, node]) => {

@@ -1,11 +1,12 @@
-// A signal may be anything that has the methods of one: a subclass, a polyfill, a Proxy. It may make calls itself, and throw.
+// A signal can be any object with the methods of an AbortSignal: a subclass, a polyfill, a Proxy. Its methods may mint, and
+// throw.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, scripted, start, times } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
-/** A signal that is made by hand. */
+/** An object with the methods of an AbortSignal. */
 function handmade(overrides = {}) {
   const listeners = new Set();
   const signal = {
@@ -25,7 +26,7 @@ function handmade(overrides = {}) {
   return { signal, listeners, abort };
 }
 
-test("a signal made by hand ends a wait, and is left without listeners", async () => {
+test("a handmade signal ends a wait, and has no listeners afterwards", async () => {
   const { ids } = scripted({ maxLeadMs: 0 });
   ids.nextMany(4096);
   const { signal, listeners, abort } = handmade();
@@ -36,7 +37,7 @@ test("a signal made by hand ends a wait, and is left without listeners", async (
   assert.equal(listeners.size, 0);
 });
 
-test("a signal that cannot be left again is refused, since the wait would end in a crash", async () => {
+test("a signal without removeEventListener is refused, because the wait would end in a crash", async () => {
   const { ids } = scripted();
   const { signal } = handmade({ removeEventListener: undefined });
   await assert.rejects(ids.nextAsync({ signal }), { code: "INVALID_OPTION", field: "signal" });
@@ -63,12 +64,12 @@ for (const method of ["addEventListener", "removeEventListener", "throwIfAborted
       process.stdout.write(JSON.stringify({ outcome, repeats }));
     `;
     const began = performance.now();
-    assert.deepEqual(await inProcess(script), { outcome: ["mine", "mine", "mine"], repeats: 0 });
-    assert.ok(performance.now() - began < 60_000, "a timer held the process");
+    assert.deepEqual(await inNewProcess(script), { outcome: ["mine", "mine", "mine"], repeats: 0 });
+    assert.ok(performance.now() - began < 60_000, "a timer kept the process running");
   });
 }
 
-test("a signal whose methods mint repeats and disorders nothing", async () => {
+test("a signal whose methods mint causes no repeat and no disorder", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 1 });
   const got = [];
   const mint = () => {
@@ -104,7 +105,7 @@ test("a signal whose methods mint repeats and disorders nothing", async () => {
   assert.ok(increasing([...got, ...after]));
 });
 
-test("a signal that aborts while it is asked, or says that it is aborted and is not, loses the call and no ID", async () => {
+test("a signal that aborts while it is read, or claims to be aborted, rejects the call and loses no ID", async () => {
   for (const lie of ["addEventListener", "throwIfAborted"]) {
     const { ids, clock } = scripted({ maxLeadMs: 0 });
     const controller = new AbortController();
@@ -125,11 +126,11 @@ test("a signal that aborts while it is asked, or says that it is aborted and is 
   const { ids } = scripted({ maxLeadMs: 0 });
   ids.nextMany(4096);
   const { signal } = handmade({ addEventListener: (_, listener) => listener(), throwIfAborted() {} });
-  // Woken before its time, again and again: each time counts as a whole wait, so it ends.
+  // The listener fires early each time; each time counts as a whole wait, so the call ends.
   await assert.rejects(ids.nextAsync({ signal }), { code: "SEQUENCE_EXHAUSTED" });
 });
 
-test("a Proxy of a signal ends the wait or is refused at once, without a repeat", async () => {
+test("a Proxy of a signal ends the wait or is refused at once, and causes no repeat", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 60_000 });
   const controller = new AbortController();
   const signal = new Proxy(controller.signal, {});

@@ -1,4 +1,4 @@
-// Options that are no plain object: what their class has would silently be a default.
+// Options that are no plain object: the properties of their class would silently be ignored, so they are refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
@@ -41,7 +41,7 @@ for (const [call, [code, work]] of Object.entries(calls)) {
   }
 }
 
-test("a bare signal is refused by every call that waits", async () => {
+test("a signal instead of { signal } is refused by every call that waits", async () => {
   const { signal } = new AbortController();
   const works = [
     () => ids.nextAsync(signal),
@@ -54,7 +54,7 @@ test("a bare signal is refused by every call that waits", async () => {
   for (const work of works) await assert.rejects(work(), { code: "INVALID_OPTION", message });
 });
 
-test("plain objects of any realm, without a prototype and behind a Proxy are taken, and so are layouts and what was decoded", () => {
+test("plain objects of any realm, without a prototype or behind a Proxy are accepted, and so are layouts and decoded values", () => {
   const plain = [
     runInNewContext("({ node: 7 })"),
     Object.assign(Object.create(null), { node: 7 }),
@@ -67,7 +67,7 @@ test("plain objects of any realm, without a prototype and behind a Proxy are tak
   assert.deepEqual(new Layout(layout).toJSON(), layout.toJSON());
 });
 
-test("Snowflake.local: a node id or a directory that is undefined was meant to be given", async () => {
+test("Snowflake.local refuses a node or dir that is present but undefined", async () => {
   const rule = "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
   for (const open of [async (given) => Snowflake.local(given), Snowflake.localAsync]) {
     await assert.rejects(open({ node: undefined }), { code: "NODE_REQUIRED", field: "node", rule });
@@ -77,7 +77,7 @@ test("Snowflake.local: a node id or a directory that is undefined was meant to b
   }
 });
 
-test("Snowflake.local names what an option of others belongs to", () => {
+test("Snowflake.local refuses an option of another call, and names that call", () => {
   for (const [name, owner] of [
     ["now", "new Snowflake()"],
     ["unshared", "new Snowflake()"],
@@ -91,19 +91,21 @@ test("Snowflake.local names what an option of others belongs to", () => {
   }
 });
 
-test("a part of a node id that is misspelt gets the nearest name", () => {
+test("for a misspelt part of a node id, the error suggests the nearest name", () => {
   const rule = "must name all parts of the node id: datacenter, worker (did you mean datacenter?)";
   const make = () => new Snowflake({ layout: "twitter", node: { dataCenter: 1, worker: 2 } });
   assert.throws(make, { code: "INVALID_NODE", field: "node", rule });
 });
 
-test("Snowflake.local without the addon says why and what helps", { skip: ids.backend !== "wasm" }, () => {
+test("without the addon, the error of Snowflake.local says why and what helps", {
+  skip: ids.backend !== "wasm",
+}, () => {
   assert.throws(() => Snowflake.local({}), {
     code: "NATIVE_REQUIRED",
     message: /FRAZIL_BACKEND=wasm forbids it: unset it; elsewhere: new Snowflake\(\{ node \}\)$/,
   });
 });
 
-test("classes have their names", () => {
+test("the exported classes have their own names", () => {
   assert.deepEqual([Snowflake.name, Layout.name], ["Snowflake", "Layout"]);
 });

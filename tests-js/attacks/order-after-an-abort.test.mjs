@@ -1,11 +1,14 @@
-// What an aborted `nextManyAsync` had got must not come after larger IDs that others got meanwhile.
+// IDs that an aborted `nextManyAsync` had reserved must not be issued after larger IDs that other calls got meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { repeats } from "../api/broken.mjs";
-import { increasing, scripted, start, times } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { increasing, scripted, start, times } from "../api/scripted-clock.mjs";
 
-/** A call for more than its clock gives, so that it waits again and again, and what ends it. */
+/**
+ * Begins a call for more IDs than its clock allows, so that it waits repeatedly; returns the call and a function that aborts
+ * it.
+ */
 function begin(ids, count) {
   const controller = new AbortController();
   const call = ids.nextManyAsync(count, { signal: controller.signal });
@@ -16,7 +19,7 @@ function begin(ids, count) {
   return { abort: () => controller.abort(), ended };
 }
 
-test("IDs taken before a larger one was issued are dropped, although the call took more after it", async () => {
+test("IDs reserved before a larger one was issued are dropped, although the call reserved more after it", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   const { abort, ended } = begin(ids, 3 * 4096);
   await sleep(0);
@@ -30,7 +33,7 @@ test("IDs taken before a larger one was issued are dropped, although the call to
   assert.equal(ids.stats().issued, 6);
 });
 
-test("IDs of two calls are kept only where no larger one was issued in between", async () => {
+test("IDs of two aborted calls are kept only if no larger one was issued in between", async () => {
   const { ids, clock } = scripted({ maxLeadMs: 0 });
   const calls = [begin(ids, 5 * 4096), begin(ids, 5 * 4096)];
   await sleep(0);
@@ -44,7 +47,7 @@ test("IDs of two calls are kept only where no larger one was issued in between",
   assert.equal(issued, 4003);
 });
 
-test("a clock that mints while the IDs are being taken counts as others do", async () => {
+test("an ID that the clock mints during a reservation counts as a larger one too", async () => {
   let minting = false;
   let ms = start;
   const seen = [];
@@ -69,7 +72,7 @@ test("a clock that mints while the IDs are being taken counts as others do", asy
   assert.ok(increasing(seen));
 });
 
-/** Keeps what an aborted call had got unless somebody got an ID after the *last* attempt: the rule as it was. */
+/** A broken generator: it keeps the IDs of an aborted call unless an ID was issued after the *last* attempt. */
 function keepingTooMuch() {
   const clock = { ms: start };
   const kept = [];
@@ -105,7 +108,7 @@ function keepingTooMuch() {
   return { ids, clock };
 }
 
-/** An ID, or nothing where the clock does not allow one yet. */
+/** An ID, or `undefined` if the clock does not allow one yet. */
 function tryNext(ids) {
   try {
     return ids.next();
@@ -115,8 +118,8 @@ function tryNext(ids) {
   }
 }
 
-/** Everything that `next()` gave while calls were begun and aborted at random. */
-async function storm({ ids, clock }, rounds) {
+/** All IDs of `next()` while other calls are begun and aborted at random. */
+async function abortAtRandom({ ids, clock }, rounds) {
   const got = [];
   for (let round = 0; round < rounds; round++) {
     const calls = times(1 + (round % 2), () => begin(ids, 20_000));
@@ -135,10 +138,10 @@ async function storm({ ids, clock }, rounds) {
   return got.filter((id) => id !== undefined);
 }
 
-test("a storm of aborted calls neither repeats nor disorders what others get", async () => {
-  const got = await storm(scripted({ maxLeadMs: 20 }), 60);
+test("calls that are aborted at random neither repeat nor disorder the IDs of other calls", async () => {
+  const got = await abortAtRandom(scripted({ maxLeadMs: 20 }), 60);
   assert.ok(got.length > 150, `${got.length}`);
   assert.equal(repeats(got), 0);
   assert.ok(increasing(got));
-  assert.ok(!increasing(await storm(keepingTooMuch(), 60)), "the checker must catch the broken twin");
+  assert.ok(!increasing(await abortAtRandom(keepingTooMuch(), 60)), "the checker must catch the broken twin");
 });

@@ -1,13 +1,13 @@
-// Frozen intrinsics, other contexts and other realms: the same calls give the same answers.
+// Frozen intrinsics, other vm contexts and other realms: the same calls give the same results.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createContext, runInContext } from "node:vm";
 import { FrazilError, Layout, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { increasing, start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { increasing, start } from "../api/scripted-clock.mjs";
 
-test("with frozen intrinsics everything works", async () => {
+test("every call works with --frozen-intrinsics", async () => {
   const script = `
     import { Layout, Snowflake } from "frazil";
     import { decode } from "frazil/decode";
@@ -29,7 +29,7 @@ test("with frozen intrinsics everything works", async () => {
     codes,
     same,
     shown,
-  } = await inProcess(script, { flags: ["--frozen-intrinsics", "--no-warnings"] });
+  } = await inNewProcess(script, { flags: ["--frozen-intrinsics", "--no-warnings"] });
   assert.deepEqual({ repeated, same, shown }, { repeated: 0, same: true, shown: true });
   assert.deepEqual(codes, [
     ["ConfigError", "NODE_REQUIRED", "node"],
@@ -39,7 +39,7 @@ test("with frozen intrinsics everything works", async () => {
   ]);
 });
 
-test("a generator takes and gives the values of another context", async () => {
+test("a generator accepts values of another vm context, and its results work there", async () => {
   const context = createContext({ Snowflake, Layout, start, FrazilError });
   const inside = (code) => runInContext(code, context);
   inside("var ids = new Snowflake({ node: 7, now: () => start, maxLeadMs: 1000 })");
@@ -69,7 +69,7 @@ test("a generator takes and gives the values of another context", async () => {
   );
 });
 
-test("a time is what the Date holds, whatever a subclass says, and is asked once", () => {
+test("the time of a Date is its internal value, whatever a subclass returns, and is read once", () => {
   const layout = Layout.named("default");
   let asked = 0;
   class Lying extends Date {

@@ -1,13 +1,13 @@
-// Names that some library puts on `Object.prototype` are nobody's options.
+// Properties that another library puts on `Object.prototype` must not count as options.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { repeats } from "../api/broken.mjs";
-import { inProcess } from "../api/copy.mjs";
-import { start } from "../api/scripted.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { inNewProcess } from "../api/package-copy.mjs";
+import { start } from "../api/scripted-clock.mjs";
 
-/** Runs with names on `Object.prototype`, and takes them away again before anything else runs. */
+/** Runs `work` with properties on `Object.prototype`, and removes them before anything else runs. */
 function polluted(names, work) {
   for (const [name, value] of Object.entries(names)) {
     Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true, enumerable: true });
@@ -19,13 +19,13 @@ function polluted(names, work) {
   }
 }
 
-/** Options as the face had read them: own ones and inherited ones alike. */
+/** The broken variant: reads own and inherited options alike. */
 const readingInherited = (options) => {
   const { now } = options;
   return now === undefined ? undefined : new Snowflake({ node: 9, now: () => now() });
 };
 
-test("Object.prototype.now makes no generator private: two with one node id repeat nothing", () => {
+test("Object.prototype.now makes no generator private: two with one node id repeat no ID", () => {
   const frozen = () => start;
   const take = (make) => {
     const pair = [make(), make()];
@@ -37,7 +37,7 @@ test("Object.prototype.now makes no generator private: two with one node id repe
   assert.ok(repeats(twin) > 0, "the checker must catch the broken twin");
 });
 
-/** Every name that any object is asked for, with a value that would change the answer. */
+/** Every property that the package reads from any object, with a value that would change the result. */
 const names = {
   node: 77,
   layout: "twitter",
@@ -76,7 +76,7 @@ const names = {
   parts: 5,
   once: false,
   id: 5n,
-  // What no option is called, and what is asked of objects of the package's own.
+  // Names that are no options, and names that are read from the package's own objects.
   target: 5,
   length: 5,
   done: 5,
@@ -104,7 +104,7 @@ const spec = () => ({
   ],
 });
 
-/** What each call gives or is refused with, as text. */
+/** The result or the error of each call, as text. */
 function answers() {
   const twitter = Layout.named("twitter");
   const plain = Layout.named("default");
@@ -166,11 +166,11 @@ function answers() {
   return said;
 }
 
-/** Values without what their prototypes have, since that is what is changed. */
+/** The own properties of values, because their prototypes are changed. */
 const own = (value) =>
   JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner)) ?? String(value);
 
-test("no name on Object.prototype changes any answer", () => {
+test("no property on Object.prototype changes any result", () => {
   const clean = Object.fromEntries(Object.entries(answers()).map(([name, value]) => [name, own(value)]));
   for (const [name, value] of Object.entries(names)) {
     const said = polluted({ [name]: value }, answers);
@@ -180,7 +180,7 @@ test("no name on Object.prototype changes any answer", () => {
   }
 });
 
-test("accessors on Object.prototype change nothing either", () => {
+test("no accessor on Object.prototype changes any result", () => {
   const script = `
     import { Layout, Snowflake } from "frazil";
     const now = () => ${start};
@@ -204,10 +204,10 @@ test("accessors on Object.prototype change nothing either", () => {
     }
     process.stdout.write(JSON.stringify(outcome));
   `;
-  return inProcess(script).then((outcome) => assert.deepEqual(outcome, []));
+  return inNewProcess(script).then((outcome) => assert.deepEqual(outcome, []));
 });
 
-test("the options of asynchronous calls are own ones", async () => {
+test("asynchronous calls ignore options on Object.prototype", async () => {
   const script = `
     import { Snowflake } from "frazil";
     const ids = new Snowflake({ node: 7, now: () => ${start} });
@@ -219,7 +219,7 @@ test("the options of asynchronous calls are own ones", async () => {
     delete Object.prototype.signal;
     process.stdout.write(JSON.stringify(outcome));
   `;
-  assert.deepEqual(await inProcess(script), []);
+  assert.deepEqual(await inNewProcess(script), []);
 });
 
 /** An object that counts how often each of its values is read. */
@@ -237,7 +237,7 @@ function counted(values, reads = {}) {
   return { object, reads };
 }
 
-test("every value is read once, so that it cannot be another one the second time", async () => {
+test("every value is read only once, so that it cannot differ at a second reading", async () => {
   const seen = [];
   const once = (values) => {
     const { object, reads } = counted(values);
@@ -262,14 +262,14 @@ test("every value is read once, so that it cannot be another one the second time
   for (const [keys, reads] of seen) assert.deepEqual(reads, Object.fromEntries(keys.map((key) => [key, 1])));
 });
 
-test("an option that is inherited from a class or from another object is refused, and not left out", () => {
+test("an option that is inherited from a class or another object is refused, not ignored", () => {
   const inherited = Object.create({ now: () => start, node: 3 });
   assert.throws(() => new Snowflake(inherited), { code: "INVALID_OPTION", field: "options" });
   const composed = Object.create({ timestampMs: start, node: 1, sequence: 1 });
   assert.throws(() => Layout.named("default").compose(composed), { name: "ConfigError" });
 });
 
-test("a Proxy is read as the object that it shows", () => {
+test("a Proxy is read through its traps", () => {
   const traps = { get: 0, ownKeys: 0 };
   const options = new Proxy(
     { node: 7, now: () => start },

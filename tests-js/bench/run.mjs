@@ -1,5 +1,5 @@
-// `npm run bench`: interleaves what is compared, round by round, prints ratios with their spread, and writes a dated record.
-// Absolute times on a shared machine mean little; the ratio to `Date.now()` of the same round means something.
+// `npm run bench`: runs the compared calls interleaved, in rounds, prints ratios with their spread, and writes a dated record.
+// Absolute times on a shared machine mean little; the ratio to `Date.now()` in the same round is comparable.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
@@ -8,31 +8,31 @@ import { Layout, Snowflake } from "frazil";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
-import { wide } from "../wide.mjs";
+import { wideLayout } from "../wide-layout.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
 
 const ROUNDS = 15;
-/** Nanoseconds of processor time that each measurement takes at least. */
-const MIN_CPU_TIME = 60e6;
+/** The least processor time of each measurement. */
+const MIN_CPU_TIME_NS = 60e6;
 const ROUNDS_OF_PROCESSES = 9;
-const ids = new Snowflake({ node: 1, layout: wide });
-const scattered = new Snowflake({ node: 0, layout: wide, sequenceStart: "random" });
+const ids = new Snowflake({ node: 1, layout: wideLayout });
+const scattered = new Snowflake({ node: 0, layout: wideLayout, sequenceStart: "random" });
 const dir = mkdtempSync(join(tmpdir(), "frazil-bench-"));
-/** The addon has state files. */
-const own = ids.backend === "native" ? Snowflake.local({ dir, scope: "bench", layout: wide }) : undefined;
+/** Only the addon has state files. */
+const local = ids.backend === "native" ? Snowflake.local({ dir, scope: "bench", layout: wideLayout }) : undefined;
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
 
-/** What is compared: the call, and how many IDs one call makes. */
+/** The compared calls, and how many IDs one call mints or converts. */
 const subjects = {
   "Date.now()": [() => Date.now(), 1],
   "next()": [() => ids.next(), 1],
   "next(), random start": [() => scattered.next(), 1],
-  ...(own && { "next(), local()": [() => own.next(), 1] }),
+  ...(local && { "next(), local()": [() => local.next(), 1] }),
   "nextString()": [() => ids.nextString(), 1],
   "fill(4096), per id": [() => ids.fill(page), 4096],
-  ...(own && { "fill(4096), local(), per id": [() => own.fill(page), 4096] }),
+  ...(local && { "fill(4096), local(), per id": [() => local.fill(page), 4096] }),
   "decode(id)": [() => twitter.decode(tweet), 1],
   "base62.encode(id)": [() => base62.encode(tweet), 1],
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
@@ -48,7 +48,7 @@ const rounds = [];
 for (let round = 0; round < ROUNDS; round++) {
   const times = {};
   for (const [name, [call, count]] of Object.entries(subjects)) {
-    const { avg } = await measure(call, { min_cpu_time: MIN_CPU_TIME, min_samples: 2, inner_gc: false });
+    const { avg } = await measure(call, { min_cpu_time: MIN_CPU_TIME_NS, min_samples: 2, inner_gc: false });
     times[name] = avg / count;
   }
   rounds.push(times);
@@ -56,7 +56,7 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 process.stderr.write("\n");
 
-/** The middle of what so many rounds of processes gave, and of its ratio to the first of them in the same round. */
+/** Tables of the medians over the rounds of processes, and of the ratios to the first row in the same round. */
 async function processTables() {
   const rounds = [];
   for (let round = 0; round < ROUNDS_OF_PROCESSES; round++) {
@@ -101,8 +101,8 @@ const table = [
       `| ${name} | ${digits(ratio.median)} | ${digits(ratio.low)} to ${digits(ratio.high)} | ${digits(ns.median)} |`,
   ),
 ].join("\n");
-/** How a call on a state file compares to the same call on a state of the process, round by round. */
-const beside = (name, other) => {
+/** A sentence that compares a call on a state file with the same call on a state in memory, round by round. */
+const comparison = (name, other) => {
   const { median, low, high } = spread(rounds.map((times) => times[name] / times[other]));
   return `\`${name}\` takes ${median.toFixed(2)} times what \`${other}\` takes (middle half ${low.toFixed(2)} to ${high.toFixed(2)}).`;
 };
@@ -116,8 +116,8 @@ ${made}; ${machine}; ${ROUNDS} interleaved rounds, command \`npm run bench\`.
 Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the way.
 
 ${table}
-${own ? `\n${beside("next(), local()", "next()")}\n` : ""}${own ? await processTables() : ""}`;
-own?.close();
+${local ? `\n${comparison("next(), local()", "next()")}\n` : ""}${local ? await processTables() : ""}`;
+local?.close();
 rmSync(dir, { recursive: true });
 writeFileSync(`${root}docs/benchmarks/${day}-${ids.backend}.md`, record);
 process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-${ids.backend}.md\n`);

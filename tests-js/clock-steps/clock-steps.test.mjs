@@ -1,5 +1,5 @@
-// Real steps of the clock in a real process: libfaketime changes what the operating system tells Node, four worker threads
-// mint with one node id, and another process counts. Each scenario runs a broken generator too, which must be caught.
+// Clock steps in a real process: libfaketime changes the time that Node reads from the operating system, and four worker
+// threads mint with one node id. This process counts repeats. Each scenario also runs a broken generator, which must be caught.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ function random() {
   });
 }
 
-/** The offsets that the clock has from the real time, after so many milliseconds each. The process starts two hours behind. */
+/** The offsets of the clock from the real time; `afterMs` is the wait before each. The process starts two hours behind. */
 const SCENARIOS = {
   "a second back": [{ afterMs: 1200, offsetS: -1 }],
   "an hour back": [{ afterMs: 700, offsetS: -3600 }],
@@ -49,7 +49,7 @@ async function mint(task) {
     DONT_FAKE_MONOTONIC: "1",
     FRAZIL_BACKEND: "native",
   };
-  const script = fileURLToPath(new URL("mint.mjs", import.meta.url));
+  const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
   const argument = JSON.stringify({ most: 200_000, ...task, out });
   const { stdout } = await promisify(execFile)(process.execPath, [script, argument], { env });
   const bytes = readFileSync(out);
@@ -59,10 +59,13 @@ async function mint(task) {
   return { issued: ids.length, repeats, threads: JSON.parse(stdout) };
 }
 
-/** Scenarios in which the clock shows a time twice, so that one thread repeats itself. In the others it takes two. */
-const AGAIN = ["a second back", "twenty steps at random"];
+/**
+ * Scenarios in which the clock shows the same times twice, so that one broken thread repeats itself. The others need two
+ * threads.
+ */
+const REPEATS_TIMES = ["a second back", "twenty steps at random"];
 
-// They mostly sleep, so some can run at once.
+// The tests mostly sleep, so several can run at once.
 const concurrency = 4;
 // docs/safety.md: 1, 4, 6
 describe("a clock that is set back and forth", { concurrency }, () => {
@@ -73,10 +76,10 @@ describe("a clock that is set back and forth", { concurrency }, () => {
         assert.equal(repeats, 0);
         assert.ok(issued > 1000, `${issued} issued`);
         const codes = new Set(threads.flatMap(({ codes }) => Object.keys(codes)));
-        // Every thread saw the clock go back; with clock ids some had to switch, and the others followed them. But not to where
-        // a process before this one can have minted.
+        // Every thread saw the clock step back. With clock ids some threads had to switch, and the others followed, but not to
+        // times at which an earlier process may have minted.
         const follows = layout === "multi-clock" && name !== "to before the process started";
-        // Twenty steps over ten seconds can leave no clock id free for a while.
+        // With twenty steps over ten seconds, all clock ids can be in use for a while.
         if (follows && steps.length === 20) codes.delete("CLOCK_BACKWARD");
         assert.deepEqual([...codes], follows ? [] : ["CLOCK_BACKWARD"]);
         for (const { stats } of threads) assert.ok(stats.stepsBack > 0, JSON.stringify(stats));
@@ -86,8 +89,8 @@ describe("a clock that is set back and forth", { concurrency }, () => {
       });
     }
 
-    const threads = AGAIN.includes(name) ? 1 : 2;
-    test(`${name}: a generator that starts its sequence anew, in ${threads} threads, is caught`, async () => {
+    const threads = REPEATS_TIMES.includes(name) ? 1 : 2;
+    test(`${name}: the checker catches a generator that restarts its sequence, in ${threads} threads`, async () => {
       const { repeats } = await mint({ steps, broken: true, threads });
       assert.ok(repeats > 0);
     });

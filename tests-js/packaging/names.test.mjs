@@ -1,5 +1,5 @@
-// The names of the classes where people see them: `console.log`, `constructor.name` and stack traces, in the bundles of the
-// package and in a bundle that a user makes of them.
+// The names of the classes as users see them: in `console.log`, `constructor.name` and stack traces, from the bundles of the
+// package and from a user's own bundle of them.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ const dist = fileURLToPath(new URL("../../npm/frazil/dist/", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "frazil-names-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** The entries that Node can run. Those for Workers import the module in a way that only their hosts know. */
+/** The entries that Node can run. Those for Workers import the WebAssembly module in a way that Node does not support. */
 const ENTRIES = ["node.mjs", "node.cjs", "inline.mjs", "inline.cjs"];
 const load = (path) =>
   path.endsWith(".cjs") ? createRequire(import.meta.url)(path) : import(pathToFileURL(path).href);
@@ -28,8 +28,8 @@ function frameOf(call) {
   throw new Error("nothing was thrown");
 }
 
-/** Asserts the names. A minifier renames what V8 writes before the names of methods, so `methods` says whether to look there. */
-function check({ Snowflake, Layout }, methods) {
+/** Asserts the names. `methods`: whether to check the class name before method names, which a minifier changes in stack traces. */
+function checkNames({ Snowflake, Layout }, methods) {
   const ids = new Snowflake({ node: 1 });
   const layout = Layout.named("twitter");
   assert.equal(ids.constructor.name, "Snowflake");
@@ -56,8 +56,8 @@ function check({ Snowflake, Layout }, methods) {
 }
 
 for (const entry of ENTRIES) {
-  test(`${entry}: the classes have their names`, async () => check(await load(`${dist}${entry}`), true));
-  // Its addon is a file beside it, which no bundle can hold.
+  test(`${entry}: the classes have their names`, async () => checkNames(await load(`${dist}${entry}`), true));
+  // The bundles for Node load the addon from a file, which a bundle cannot contain.
   if (entry.startsWith("node.")) continue;
   for (const minify of [false, true]) {
     test(`${entry}: the classes have their names in a ${minify ? "minified " : ""}bundle`, async () => {
@@ -71,7 +71,7 @@ for (const entry of ENTRIES) {
         minify,
         logLevel: "silent",
       });
-      check(await load(outfile), !minify);
+      checkNames(await load(outfile), !minify);
     });
   }
 }
@@ -79,7 +79,7 @@ for (const entry of ENTRIES) {
 for (const entry of ["workerd.mjs", "edge-light.mjs"]) {
   test(`${entry}: the classes have their names`, async () => {
     const outfile = join(folder, entry);
-    // The module comes from a file here, and everything else is the entry as it is.
+    // The WebAssembly module is loaded from a file here; the rest of the entry is unchanged.
     const wasm = {
       name: "wasm",
       setup(build) {
@@ -99,6 +99,6 @@ for (const entry of ["workerd.mjs", "edge-light.mjs"]) {
       plugins: [wasm],
       logLevel: "silent",
     });
-    check(await load(outfile), true);
+    checkNames(await load(outfile), true);
   });
 }

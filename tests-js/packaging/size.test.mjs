@@ -1,5 +1,5 @@
-// Ceilings of what a user's bundle grows by: bytes after esbuild's minifier and `gzip -9`. Raised only in the commit that
-// needs it, with the reason.
+// Upper limits of the bytes that the package adds to a user's bundle, after esbuild's minifier and `gzip -9`. A limit is raised
+// only in the commit that needs it, with the reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const kB = 1024;
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
-/** The size of a program's bundle, WebAssembly left out where it is a module of its own. */
+/** The size of a program's bundle, without WebAssembly files. */
 function bundled(program, conditions) {
   const { outputFiles } = esbuild.buildSync({
     stdin: { contents: program, resolveDir: root },
@@ -28,24 +28,24 @@ function bundled(program, conditions) {
   return gzipped(outputFiles[0].contents);
 }
 
-// The aim is 8 kB for the Worker's entry and 2.5 kB for `Layout`. `Layout` is all that the decoder is not: checking a layout,
-// composing, ranges, plans, arrays, signed columns; these are some 2.3 kB themselves, and the entry carries them too. The entry
-// was 7.8 kB without the start of the sequence, `health()` and what `stats()` tells of the clock, which take 0.4; that a Worker
-// has no `Snowflake.local()`, and says so, takes 0.2. The module was 6.3 kB without clock ids that switch, keyed starts (SipHash) and
-// the same two; the window in which a state may mint, which leases need there, takes 0.2.
-// That copies of the package share functions, and no memory, takes the entry 0.05.
+// The goal is 8 kB for the entry of a Worker and 2.5 kB for `Layout`. `Layout` adds to the decoder: checking a layout,
+// composing, ranges, plans, arrays and signed columns. These take about 2.3 kB, and the entry contains them too. The entry was
+// 7.8 kB before sequence starts, `health()` and the clock counters of `stats()`, which take 0.4 kB; refusing
+// `Snowflake.local()` in a Worker takes 0.2. The module was 6.3 kB before switching clock ids, keyed starts (SipHash) and those
+// two; the window in which a state may mint, which leases need, takes 0.2. Copies of the package share functions and no memory,
+// which takes 0.05 kB of the entry.
 //
-// What hostile surroundings may not change takes 0.4 kB of `Layout` and 0.7 of the entry: values read once and from objects
-// themselves, layouts that cannot change, methods of arrays as they were when this was loaded, progress that is counted and not
-// read from errors, and for a misspelt name anywhere the nearest one. `frazil/decode` is at its 2 kB: printing and copying show
-// all of what was decoded.
+// Protection against hostile code around the package takes 0.4 kB of `Layout` and 0.7 of the entry: every value is read once,
+// and only own properties; layouts cannot change; array methods are used as they were when the package was loaded; progress is
+// counted and not read from errors; a misspelt name gets the nearest one as a suggestion. `frazil/decode` is at its 2 kB,
+// because printing and copying a decoded value show all fields.
 //
-// That a stack which overflows inside the module stops it with a code, and that no getter of the user's tells where its memory is,
-// takes 0.4 kB of the entry. That a caller whose sequence starts elsewhere is refused, and that no handle is given twice, takes
-// 0.2 kB of the module.
+// Stopping the module with a code when its stack overflows, and finding its memory without calling a getter of the user, take
+// 0.4 kB of the entry. Refusing a caller whose sequence starts elsewhere, and never reusing a handle, take 0.2 kB of the
+// module.
 //
-// That options with a class are refused, by the name of the class, and that a part of a node id gets the nearest name, takes 0.2 kB
-// of `Layout` and of the entry.
+// Refusing options that have a class, with its name, and suggesting the nearest name for a part of a node id take 0.2 kB of
+// `Layout` and of the entry.
 const CEILINGS = [
   ["the workerd entry", 9.9375 * kB, () => bundled('export * from "frazil"', ["workerd", "worker", "browser"])],
   ["its WebAssembly module", 10.125 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],

@@ -1,4 +1,4 @@
-// The programs of the README and of other documents run, and print what the document says; links lead somewhere.
+// Runs the programs of the README and other documents, which must print what the document says, and checks that links exist.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,25 +8,25 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The programs of a document that stand right before their output. */
+/** The programs of a document that are directly followed by their output. */
 const programsOf = (document) =>
   [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
     ([, program, output], at) => ({ name: `${document}, program ${at + 1}`, program, output }),
   );
 const programs = ["README.md", "docs/text.md", "docs/local.md"].map(programsOf);
 
-test("there are programs to run", () => assert.ok(programs.every(({ length }) => length >= 1)));
+test("every document has a program", () => assert.ok(programs.every(({ length }) => length >= 1)));
 
 for (const { name, program, output } of programs.flat()) {
-  test(`${name}, prints what it says`, () => {
+  test(`${name}, prints the output in the document`, () => {
     // Inside the workspace, so that `frazil` is found.
     const folder = mkdtempSync(join(root, "tests-js/readme/run-"));
     try {
       writeFileSync(join(folder, "program.mjs"), program);
-      // Where state files go by default.
+      // The default directory of state files.
       const env = { ...process.env, XDG_STATE_HOME: join(folder, "state") };
       const printed = execFileSync(process.execPath, [join(folder, "program.mjs")], { encoding: "utf8", env });
-      // IDs and times minted now are new each time: their shape is compared, everything else to the letter.
+      // IDs and times minted now differ each time, so only their shape is compared; everything else must be equal.
       const shape = (text) =>
         text
           .replaceAll(/\b[3-9]\d{17}n?\b/g, (id) => (id.endsWith("n") ? "<id>n" : "<id>"))
@@ -42,7 +42,7 @@ const documents = ["README.md", "CHANGELOG.md", ...readdirSync(`${root}docs`).ma
   (name) => name.endsWith(".md"),
 );
 for (const document of documents) {
-  test(`the links of ${document} lead somewhere`, () => {
+  test(`the links of ${document} exist`, () => {
     for (const [, link] of readFileSync(`${root}${document}`, "utf8").matchAll(
       /\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g,
     )) {

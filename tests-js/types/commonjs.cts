@@ -1,4 +1,4 @@
-// The package as a CommonJS module of Node sees it.
+// The types as seen from a CommonJS module in Node.
 import frazil = require("frazil");
 import decoder = require("frazil/decode");
 import text = require("frazil/text");

@@ -1,4 +1,4 @@
-// The decoder alone.
+// The types of `frazil/decode`.
 import {
   type Decoded,
   DecodeError,

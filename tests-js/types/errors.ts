@@ -1,4 +1,4 @@
-// Errors: the codes as a closed list, and fields that may be absent.
+// The types of errors: a closed list of codes, and optional fields.
 import { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "frazil";
 import { check, type Equal } from "./equal.js";
 

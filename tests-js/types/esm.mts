@@ -1,4 +1,4 @@
-// The package as an ES module of Node sees it.
+// The types as seen from an ES module in Node.
 import * as frazil from "frazil";
 import { Layout, Snowflake, type SnowflakeOptions } from "frazil";
 import { decode } from "frazil/decode";

@@ -1,4 +1,4 @@
-// Layouts: names, parts, and what decoding and composing take and return.
+// The types of layouts: names, parts, and the arguments and results of decoding and composing.
 import {
   type Columns,
   type Composition,
@@ -88,5 +88,5 @@ new Layout({ epoch: 0, fields: [] });
 twitter.with({ epoch: 0 });
 // @ts-expect-error: a list of numbers is no column of IDs
 twitter.decodeMany([1n]);
-// @ts-expect-error: for the package itself
+// @ts-expect-error: internal to the package
 Layout.from("twitter");

@@ -1,4 +1,4 @@
-// What was decoded by the ES module and by CommonJS is one type, and can be written by hand for a test.
+// The decoded values of the ES module and of CommonJS have one type, and a test can write such a value by hand.
 import type { Decoded } from "frazil";
 import type { decoded } from "./mixed.cjs";
 

@@ -1,4 +1,4 @@
-// The text forms alone.
+// The types of `frazil/text`.
 import {
   type ByteForm,
   base32,

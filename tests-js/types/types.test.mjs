@@ -1,4 +1,5 @@
-// The declarations: what must compile compiles, what must not is marked with `@ts-expect-error`, in every kind of module.
+// Checks the declarations: the files of this folder must compile, in every kind of module, and a line after `@ts-expect-error`
+// must not.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +14,7 @@ const projects = {
   "a bundler, in a browser": "tsconfig.bundler.json",
 };
 
-/** What the compiler says about a project. */
+/** Compiles a project: exit code and output of the compiler. */
 function compile(project) {
   const { status, stdout, stderr, error } = spawnSync(tsc, ["--noEmit", "--pretty", "false", "-p", project], {
     encoding: "utf8",
@@ -28,14 +29,14 @@ for (const [name, project] of Object.entries(projects)) {
   });
 }
 
-test("every test of types is compiled", () => {
+test("every file of type tests is compiled", () => {
   const { files } = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8"));
   const sources = readdirSync(folder).filter((file) => /\.[mc]?ts$/.test(file) && file !== "equal.ts");
   assert.deepEqual(sources.sort(), files.sort());
 });
 
-test("a type that is not the expected one, and a mistake that is none, are noticed", (t) => {
-  // Beside the others, so that `frazil` means the same.
+test("a type that is not the expected one, and an expected error that does not occur, are detected", (t) => {
+  // In this folder, so that `frazil` resolves to the same package.
   const copy = mkdtempSync(join(folder, ".broken-"));
   t.after(() => rmSync(copy, { recursive: true }));
   cpSync(join(folder, "equal.ts"), join(copy, "equal.ts"));

@@ -1,8 +1,8 @@
-// Runs the vectors of crates/core/vectors against a build of the package. Knows no test runner and no file system, so that
-// Node, Workers, browsers, Deno and Bun all run this very file. Every function returns how many cases it checked and throws
-// one error that lists all that failed.
+// Checks the vectors of crates/core/vectors against a build of the package. Uses no test runner and no file system, so that
+// Node, Workers, browsers, Deno and Bun all run this same file. Every function returns the number of cases it checked, or
+// throws one error that lists all failures.
 
-/** Runs cases and collects what fails. */
+/** Runs cases and collects the failures. */
 class Cases {
   #failures = [];
   count = 0;
@@ -30,7 +30,9 @@ function equal(actual, expected, what) {
   if (a !== b) throw new Error(`${what} is ${a}, expected ${b}`);
 }
 
-/** The call is refused as the vector says: code, field and rule, each where it is given. Returns the error. */
+/**
+ * Checks that a call is refused with the code, field and rule of the vector, as far as the vector has them. Returns the error.
+ */
 function refused(expected, call) {
   let error;
   try {
@@ -41,7 +43,7 @@ function refused(expected, call) {
     error = caught;
   }
   equal(error.code, expected.code, "code");
-  // JavaScript may name the part of a node, and list what is known after the rule.
+  // In JavaScript the field may be a part of a node, and a list of known names may follow the rule.
   if (expected.field !== undefined) equal(error.field?.split(".")[0], expected.field, "field");
   if (expected.rule !== undefined && !`${error.rule}:`.startsWith(`${expected.rule}:`))
     equal(error.rule, expected.rule, "rule");
@@ -60,7 +62,7 @@ const layoutsOf = (Layout, vectors) => (layout) => {
     : Layout.named(layout);
 };
 
-/** `layouts.json`: the table, the plans, decoding and composing, one by one and many at once, and layouts that do not add up. */
+/** `layouts.json`: the named layouts, plans, decoding and composing, single and many at once, and invalid layouts. */
 export function checkLayouts({ Layout }, vectors) {
   const cases = new Cases();
   cases.run("names", () =>
@@ -75,7 +77,7 @@ export function checkLayouts({ Layout }, vectors) {
     const layout = isNamed ? Layout.named(name) : new Layout(spec);
     cases.run(`${name}: spec`, () => {
       equal(layout.toJSON(), spec, "toJSON()");
-      equal(new Layout(layout.toJSON()).toJSON(), spec, "a layout of its own toJSON()");
+      equal(new Layout(layout.toJSON()).toJSON(), spec, "a layout from its own toJSON()");
     });
     cases.run(`${name}: plan`, () => {
       const { lastDate, signedUntil, ordered, nodes, idsPerTick, idsPerSecond } = layout.plan();
@@ -130,7 +132,10 @@ export function checkLayouts({ Layout }, vectors) {
   return cases.done();
 }
 
-/** `layouts.json` and `ids.json` as far as `frazil/decode` goes: the built-in layouts, and what is no ID of theirs. */
+/**
+ * The part of `layouts.json` and `ids.json` that `frazil/decode` covers: the built-in layouts, and input that is no ID of
+ * theirs.
+ */
 export function checkDecoder({ decode }, layouts, ids) {
   const cases = new Cases();
   for (const { name, cases: rows } of layouts.named) {
@@ -147,7 +152,7 @@ export function checkDecoder({ decode }, layouts, ids) {
     cases.run(`published: ${id}`, () => equal(decode(id, layout).date.toISOString(), date, "date"));
   }
   for (const { layout, kind, input, ...expected } of ids.invalid) {
-    if (Object.hasOwn(ids.layouts, layout)) continue; // a layout of the vector's own
+    if (Object.hasOwn(ids.layouts, layout)) continue; // a layout that only the vectors define
     cases.run(`${layout}: invalid ${kind} ${JSON.stringify(input)}`, () =>
       refused(expected, () => decode(inputOf({ kind, input }), layout)),
     );
@@ -160,7 +165,7 @@ export function checkDecoder({ decode }, layouts, ids) {
 
 const inputOf = ({ kind, input }) => (kind === "bigint" ? BigInt(input) : input);
 
-/** `ids.json`: what is an ID and what is not, and signed columns. */
+/** `ids.json`: valid and invalid IDs, and signed columns. */
 export function checkIds({ Layout }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
@@ -195,7 +200,7 @@ export function checkIds({ Layout }, vectors) {
   return cases.done();
 }
 
-/** `ranges.json`: composing, ranges of IDs for times, and node ids by their parts. */
+/** `ranges.json`: composing, ranges of IDs for times, and node ids given by parts. */
 export function checkRanges({ Layout }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
@@ -233,7 +238,7 @@ export function checkRanges({ Layout }, vectors) {
   return cases.done();
 }
 
-/** `generation.json`: scripts with a scripted clock, at the boundary that both bindings share. */
+/** `generation.json`: scripts with a scripted clock, run at the boundary that both bindings share. */
 export function checkGeneration({ Layout, slot, port }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
@@ -249,7 +254,7 @@ export function checkGeneration({ Layout, slot, port }, vectors) {
       cases.run(`${script.name}, step ${at + 1}`, () => {
         const single = want === 1 && expect.ids !== undefined && at % 2 === 1;
         if (single) {
-          // Every other single ID through the call that returns it as a bigint.
+          // Every other single ID comes from the call that returns it as a bigint.
           const id = calls.next(page, handle, nowMs, confirmed);
           equal(port.numbers[slot.STATUS], 0, "status of next");
           equal(id, BigInt(expect.ids.first), "next");
@@ -283,7 +288,7 @@ export function checkGeneration({ Layout, slot, port }, vectors) {
   return cases.done();
 }
 
-/** Opens a generator at the page; throws the error of a refusal. */
+/** Opens a generator through the page; throws the error of a refusal. */
 function open({ slot, port }, { layout, node, startMs, private: own = false, ...options }) {
   const { numbers } = port;
   numbers[slot.EPOCH_MS] = layout.epochMs;
@@ -309,7 +314,7 @@ function open({ slot, port }, { layout, node, startMs, private: own = false, ...
   return port.numbers[slot.HANDLE];
 }
 
-/** `errors.json`: the table of codes, and options with which no generator can be made, at the boundary and at the face. */
+/** `errors.json`: the table of codes, and options that are refused, at the boundary and by the public API. */
 export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
@@ -336,16 +341,16 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
     const name = `${JSON.stringify({ layout, node, startMs, ...options })}`;
     const isParts = typeof node === "object" && node !== null;
     if (!isParts) {
-      cases.run(`${name} at the page`, () =>
+      cases.run(`${name}, through the page`, () =>
         refused(expected, () =>
           open({ slot, port }, { layout: layoutOf(layout), node, startMs, private: own, ...options }),
         ),
       );
     }
-    if (startMs === null) continue; // at the face the host knows when it started, or does not
-    cases.run(`${name} at the face`, () => {
+    if (startMs === null) continue; // the public API takes no start time: the host knows it or does not
+    cases.run(`${name}, by the public API`, () => {
       const face = given({ layout: layoutOf(layout), node, now: own ? Date.now : undefined, ...options });
-      // Of two broken rules about the lead, Workers name the one about the unknown start of the process.
+      // If two rules about the lead are broken, Workers name the one about the unknown start of the process.
       const judged = options.maxLeadMs > 0 && !(globalThis.performance.timeOrigin > 0) ? { code, field } : expected;
       refused(judged, () => new Snowflake(face));
     });
@@ -353,7 +358,7 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
   return cases.done();
 }
 
-/** `text.json`: every form both ways, one by one and many at once, and what is no text of an ID. */
+/** `text.json`: every form in both directions, single and many at once, and invalid texts. */
 export function checkText(text, vectors) {
   const cases = new Cases();
   const formOf = (name, short) => (short ? text[name].short : text[name]);

@@ -1,4 +1,4 @@
-// The vectors against the package as Node loads it: FRAZIL_BACKEND says on which backend.
+// Checks the vectors against the package as Node loads it, on the backend of FRAZIL_BACKEND.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ import {
   checkRanges,
   checkText,
 } from "./check.mjs";
-import { errors, slot } from "./tables.mjs";
+import { errors, slot } from "./generated-tables.mjs";
 
 const folder = new URL("../../crates/core/vectors/", import.meta.url);
 const checked = new Set();
@@ -24,7 +24,7 @@ function vectors(name) {
   return JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
 }
 
-/** The realm's way to the core, made by the first generator. */
+/** The realm's connection to the core, which the first generator creates. */
 const port = () => {
   const ids = new frazil.Snowflake({ node: 0 });
   assert.equal(ids.backend, process.env.FRAZIL_BACKEND ?? "native");
@@ -44,15 +44,15 @@ test("errors", (t) => {
   t.diagnostic(`${checkErrors({ ...frazil, slot, errors, port: port() }, vectors("errors"))} cases`);
 });
 test("text", (t) => t.diagnostic(`${checkText(text, vectors("text"))} cases`));
-test("no file of vectors is left out, here or in the runtimes", () => {
+test("every file of vectors is checked, here and in the runtimes", () => {
   const files = readdirSync(folder).sort();
   assert.deepEqual([...checked].sort(), files);
-  const everywhere = readFileSync(new URL("../runtimes/everywhere.mjs", import.meta.url), "utf8");
-  const imported = [...everywhere.matchAll(/^import (\w+) from "\.\.\/\.\.\/crates\/core\/vectors\/(.+)";$/gm)];
+  const runtimeChecks = readFileSync(new URL("../runtimes/checks.mjs", import.meta.url), "utf8");
+  const imported = [...runtimeChecks.matchAll(/^import (\w+) from "\.\.\/\.\.\/crates\/core\/vectors\/(.+)";$/gm)];
   assert.deepEqual(imported.map(([, , file]) => file).sort(), files);
-  for (const [, name] of imported) assert.match(everywhere, new RegExp(`: check\\w+\\(.*\\b${name}\\b.*\\),`), name);
+  for (const [, name] of imported) assert.match(runtimeChecks, new RegExp(`: check\\w+\\(.*\\b${name}\\b.*\\),`), name);
 });
-test("a wrong vector is noticed", () => {
+test("the checkers detect a wrong vector", () => {
   const wrong = vectors("ids");
   wrong.valid[0].id = "1";
   assert.throws(() => checkIds(frazil, wrong), /1 of \d+ cases failed/);

@@ -1,14 +1,14 @@
-//! Every state, and not only random ones: `Machine::reserve` beside a naive model, for each word, cell, window, clock, lead
-//! and want of small layouts; and every history of small systems, in which nothing may be issued twice.
+//! Exhaustive instead of random: compares `Machine::reserve` with a naive model for each word, cell, window, clock reading,
+//! lead and want of small layouts; and explores every history of small systems, in which no ID may be issued twice.
 //!
-//! The model keeps a tick, a clock id and a count, and issues one ID after another. It takes no shortcut: a tick is found by
-//! walking, a block by asking for one ID again and again, and the end of a wait by asking at each millisecond. It shares no
-//! code with the core; the keyed starts come from the SipHash of the standard library.
+//! The model keeps a tick, a clock id and a count, and issues one ID at a time. It takes no shortcuts: it finds a tick by
+//! walking, a block by asking for single IDs, and the end of a wait by asking at each millisecond. It shares no code with the
+//! core; the keyed starts come from the SipHash of the standard library.
 //!
-//! The model leaves nothing open. What the answer of the machine has beyond it are properties: without a clock field a
+//! The model determines every outcome. Two more properties of the machine's answer are checked: without a clock field a
 //! reservation lies at or above the word, and with one it does not reach beyond its tick and clock id.
 //!
-//! A build without optimisation checks the smallest layouts only; `npm test -- exhaustive` checks all.
+//! A build without optimisation checks only the smallest layouts; `npm test -- exhaustive` checks all.
 //!
 //! docs/safety.md: 1, 2, 6, 7, 8, 9
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
@@ -20,18 +20,18 @@ use std::thread;
 
 use frazil::{Code, Field, FieldKind, Key, Layout, LayoutSpec, Machine, Node, Outcome, SequenceStart, Window};
 
-/// At least so many calls are compared in CI.
-const LEAST: u64 = 100_000_000;
-/// The word of a state whose time is used up, as the documentation of the machine says.
+/// The least number of calls that CI compares.
+const MIN_CALLS: u64 = 100_000_000;
+/// The word of a state whose time field is used up, as documented for `Machine`.
 const USED_UP: u64 = u64::MAX;
 /// The longest block that the model walks.
-const WALK: usize = 300;
-/// The halves of the key that the starts are computed with.
+const MAX_WALK: usize = 300;
+/// The halves of the key from which keyed starts are computed.
 const KEY: [u64; 2] = [1, 2];
 
 // ---------------------------------------------------------------------------------------------------------------- the model
 
-/// A tick, a clock id, and how many IDs of them came before this one.
+/// A tick, a clock id, and the number of IDs with both before this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     tick: u64,
@@ -39,7 +39,7 @@ struct Position {
     at: u64,
 }
 
-/// What one call for one ID comes to.
+/// The outcome of one call for one ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// The next position, and whether the clock is followed back to it.
@@ -59,7 +59,7 @@ struct Model {
     sequences: u64,
     has_clocks: bool,
     start: SequenceStart,
-    /// What one tick, one clock id, and one of the sequence are worth in an ID.
+    /// The value of one tick, one clock id, and one sequence number in an ID.
     units: [u64; 3],
     node: u64,
 }
@@ -81,7 +81,7 @@ impl Model {
             let below = spec.fields.iter().rev().take_while(|field| field.kind != kind);
             below.map(|field| 1_u64 << field.bits).product::<u64>()
         };
-        // The node id is given to its parts from the least significant on.
+        // The node id is split into its parts from the least significant on.
         let (mut rest, mut worth, mut placed) = (node, 1, 0);
         for field in spec.fields.iter().rev() {
             if field.kind == FieldKind::Node {
@@ -111,7 +111,7 @@ impl Model {
         self.start_ms(tick + 1)
     }
 
-    /// The tick that holds a time at or after the epoch, by walking; `ticks` where it lies past all of them.
+    /// The tick of a time at or after the epoch, found by walking; `ticks` if the time lies after the last one.
     fn wall(&self, now_ms: u64) -> u64 {
         (0..self.ticks).find(|tick| u128::from(now_ms) < self.end_ms(*tick)).unwrap_or(self.ticks)
     }
@@ -120,8 +120,8 @@ impl Model {
         sip_hash(position.tick * self.clocks + position.clock)
     }
 
-    /// The position where a tick and clock id begins that the clock leads to.
-    fn led_to(&self, tick: u64, clock: u64) -> Position {
+    /// The first position of a tick and clock id that is entered because of the clock.
+    fn entered_by_clock(&self, tick: u64, clock: u64) -> Position {
         let position = Position { tick, clock, at: 0 };
         match self.start {
             SequenceStart::Random => Position { at: self.hash(position) % (self.sequences / 4).max(1), ..position },
@@ -141,7 +141,7 @@ impl Model {
             + sequence * self.units[2]
     }
 
-    /// One more than the number of positions before this one.
+    /// The word after this position was issued: the number of positions before it, plus one.
     fn word_after(&self, position: Position) -> u64 {
         let wide = |number: u64| u128::from(number);
         let count =
@@ -150,7 +150,7 @@ impl Model {
         if count == all { USED_UP } else { u64::try_from(count).unwrap() }
     }
 
-    /// What a word says of the last position: none so far, or that all are gone.
+    /// The last position that was issued, as a word tells: `None` if none was; an error if the time is used up.
     fn last(&self, word: u64) -> Result<Option<Position>, Code> {
         let Some(last) = word.checked_sub(1) else { return Ok(None) };
         let (pair, at) = (last / self.sequences, last % self.sequences);
@@ -161,7 +161,7 @@ impl Model {
     }
 }
 
-/// A state and a reading of the clock, as the model sees them.
+/// A state and a reading of the clock, as input of the model.
 struct Scene<'a> {
     model: &'a Model,
     window: Window,
@@ -206,11 +206,13 @@ impl Scene<'_> {
         let within_lead = |tick| model.start_ms(tick) <= u128::from(now_ms) + u128::from(self.lead_ms);
         let Some(last) = last.filter(|last| last.tick >= wall) else {
             let clock = self.free(last, wall, 0);
-            return clock.map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.led_to(wall, clock), false));
+            return clock
+                .map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.entered_by_clock(wall, clock), false));
         };
         if !within_lead(last.tick) {
             let clock = self.free(Some(last), wall, 0);
-            return clock.map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.led_to(wall, clock), true));
+            return clock
+                .map_or(Step::Stalled(Code::ClockBackward), |clock| Step::Issue(model.entered_by_clock(wall, clock), true));
         }
         if last.at + 1 < model.sequences {
             return Step::Issue(Position { at: last.at + 1, ..last }, false);
@@ -228,14 +230,14 @@ impl Scene<'_> {
         }
     }
 
-    /// All positions of one call, one after another: in a layout with a clock field only those of one tick and clock id.
-    /// And whether there is an end to them within what is walked.
+    /// Walks the positions of one call: in a layout with a clock field only those of one tick and clock id. Returns whether the
+    /// block ends within the walk.
     fn block(&self, first: Position, now_ms: u64, wall: u64, most: usize, block: &mut Vec<Position>) -> bool {
         block.clear();
         block.push(first);
         let mut last = first;
         loop {
-            // What comes after the last position there is has no place in a word.
+            // No word exists for a position after the last one.
             let state = if self.model.word_after(last) == USED_UP { Err(Code::TimeExhausted) } else { Ok(Some(last)) };
             let Step::Issue(next, _) = self.step(state, now_ms, wall) else { return true };
             if self.model.has_clocks && (next.tick, next.clock) != (last.tick, last.clock) {
@@ -298,14 +300,14 @@ fn machine(layout: &Layout, lead_ms: u64, start: SequenceStart, [high, low]: [u6
     Machine::new(layout, node, lead_ms).unwrap().starting(start, Key::new(high, low))
 }
 
-/// The states and calls of one layout: each of these with each other.
+/// The states and calls of one layout: all combinations of these values.
 #[derive(Clone)]
 struct Space {
     layout: Layout,
     starts: Vec<SequenceStart>,
     leads_ms: Vec<u64>,
     words: Vec<u64>,
-    /// What each cell takes.
+    /// The values of each cell.
     cells: Vec<u64>,
     windows: Vec<Window>,
     nows_ms: Vec<u64>,
@@ -330,14 +332,14 @@ impl Space {
         }
     }
 
-    /// What is a piece of work for a thread: a start, a lead and a word.
+    /// The pieces of work for the threads: a start, a lead and a word each.
     fn pieces(&self) -> impl Iterator<Item = (SequenceStart, u64, u64)> {
         let leads = |start| self.leads_ms.iter().map(move |lead_ms| (start, *lead_ms));
         let words = |(start, lead_ms)| self.words.iter().map(move |word| (start, lead_ms, *word));
         self.starts.iter().flat_map(move |start| leads(*start)).flat_map(words)
     }
 
-    /// Compares all calls of a piece, and counts them.
+    /// Compares all calls of a piece of work with the model, and counts them.
     fn check(
         &self,
         (start, lead_ms, word): (SequenceStart, u64, u64),
@@ -355,7 +357,7 @@ impl Space {
                 let scene = Scene { model: &model, window, lead_ms, cells };
                 buffers.steps.clear();
                 buffers.steps.extend(self.nows_ms.iter().zip(&walls).map(|(now_ms, wall)| scene.step(last, *now_ms, *wall)));
-                // Readings are looked at from the last to the first, so that the end of each wait is known.
+                // Readings are checked from the last to the first, so that the end of each wait is known.
                 let mut ends_ms = None;
                 for at in (0..self.nows_ms.len()).rev() {
                     let now_ms = self.nows_ms[at];
@@ -364,11 +366,11 @@ impl Space {
                         ends_ms = Some(now_ms);
                     }
                     let ended = match step {
-                        Step::Issue(first, _) => scene.block(first, now_ms, walls[at], WALK, &mut buffers.block),
+                        Step::Issue(first, _) => scene.block(first, now_ms, walls[at], MAX_WALK, &mut buffers.block),
                         _ => true,
                     };
                     for &want in &self.wants {
-                        if !ended && want > WALK {
+                        if !ended && want > MAX_WALK {
                             continue;
                         }
                         for confirmed in [false, true] {
@@ -380,7 +382,7 @@ impl Space {
                             if !agrees(&model, last, call, step, ends_ms, &mut buffers, &outcome) {
                                 let block = &buffers.block[..buffers.block.len().min(want.max(1))];
                                 return Err(format!(
-                                    "{call:?}: {outcome:?}, and the model {step:?}, until {ends_ms:?}, {block:?}"
+                                    "{call:?}: {outcome:?}, but the model says {step:?}, until {ends_ms:?}, {block:?}"
                                 ));
                             }
                         }
@@ -400,7 +402,7 @@ struct Buffers {
     ids: Vec<u64>,
 }
 
-/// Whether the machine answers what the model does.
+/// Whether the outcome of the machine is that of the model.
 fn agrees(
     model: &Model,
     last: Result<Option<Position>, Code>,
@@ -415,7 +417,7 @@ fn agrees(
         (Step::Stalled(_) | Step::Refused(_), Outcome::Recheck) => !call.confirmed,
         (Step::Expired { until_ms }, Outcome::Expired { until_ms: found_ms }) => *found_ms == until_ms,
         (Step::Refused(code), Outcome::Refused(error)) => call.confirmed && error.code() == code && error.retry_after_ms() == 0,
-        // A wait that never ends is none.
+        // A wait without an end is a refusal without a wait.
         (Step::Stalled(cause), Outcome::Stalled { retry_at_ms, cause: found }) => {
             call.confirmed && Some(*retry_at_ms) == ends_ms && *found == cause
         }
@@ -444,7 +446,7 @@ fn agrees(
     }
 }
 
-/// Compares every call of every space on all cores: how many there were, or a difference.
+/// Compares every call of every space, on all cores. Returns the number of calls, or a difference.
 fn check(spaces: &[Space], reserve: impl Fn(Call) -> Outcome + Sync) -> Result<u64, String> {
     let pieces: Vec<_> = spaces.iter().flat_map(|space| space.pieces().map(move |piece| (space, piece))).collect();
     let (next, count, difference) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(None));
@@ -473,9 +475,9 @@ fn layout(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Layout {
     Layout::new(LayoutSpec { epoch_ms, tick_ms, unsigned: true, fields: fields.to_vec() }).unwrap()
 }
 
-/// All there is of a small layout: every word and some that are none, every tick in every cell, every window between the time
-/// before the epoch and the time after the end, every reading, every lead that makes a difference, and every want.
-fn whole(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
+/// Everything for a small layout: every word and some invalid ones, every tick in every cell, every window from before the
+/// epoch to after the end, every clock reading, every lead that makes a difference, and every want.
+fn complete_space(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
     let layout = layout(epoch_ms, tick_ms, fields);
     let model = Model::new(&layout.spec(), 0, SequenceStart::Zero);
     let positions = model.ticks * model.clocks * model.sequences;
@@ -495,22 +497,22 @@ fn whole(epoch_ms: u64, tick_ms: u64, fields: &[Field]) -> Space {
     }
 }
 
-/// The smallest, for the twins and for a build without optimisation.
+/// The smallest spaces, for the twins and for builds without optimisation.
 fn smallest() -> Vec<Space> {
     let keyed = vec![SequenceStart::Random, SequenceStart::Wrap];
-    let keyed = Space { starts: keyed, ..whole(0, 1, &[Field::time(1), Field::sequence(3)]) };
-    let clocked = whole(2, 1, &[Field::time(2), Field::clock(1), Field::node(1), Field::sequence(1)]);
+    let keyed = Space { starts: keyed, ..complete_space(0, 1, &[Field::time(1), Field::sequence(3)]) };
+    let clocked = complete_space(2, 1, &[Field::time(2), Field::clock(1), Field::node(1), Field::sequence(1)]);
     let clocked = Space { starts: vec![SequenceStart::Zero], leads_ms: vec![0, 1, 2], wants: vec![1, 2, 3], ..clocked };
-    let zero = whole(1, 2, &[Field::time(2), Field::sequence(1)]);
+    let zero = complete_space(1, 2, &[Field::time(2), Field::sequence(1)]);
     let zero = Space { starts: vec![SequenceStart::Zero], leads_ms: vec![0, 2, 3], ..zero };
     vec![zero, keyed, clocked]
 }
 
-/// All orders of some fields.
-fn orders(fields: &[Field]) -> Vec<Vec<Field>> {
+/// All permutations of fields.
+fn permutations(fields: &[Field]) -> Vec<Vec<Field>> {
     let Some((first, rest)) = fields.split_first() else { return vec![Vec::new()] };
     let mut all = Vec::new();
-    for order in orders(rest) {
+    for order in permutations(rest) {
         for place in 0..=order.len() {
             let mut order = order.clone();
             order.insert(place, first.clone());
@@ -520,27 +522,28 @@ fn orders(fields: &[Field]) -> Vec<Vec<Field>> {
     all
 }
 
-/// Layouts of up to six bits, and up to ten with a node id: all there is of each, but the wants and leads that a name lists.
-fn wholes() -> Vec<(&'static str, Vec<Space>)> {
+/// Layouts of up to six bits, and up to ten with a node id: everything for each, except that wants and leads are limited if the
+/// name lists them.
+fn complete_spaces() -> Vec<(&'static str, Vec<Space>)> {
     let [time, sequence, node] = [Field::time, Field::sequence, Field::node];
-    let ticks = |tick_ms| whole(5, tick_ms, &[time(2), sequence(2), node(6)]);
-    let clocked = orders(&[time(2), Field::clock(1), sequence(1), Field::part("a", 3), Field::part("b", 2)]);
-    // Some of the 120 orders.
-    let clocked = clocked.iter().step_by(23).map(|fields| whole(1, 1, fields));
-    let four = whole(0, 1, &[time(2), Field::clock(2), node(5), sequence(1)]);
-    let three_bits = whole(3, 1, &[time(3), node(4), Field::clock(1), sequence(2)]);
+    let ticks = |tick_ms| complete_space(5, tick_ms, &[time(2), sequence(2), node(6)]);
+    let clocked = permutations(&[time(2), Field::clock(1), sequence(1), Field::part("a", 3), Field::part("b", 2)]);
+    // Six of the 120 orders.
+    let clocked = clocked.iter().step_by(23).map(|fields| complete_space(1, 1, fields));
+    let four = complete_space(0, 1, &[time(2), Field::clock(2), node(5), sequence(1)]);
+    let three_bits = complete_space(3, 1, &[time(3), node(4), Field::clock(1), sequence(2)]);
     let zero = vec![SequenceStart::Zero];
     vec![
         ("time 2, sequence 2, node 6; ticks of 1, 2, 3 and 5 ms", [1, 2, 3, 5].map(ticks).to_vec()),
-        ("time 3, sequence 3, node 4", vec![whole(0, 1, &[node(4), sequence(3), time(3)])]),
-        ("time 1, sequence 5", vec![whole(7, 3, &[sequence(5), time(1)])]),
+        ("time 3, sequence 3, node 4", vec![complete_space(0, 1, &[node(4), sequence(3), time(3)])]),
+        ("time 1, sequence 5", vec![complete_space(7, 3, &[sequence(5), time(1)])]),
         ("time 2, clock 1, sequence 1, node 3 + 2; six orders of the fields", clocked.collect()),
         (
             "time 2, clock 1, sequence 2, node 5; ticks of 3 ms, wants 1 and 3, seven leads",
             vec![Space {
                 leads_ms: vec![0, 1, 2, 3, 5, 6, 9],
                 wants: vec![1, 3],
-                ..whole(2, 3, &[time(2), sequence(2), Field::clock(1), node(5)])
+                ..complete_space(2, 3, &[time(2), sequence(2), Field::clock(1), node(5)])
             }],
         ),
         ("time 2, clock 2, sequence 1, node 5; wants 1 and 2", vec![Space { starts: zero.clone(), wants: vec![1, 2], ..four }]),
@@ -551,13 +554,13 @@ fn wholes() -> Vec<(&'static str, Vec<Space>)> {
     ]
 }
 
-/// Windows that begin at each of the times and do not end, and the other way round.
+/// Limits the windows to those that begin at each time and do not end, and those that end at each time and have no beginning.
 fn half_open(space: Space) -> Space {
     let one_side = |window: &Window| window.from_ms == space.nows_ms[0] || window.until_ms == u64::MAX;
     Space { windows: space.windows.iter().copied().filter(one_side).collect(), ..space }
 }
 
-/// Layouts of ten bits without a node id: every word, cell and reading, of windows, leads and wants a few.
+/// Layouts of ten bits without a node id: every word, cell and clock reading, and a few windows, leads and wants.
 fn ten_bits() -> Vec<(&'static str, Vec<Space>)> {
     let few =
         |space: Space, leads_ms: &[u64]| Space { leads_ms: leads_ms.to_vec(), wants: vec![1, 2, usize::MAX], ..half_open(space) };
@@ -571,19 +574,25 @@ fn ten_bits() -> Vec<(&'static str, Vec<Space>)> {
         ..space
     };
     vec![
-        ("time 5, sequence 5", vec![few(whole(1, 1, &[time(5), sequence(5)]), &[0, 1, 7, 31])]),
-        ("time 6, sequence 4", vec![few(Space { starts: zero.clone(), ..whole(1, 1, &[sequence(4), time(6)]) }, &[0, 2])]),
-        ("time 4, clock 1, sequence 5", vec![one(whole(0, 1, &[time(4), clock(1), sequence(5)]))]),
-        ("time 3, clock 2, sequence 5", vec![Space { leads_ms: vec![1], ..one(whole(1, 1, &[clock(2), time(3), sequence(5)])) }]),
+        ("time 5, sequence 5", vec![few(complete_space(1, 1, &[time(5), sequence(5)]), &[0, 1, 7, 31])]),
+        (
+            "time 6, sequence 4",
+            vec![few(Space { starts: zero.clone(), ..complete_space(1, 1, &[sequence(4), time(6)]) }, &[0, 2])],
+        ),
+        ("time 4, clock 1, sequence 5", vec![one(complete_space(0, 1, &[time(4), clock(1), sequence(5)]))]),
+        (
+            "time 3, clock 2, sequence 5",
+            vec![Space { leads_ms: vec![1], ..one(complete_space(1, 1, &[clock(2), time(3), sequence(5)])) }],
+        ),
     ]
 }
 
-/// Where numbers of 64 bits end: layouts that fill an ID, the last times that a layout may have, and leads without end. Every
-/// reading of the last ticks; words at the edges of their sequences.
+/// The limits of 64-bit numbers: layouts that fill an ID, the last times that a layout may have, and unlimited leads. Every clock
+/// reading in the last ticks; words at the edges of their sequences.
 fn edges() -> Vec<(&'static str, Vec<Space>)> {
     const DATE_MS: u64 = 8_640_000_000_000_000;
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
-    let last_dates = |fields: &[Field]| Space { wants: vec![1, 2, 5], ..whole(DATE_MS - 3 * 2, 2, fields) };
+    let last_dates = |fields: &[Field]| Space { wants: vec![1, 2, 5], ..complete_space(DATE_MS - 3 * 2, 2, fields) };
     vec![
         (
             "the last ticks of a date",
@@ -617,7 +626,7 @@ fn end_of(fields: &[Field]) -> Space {
         cells: vec![0, model.ticks - 2, model.ticks - 1, model.ticks],
         windows: windows.chain([Window::OPEN]).collect(),
         nows_ms: times().collect(),
-        wants: vec![1, 2, 3, 4, 5, 8, 9, 100, WALK, usize::MAX],
+        wants: vec![1, 2, 3, 4, 5, 8, 9, 100, MAX_WALK, usize::MAX],
         layout,
     }
 }
@@ -625,26 +634,26 @@ fn end_of(fields: &[Field]) -> Space {
 // ------------------------------------------------------------------------------------------------------- every call, and twins
 
 #[test]
-fn every_call_of_the_smallest_layouts_is_answered_as_the_model_does() {
+fn every_call_of_the_smallest_layouts_has_the_outcome_of_the_model() {
     let count = check(&smallest(), |call: Call<'_>| call.reserve()).unwrap();
     assert!(count > 1_000_000, "{count}");
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a build with optimisation: npm test -- exhaustive")]
+#[cfg_attr(debug_assertions, ignore = "needs a build with optimisation: npm test -- exhaustive")]
 #[expect(clippy::print_stdout, reason = "CI shows how much was compared")]
-fn every_call_of_every_state_is_answered_as_the_model_does() {
+fn every_call_of_every_state_has_the_outcome_of_the_model() {
     let mut all = 0;
-    for (name, spaces) in [wholes(), ten_bits(), edges()].concat() {
+    for (name, spaces) in [complete_spaces(), ten_bits(), edges()].concat() {
         let count = check(&spaces, |call: Call<'_>| call.reserve()).unwrap();
         println!("{count:>13} calls: {name}");
         all += count;
     }
     println!("{all:>13} calls in all");
-    assert!(all >= LEAST, "{all} calls are fewer than {LEAST}");
+    assert!(all >= MIN_CALLS, "{all} calls are fewer than {MIN_CALLS}");
 }
 
-/// The outcome with its issue changed.
+/// Changes an outcome that issues IDs.
 fn issued(outcome: Outcome, change: impl FnOnce(&mut u64, &mut Option<(usize, u64)>, &mut u64, &mut bool)) -> Outcome {
     match outcome {
         Outcome::Issued { mut word, block, mut leaves, mut lead_ms, mut switched } => {
@@ -655,7 +664,7 @@ fn issued(outcome: Outcome, change: impl FnOnce(&mut u64, &mut Option<(usize, u6
     }
 }
 
-/// The machine with cells that are changed.
+/// The outcome of the machine for changed cells.
 fn with_cells(call: Call, change: impl Fn(usize, u64) -> u64) -> Outcome {
     let cells: Vec<u64> = call.cells.iter().enumerate().map(|(clock, free_from)| change(clock, *free_from)).collect();
     Call { cells: &cells, ..call }.reserve()
@@ -672,30 +681,32 @@ const TWINS: &[Twin] = &[
         let until_ms = until_ms.saturating_add(call.machine.tick_ms());
         Call { window: Window { from_ms, until_ms }, ..call }.reserve()
     }),
-    ("the end of the window is not looked at", |call| Call { window: Window::since(call.window.from_ms), ..call }.reserve()),
-    ("a tick that begins a millisecond before the window counts", |call| {
+    ("the end of the window is ignored", |call| Call { window: Window::since(call.window.from_ms), ..call }.reserve()),
+    ("a tick that begins a millisecond before the window is used", |call| {
         let from_ms = call.window.from_ms.saturating_sub(1);
         Call { window: Window { from_ms, ..call.window }, ..call }.reserve()
     }),
-    ("a clock id is free without a look at its cell", |call| Call { cells: &[], ..call }.reserve()),
-    ("a cell holds the last tick and not the one after it", |call| with_cells(call, |_, free_from| free_from.saturating_sub(1))),
+    ("a clock id is free whatever its cell says", |call| Call { cells: &[], ..call }.reserve()),
+    ("a cell holds the last tick instead of the one after it", |call| {
+        with_cells(call, |_, free_from| free_from.saturating_sub(1))
+    }),
     ("a cell is one tick too large", |call| with_cells(call, |_, free_from| free_from + 1)),
     ("clock id 0 is never free", |call| with_cells(call, |clock, free_from| if clock == 0 { u64::MAX } else { free_from })),
-    ("the clock id that is left is not told", |call| issued(call.reserve(), |_, leaves, _, _| *leaves = None)),
-    ("the clock id that is left is free one tick too early", |call| {
+    ("the clock id that was left is not reported", |call| issued(call.reserve(), |_, leaves, _, _| *leaves = None)),
+    ("the clock id that was left is free one tick too early", |call| {
         issued(call.reserve(), |_, leaves, _, _| *leaves = leaves.map(|(clock, free_from)| (clock, free_from - 1)))
     }),
-    ("the clock is followed back without a second look", |call| Call { confirmed: true, ..call }.reserve()),
-    ("each call is asked again", |call| if call.confirmed { call.reserve() } else { Outcome::Recheck }),
-    ("a switch is not told", |call| issued(call.reserve(), |_, _, _, switched| *switched = false)),
-    ("the lead is that of the first ID", |call| {
+    ("the clock is followed back without a second reading", |call| Call { confirmed: true, ..call }.reserve()),
+    ("each call asks for a second reading", |call| if call.confirmed { call.reserve() } else { Outcome::Recheck }),
+    ("a switch of the clock id is not reported", |call| issued(call.reserve(), |_, _, _, switched| *switched = false)),
+    ("the lead is checked only for the first ID of a block", |call| {
         let first = Call { want: 1, ..call }.reserve();
         issued(call.reserve(), |_, _, lead_ms, _| {
             issued(first, |_, _, first_ms, _| *lead_ms = *first_ms);
         })
     }),
     ("the word stays within the block", |call| issued(call.reserve(), |word, _, _, _| *word -= 1)),
-    ("the end of the time field is a word like others", |call| {
+    ("the word at the end of the time field is treated like any other", |call| {
         issued(call.reserve(), |word, _, _, _| {
             if *word == USED_UP {
                 let bits = |field: &Field| if field.kind == FieldKind::Node { 0 } else { field.bits };
@@ -703,11 +714,11 @@ const TWINS: &[Twin] = &[
             }
         })
     }),
-    ("a word of a used up state begins anew", |call| {
+    ("a state whose time is used up begins anew", |call| {
         Call { word: if call.word == USED_UP { 0 } else { call.word }, ..call }.reserve()
     }),
-    ("a block has one ID more", |call| Call { want: call.want.max(1).saturating_add(1), ..call }.reserve()),
-    ("a call for none gets none", |call| if call.want == 0 { Outcome::Recheck } else { call.reserve() }),
+    ("a block has one ID too many", |call| Call { want: call.want.max(1).saturating_add(1), ..call }.reserve()),
+    ("a call for zero IDs gets none", |call| if call.want == 0 { Outcome::Recheck } else { call.reserve() }),
     ("the wait is a millisecond too short", |call| match call.reserve() {
         Outcome::Stalled { retry_at_ms, cause } => Outcome::Stalled { retry_at_ms: retry_at_ms - 1, cause },
         outcome => outcome,
@@ -716,7 +727,7 @@ const TWINS: &[Twin] = &[
         Outcome::Stalled { retry_at_ms, cause } => Outcome::Stalled { retry_at_ms: retry_at_ms + 1, cause },
         outcome => outcome,
     }),
-    ("a full sequence looks like a clock that went back", |call| match call.reserve() {
+    ("a full sequence is reported as a clock that went back", |call| match call.reserve() {
         Outcome::Stalled { retry_at_ms, .. } => Outcome::Stalled { retry_at_ms, cause: Code::ClockBackward },
         outcome => outcome,
     }),
@@ -725,21 +736,22 @@ const TWINS: &[Twin] = &[
         outcome => outcome,
     }),
     ("the clock is a millisecond ahead", |call| Call { now_ms: call.now_ms.saturating_add(1), ..call }.reserve()),
-    ("a keyed start is left out", |call| call.starting(SequenceStart::Zero, KEY)),
-    ("a keyed start has another key", |call| call.starting(call.start, [KEY[0], KEY[1] + 1])),
+    ("a keyed start is ignored", |call| call.starting(SequenceStart::Zero, KEY)),
+    ("a keyed start uses another key", |call| call.starting(call.start, [KEY[0], KEY[1] + 1])),
 ];
 
 #[test]
 fn a_machine_that_breaks_a_rule_is_caught() {
     let spaces = smallest();
     for (name, reserve) in TWINS {
-        assert!(check(&spaces, |call: Call<'_>| reserve(call)).is_err(), "{name}: not seen");
+        assert!(check(&spaces, |call: Call<'_>| reserve(call)).is_err(), "{name}: not detected");
     }
 }
 
 // ---------------------------------------------------------------------------------------------------------------- histories
 
-/// What happens in a history: IDs that are issued, words that are left, and pairs that are entered; a bit for each.
+/// The events of a history: IDs that are issued, words that are replaced, and pairs of tick and clock id that are entered; a
+/// bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Events {
     ids: u64,
@@ -759,43 +771,43 @@ impl Events {
     }
 }
 
-/// As many as the largest of these systems has clock ids.
-type StateAtomics = [u64; 4];
+/// As many cells as the largest of these systems has clock ids.
+type CellValues = [u64; 4];
 
-/// A step that a thread has decided on, and has not made yet.
+/// A step that a thread has decided on and not made yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Swap {
     read: u64,
     next: u64,
-    /// The cell to raise before, and to what; none where that is done.
+    /// The cell to raise before the swap, and its new value; `None` if that is done.
     leaves: Option<(usize, u64)>,
     events: Events,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Thread {
-    /// Nothing is begun. A thread that dies is one that begins nothing more.
+    /// No call is running. A thread that died is one that begins no more calls.
     Idle,
     Loaded {
         word: u64,
     },
-    /// Of the twin that reads the cells first.
+    /// Only in the twin that reads the cells first.
     Read {
-        cells: StateAtomics,
+        cells: CellValues,
     },
     Judged(Swap),
-    /// Of the twin that raises the cell after the swap.
+    /// Only in the twin that raises the cell after the swap.
     Late {
         cell: usize,
         free_from: u64,
     },
 }
 
-/// The word, the cells, and where each thread is.
+/// The word, the cells, and the progress of each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Shared {
     word: u64,
-    cells: StateAtomics,
+    cells: CellValues,
     threads: [Thread; 3],
 }
 
@@ -812,7 +824,7 @@ enum Defect {
     SequenceAnewAfterAStepBack,
 }
 
-/// A small layout in which threads make calls without end: any reading of the clock, lead, window and want in each.
+/// A small layout in which threads make calls without end, each with any clock reading, lead, window and want.
 struct System {
     space: Space,
     start: SequenceStart,
@@ -820,7 +832,7 @@ struct System {
     defect: Defect,
 }
 
-/// What all histories of a system come to.
+/// A summary of all histories of a system.
 #[derive(Debug)]
 struct Histories {
     states: usize,
@@ -841,8 +853,8 @@ impl System {
         has(&self.space.layout, FieldKind::Clock)
     }
 
-    /// Everything that a thread may decide on when it has read a word and cells.
-    fn judge(&self, machines: &[Machine], word: u64, cells: StateAtomics) -> Vec<Swap> {
+    /// Every step that a thread may decide on after it has read a word and cells.
+    fn judge(&self, machines: &[Machine], word: u64, cells: CellValues) -> Vec<Swap> {
         let model = self.model();
         let cells = if self.defect == Defect::CellsNotRead { [0; 4] } else { cells };
         let cells = &cells[..self.space.clocks()];
@@ -853,7 +865,7 @@ impl System {
             for (&now_ms, &want) in
                 self.space.nows_ms.iter().flat_map(|now_ms| self.space.wants.iter().map(move |want| (now_ms, want)))
             {
-                // A generator that forgets: the sequence of the tick that the clock shows starts anew.
+                // The defect of a generator that forgets: the sequence restarts in the tick that the clock shows.
                 let back = word != USED_UP && machine.lead_ms(word, now_ms) > 0;
                 let read = if self.defect == Defect::SequenceAnewAfterAStepBack && back { 0 } else { word };
                 let Outcome::Issued { word: next, block, leaves, .. } = machine.reserve(read, window, cells, now_ms, want, true)
@@ -866,7 +878,7 @@ impl System {
                 let current = model.last(word).ok().flatten().map(|last| last.tick * model.clocks + last.clock);
                 let mut events = Events { words: 1 << word, ..Events::default() };
                 for id in ids {
-                    assert!(events.ids & (1 << id) == 0, "{id} is twice in a block");
+                    assert!(events.ids & (1 << id) == 0, "{id} occurs twice in a block");
                     events.ids |= 1 << id;
                     events.pairs |= if Some(pair(id)) == current { 0 } else { 1 << pair(id) };
                 }
@@ -888,13 +900,13 @@ impl System {
         if self.clocked() { id / model.units[1] % model.clocks } else { 0 }
     }
 
-    /// What one thread may do next: the state after it, and what happened.
-    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, StateAtomics) -> Vec<Swap>) -> Vec<(Shared, Events)> {
+    /// All next steps of one thread: the state after each, and its events.
+    fn steps(&self, state: &Shared, at: usize, judged: &mut impl FnMut(u64, CellValues) -> Vec<Swap>) -> Vec<(Shared, Events)> {
         let nothing = Events::default();
         let turn = |thread: Thread| {
             let mut next = *state;
             next.threads[at] = thread;
-            // Threads that change places are the same state.
+            // States that differ only in the order of the threads are the same.
             next.threads[..self.threads].sort_unstable();
             next
         };
@@ -928,16 +940,16 @@ impl System {
                 return vec![(raised, nothing)];
             }
         }
-        // A swap that is lost, a refusal, and a thread that dies.
+        // A swap that fails, a refusal, and a thread that dies.
         steps.push((turn(Thread::Idle), nothing));
         steps
     }
 
-    /// Goes through all histories, and says what is wrong with one, if anything is.
+    /// Explores all histories; an error describes one that is wrong.
     fn explore(&self) -> Result<Histories, String> {
         let machines: Vec<Machine> =
             self.space.leads_ms.iter().map(|lead_ms| machine(&self.space.layout, *lead_ms, self.start, KEY)).collect();
-        let mut memory: HashMap<(u64, StateAtomics), Vec<Swap>> = HashMap::new();
+        let mut memory: HashMap<(u64, CellValues), Vec<Swap>> = HashMap::new();
         let mut judged = |word, cells| memory.entry((word, cells)).or_insert_with(|| self.judge(&machines, word, cells)).clone();
         let first = Shared { word: 0, cells: [0; 4], threads: [Thread::Idle; 3] };
         let (mut states, mut places) = (vec![first], HashMap::from([(first, 0_usize)]));
@@ -957,7 +969,7 @@ impl System {
             at += 1;
         }
         let nothing = Events::default();
-        // What can happen from a state on; what can have happened before it; and what must have.
+        // The events that can follow a state, that can have preceded it, and that must have preceded it.
         let (mut after, mut before) = (vec![nothing; states.len()], vec![nothing; states.len()]);
         let mut surely = vec![Events::ALL; states.len()];
         surely[0] = nothing;
@@ -989,12 +1001,12 @@ impl System {
         Ok(Histories { states: states.len(), steps: steps.len(), issued: after[0].ids })
     }
 
-    /// No cell is too small, and none is a guess.
+    /// Checks that no cell is too small, and that each was raised because its clock id was used.
     fn check_cells(&self, model: &Model, state: &Shared, before: &Events, surely: &Events) -> Result<(), String> {
         if !self.clocked() {
             return Ok(());
         }
-        // Of a word that says that all is used up, the pair is the last there is.
+        // If the word says that the time is used up, the current pair is the last one.
         let last = model.last(state.word).unwrap_or(Some(Position { tick: model.ticks - 1, clock: model.clocks - 1, at: 0 }));
         for id in (0..64).filter(|id| before.ids & (1 << id) != 0) {
             let (tick, clock) = (id / model.units[0] % model.ticks, self.clock(model, id));
@@ -1016,18 +1028,18 @@ impl System {
     }
 }
 
-/// Every reading, lead and window of a layout, and blocks of one to three.
+/// Every clock reading, lead and window of a layout, and blocks of one to three IDs.
 fn any_call(fields: &[Field]) -> Space {
-    Space { wants: vec![1, 2, 3], ..whole(1, 1, fields) }
+    Space { wants: vec![1, 2, 3], ..complete_space(1, 1, fields) }
 }
 
-/// Goes through all histories of a system, and prints how much that was.
+/// Explores all histories of a system, and prints how many there were.
 #[expect(clippy::print_stdout, reason = "CI shows how much was searched")]
-fn holds(name: &str, space: &Space, start: SequenceStart, threads: usize) {
+fn assert_unique_in_every_history(name: &str, space: &Space, start: SequenceStart, threads: usize) {
     let system = System::new(space.clone(), start, threads, Defect::None);
     let Histories { states, steps, issued } = system.explore().unwrap();
     println!("{states:>13} states, {steps} steps: {name}, threads: {threads}, {}", start.name());
-    // Each ID that there is comes in some history, but those below the random start of a tick.
+    // Every ID occurs in some history, except those below the random start of a tick.
     assert!(start == SequenceStart::Random || issued == u64::MAX >> (63 - space.layout.max_id()), "{issued:b}");
 }
 
@@ -1035,32 +1047,37 @@ fn holds(name: &str, space: &Space, start: SequenceStart, threads: usize) {
 fn no_history_of_a_small_system_issues_an_id_twice() {
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
     for start in SequenceStart::ALL {
-        holds("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 1);
-        holds("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 1);
-        holds("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 2);
+        assert_unique_in_every_history("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 1);
+        assert_unique_in_every_history("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 1);
+        assert_unique_in_every_history("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 2);
     }
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a build with optimisation: npm test -- exhaustive")]
+#[cfg_attr(debug_assertions, ignore = "needs a build with optimisation: npm test -- exhaustive")]
 fn no_history_of_a_larger_system_issues_an_id_twice() {
     let [time, clock, sequence] = [Field::time, Field::clock, Field::sequence];
     for start in SequenceStart::ALL {
-        holds("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 2);
-        holds("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 2);
-        holds("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 3);
+        assert_unique_in_every_history("time 2, sequence 3", &any_call(&[time(2), sequence(3)]), start, 2);
+        assert_unique_in_every_history("time 2, clock 1, sequence 1", &any_call(&[time(2), clock(1), sequence(1)]), start, 2);
+        assert_unique_in_every_history("time 1, clock 1, sequence 1", &any_call(&[time(1), clock(1), sequence(1)]), start, 3);
         let open = |fields: &[Field]| Space { windows: vec![Window::OPEN], ..any_call(fields) };
-        holds("time 2, clock 1, sequence 3, no window", &open(&[time(2), clock(1), sequence(3)]), start, 1);
-        holds("time 2, clock 2, sequence 1", &any_call(&[time(2), clock(2), sequence(1)]), start, 1);
+        assert_unique_in_every_history(
+            "time 2, clock 1, sequence 3, no window",
+            &open(&[time(2), clock(1), sequence(3)]),
+            start,
+            1,
+        );
+        assert_unique_in_every_history("time 2, clock 2, sequence 1", &any_call(&[time(2), clock(2), sequence(1)]), start, 1);
     }
     let long = Space { windows: vec![Window::OPEN], ..any_call(&[time(3), sequence(3)]) };
-    holds("time 3, sequence 3, no window", &long, SequenceStart::Random, 2);
+    assert_unique_in_every_history("time 3, sequence 3, no window", &long, SequenceStart::Random, 2);
     let single = Space { wants: vec![1], ..any_call(&[time(2), clock(2), sequence(1)]) };
-    holds("time 2, clock 2, sequence 1, one ID a call", &single, SequenceStart::Zero, 2);
+    assert_unique_in_every_history("time 2, clock 2, sequence 1, one ID a call", &single, SequenceStart::Zero, 2);
 }
 
 #[test]
-fn a_system_with_a_defect_has_a_history_that_is_caught() {
+fn exploring_a_system_with_a_defect_finds_it() {
     let fields = [Field::time(1), Field::clock(1), Field::sequence(1)];
     let repeats = " again";
     for (defect, threads, says) in [

@@ -1,4 +1,4 @@
-//! States that somebody else keeps: what the generator asks of a keeper, and the calls of the handle table for them.
+//! States with a [`Keeper`]: what the generator asks of it, and the calls of the handle table for such states.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 #![allow(clippy::float_cmp, reason = "small whole numbers that one side put there and the other reads")]
 
@@ -13,7 +13,7 @@ use frazil::{
 
 const T: u64 = 1_720_000_000_000;
 
-/// A state in memory, and what was asked of its keeper.
+/// A keeper with a state in memory, which records the calls of `extend`.
 #[derive(Debug)]
 struct Memory {
     word: AtomicU64,
@@ -23,9 +23,9 @@ struct Memory {
     clocks: Vec<AtomicU64>,
     start: SequenceStart,
     asked: Mutex<Vec<(u64, u64)>>,
-    /// How far beyond what is asked for it extends.
+    /// By how much it extends beyond the time that is asked for.
     more_ms: u64,
-    /// How far the clock is ahead of what it believes.
+    /// By how much the clock is ahead of the time that it trusts.
     ahead_ms: u64,
     failed: AtomicBool,
 }
@@ -89,7 +89,7 @@ fn generator(memory: &Arc<Memory>, max_lead_ms: u64) -> Generator {
 }
 
 #[test]
-fn a_window_that_is_over_is_extended_by_the_call_that_finds_it() {
+fn a_call_that_finds_the_window_over_extends_it() {
     let memory = Arc::new(Memory { more_ms: 4, ..Memory::new(T) });
     let ids = generator(&memory, 0);
     let clock = ManualClock::new(T);
@@ -104,7 +104,7 @@ fn a_window_that_is_over_is_extended_by_the_call_that_finds_it() {
     ids.next(&clock).unwrap();
     assert_eq!(memory.asked(), [(T + 6, T + 5)]);
     assert_eq!((ids.stats().extensions, ids.stats().issued), (2, 7));
-    // Before the window it is the clock's fault.
+    // A time before the window is an error of the clock.
     let error = ids.reserve(T - 10, 1, true).unwrap_err();
     assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 15));
     assert_eq!(memory.asked(), []);
@@ -119,13 +119,17 @@ fn a_block_ends_with_the_window_and_the_lead_stays_inside_it() {
     let Ok(Reservation::Issued { block, .. }) = ids.reserve(T, 1 << 20, false) else { unreachable!() };
     assert_eq!(block.len(), 3 * 4096);
     let error = ids.reserve(T, 1, false).unwrap_err();
-    assert_eq!((error.code(), error.retry_after_ms()), (Code::LeaseExpired, 1), "nobody extended it, and no call asks for ever");
+    assert_eq!(
+        (error.code(), error.retry_after_ms()),
+        (Code::LeaseExpired, 1),
+        "the window was not extended, and a call must not ask forever"
+    );
     assert_eq!(memory.asked(), vec![(T + 4, T); 8]);
     assert_eq!((ids.stats().extensions, ids.stats().stalls), (8, 1));
 }
 
 #[test]
-fn the_time_that_the_keeper_believes_is_the_time_of_the_ids() {
+fn ids_have_the_time_that_the_keeper_trusts() {
     let memory = Arc::new(Memory { more_ms: 1, ahead_ms: 3_600_000, ..Memory::new(T) });
     let ids = generator(&memory, 0);
     let Ok(Reservation::Issued { block, wall_tick_ms }) = ids.reserve(T + 3_600_005, 1, false) else { unreachable!() };
@@ -134,17 +138,17 @@ fn the_time_that_the_keeper_believes_is_the_time_of_the_ids() {
 }
 
 #[test]
-fn a_fault_of_the_keeper_is_the_answer_and_shows_in_health() {
+fn a_fault_of_the_keeper_refuses_calls_and_shows_in_health() {
     let memory = Arc::new(Memory::new(T));
     let ids = generator(&memory, 0);
-    assert_eq!(ids.health(T).refusal, None, "a call would extend it");
+    assert_eq!(ids.health(T).refusal, None, "a call would extend the window");
     memory.failed.store(true, Relaxed);
     assert_eq!(ids.reserve(T, 1, false).unwrap_err().code(), Code::StateFileFailed);
     assert_eq!(ids.health(T).refusal.unwrap().code(), Code::StateFileFailed);
     assert_eq!(ids.keeper().unwrap().explain().as_deref(), Some("größer als der Platz"));
 }
 
-/// A keeper with nothing but memory.
+/// A keeper that implements only the required methods.
 #[derive(Debug)]
 struct Silent(Memory);
 
@@ -159,7 +163,7 @@ impl Keeper for Silent {
 }
 
 #[test]
-fn a_keeper_need_say_nothing() {
+fn a_keeper_may_leave_the_optional_methods_out() {
     let ids = Generator::kept(&Layout::named("default").unwrap(), Node::Id(7), None, Arc::new(Silent(Memory::new(T)))).unwrap();
     assert_eq!(ids.reserve(T, 1, false).unwrap_err().retry_after_ms(), 7);
     let keeper = ids.keeper().unwrap();
@@ -169,7 +173,7 @@ fn a_keeper_need_say_nothing() {
 
 // docs/safety.md: 13
 #[test]
-fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
+fn a_closed_state_refuses_every_generator_until_it_is_begun_anew() {
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let (ids, other) = (generator(&memory, 0), generator(&memory, 10));
     ids.reserve(T, 3, false).unwrap();
@@ -179,7 +183,7 @@ fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
         assert_eq!(ids.reserve(T + 5, 1, true).unwrap_err().code(), Code::Closed);
         assert_eq!(ids.health(T + 5).refusal.unwrap().code(), Code::Closed);
     }
-    // At the end of the time field a state that is used up looks the same, and is.
+    // A state whose time field is used up has the same word; it refuses calls too.
     let end_ms = ids.health(T).end_ms;
     assert_eq!(ids.reserve(end_ms, 1, true).unwrap_err().code(), Code::TimeExhausted);
     assert_eq!(other.reserve(end_ms - 10, 1, true).unwrap_err().code(), Code::TimeExhausted);
@@ -191,7 +195,7 @@ fn a_state_that_was_closed_is_closed_for_all_until_it_is_begun_anew() {
 
 // docs/safety.md: 13
 #[test]
-fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
+fn closing_returns_the_end_of_the_last_tick_that_any_clock_id_was_used_for() {
     let layout = Layout::named("multi-clock").unwrap();
     let machine = Machine::new(&layout, Node::Id(7), 0).unwrap();
     let memory = Memory { clocks: (0..16).map(|_| AtomicU64::new(0)).collect(), ..Memory::new(0) };
@@ -203,15 +207,15 @@ fn closing_tells_the_end_of_the_largest_tick_that_any_clock_id_was_used_for() {
         assert!(matches!(ids.reserve(now_ms, 1, true), Ok(Reservation::Issued { .. })));
     }
     assert_eq!(ids.stats().switches, 1);
-    assert_eq!(memory.atomics().close(&machine), Some(T + 91), "clock id 0 was left at T + 90");
+    assert_eq!(memory.atomics().close(&machine), Some(T + 91), "clock id 0 was last used at T + 90");
     memory.atomics().begin_anew(Window { from_ms: T + 91, until_ms: u64::MAX });
-    assert!(memory.clocks.iter().all(|cell| cell.load(Relaxed) == 0), "nothing was used from there on");
+    assert!(memory.clocks.iter().all(|cell| cell.load(Relaxed) == 0), "every clock id is free after that time");
 }
 
-/// What a forked child meets whose parent has chosen another start since: the positions mean other IDs now.
+/// For example a forked child whose parent has chosen another start since then: the same positions are other IDs now.
 // docs/safety.md: 14
 #[test]
-fn a_state_that_was_begun_anew_with_another_start_is_closed_for_the_callers_of_the_old_one() {
+fn a_state_begun_anew_with_another_sequence_start_refuses_generators_of_the_old_start() {
     let key = || [AtomicU64::new(1), AtomicU64::new(2)];
     let memory = Arc::new(Memory { more_ms: 1000, key: key(), ..Memory::new(T) });
     let ids = generator(&memory, 0);
@@ -232,7 +236,7 @@ fn a_state_that_was_begun_anew_with_another_start_is_closed_for_the_callers_of_t
 }
 
 #[test]
-fn the_key_is_the_keepers() {
+fn the_key_of_the_keeper_is_used() {
     let memory = Arc::new(Memory {
         start: SequenceStart::Random,
         key: [AtomicU64::new(1), AtomicU64::new(2)],
@@ -250,7 +254,7 @@ fn the_key_is_the_keepers() {
 }
 
 #[test]
-fn a_fingerprint_tells_layouts_apart_and_not_their_names_or_nodes() {
+fn a_fingerprint_depends_on_the_layout_but_not_on_its_name_or_the_node_id() {
     let print = |spec: LayoutSpec| Machine::new(&Layout::new(spec).unwrap(), Node::Id(1), 5).unwrap().fingerprint();
     let plain = || LayoutSpec {
         epoch_ms: 5,
@@ -299,7 +303,7 @@ fn a_window_bounds_the_first_tick_and_the_last() {
     assert_eq!(machine.reserve(0, none, &[], epoch_ms, 1, true), Outcome::Expired { until_ms: epoch_ms + 10 });
 }
 
-/// A page that asks for a generator of the layout `default`, with these texts.
+/// A page that requests a generator with the layout `default` and these texts.
 fn asking(dir: Option<&str>, scope: Option<&str>, file_system: Option<&str>) -> Box<Page> {
     let mut page = Box::new(Page::new());
     let layout = Layout::named("default").unwrap().spec();
@@ -335,7 +339,7 @@ fn text(page: &Page) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What the handle table asks for when the page asks it.
+/// The request that the handle table makes of a page, or its refusal.
 fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, Subject)> {
     let mut found = None;
     let refuse = |request| {
@@ -349,7 +353,7 @@ fn requested(page: &mut Page) -> std::result::Result<LocalRequest, (u32, Rule, S
 }
 
 #[test]
-fn the_handle_table_reads_what_is_asked_for() {
+fn the_handle_table_reads_a_request_from_the_page() {
     let request = requested(&mut asking(Some("/tmp/ü/x"), None, Some("fuse"))).unwrap();
     assert_eq!((request.dir.as_deref(), request.scope.as_deref()), (Some("/tmp/ü/x"), None));
     assert_eq!((request.file_system.as_deref(), request.start_wait_ms), (Some("fuse"), None));
@@ -373,7 +377,7 @@ fn the_handle_table_reads_what_is_asked_for() {
     assert_eq!((request.machine.node(), request.machine.max_lead_ms(), request.node_missing), (9, 5, false));
     assert_eq!((request.start_wait_ms, request.sequence_start), (Some(0), SequenceStart::Wrap));
 
-    // A layout without a node field has none, but one can say so.
+    // A layout without a node field has no node id, but "none" may be given.
     let mut page = asking(None, None, None);
     page.numbers[slot::FIELD_COUNT] = 2.0;
     let sequence = KINDS.iter().position(|row| row.1 == FieldKind::Sequence).unwrap();
@@ -388,7 +392,7 @@ fn the_handle_table_reads_what_is_asked_for() {
 }
 
 #[test]
-fn the_handle_table_refuses_what_is_wrong_before_anything_is_attached() {
+fn the_handle_table_refuses_a_wrong_request_before_a_file_is_attached() {
     let refused = |change: &dyn Fn(&mut Page)| {
         let mut page = asking(Some("/tmp"), None, None);
         change(&mut page);
@@ -413,7 +417,7 @@ fn the_handle_table_refuses_what_is_wrong_before_anything_is_attached() {
 }
 
 #[test]
-fn the_handle_table_holds_a_kept_generator_alone_and_says_what_its_keeper_does() {
+fn the_handle_table_owns_a_kept_generator_and_reports_the_faults_of_its_keeper() {
     let mut handles = Handles::new();
     let memory = Arc::new(Memory { more_ms: 10, ..Memory::new(T) });
     let mut page = asking(Some("/tmp"), None, None);
@@ -446,17 +450,17 @@ fn the_handle_table_holds_a_kept_generator_alone_and_says_what_its_keeper_does()
     assert_eq!((status, text(&page).as_str()), (Code::StateFileFailed as u32, "größer als der Platz"));
     assert_eq!(handles.health(&mut page, opened[1], now_ms), Code::StateFileFailed as u32);
     assert_eq!(text(&page), "größer als der Platz");
-    // Another refusal has no text.
+    // Other refusals have no text.
     assert_eq!(handles.reserve(&mut page, opened[0], f64::NAN, 1, false), Code::InvalidClock as u32);
     assert_eq!(page.numbers[slot::TEXT_BYTES], 0.0);
 
     handles.release(opened[0]);
     assert_eq!(handles.file(&mut page, opened[0]), Code::Closed as u32);
-    assert_eq!(Arc::strong_count(&memory), 2, "the handle table let go of one");
+    assert_eq!(Arc::strong_count(&memory), 2, "the handle table must have released one");
 }
 
 #[test]
-fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
+fn the_text_of_a_refusal_to_attach_is_cut_at_the_end_of_the_page() {
     let mut handles = Handles::new();
     let error = Error::with_subject(Code::StateFileCorrupt, Subject::Dir);
     let mut page = asking(None, None, None);
@@ -466,11 +470,11 @@ fn a_refusal_to_attach_comes_with_its_text_as_far_as_there_is_room() {
     let long = format!("x{}", "ü".repeat(20_000));
     let status = handles.local(&mut page, |_| Err((error, long.clone())));
     assert_eq!(status, Code::StateFileCorrupt as u32);
-    assert_eq!(text(&page), long[..32_767], "whole characters");
+    assert_eq!(text(&page), long[..32_767], "a character must not be cut in two");
 }
 
 #[test]
-fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
+fn a_static_generator_and_a_kept_one_with_one_node_id_refuse_each_other_in_a_process() {
     let layout = Layout::named("default").unwrap();
     let attach = |_| Ok(LocalState { keeper: Arc::new(Memory::new(T)), wait_ms: 0 });
     let conflict = |page: &Page| {
@@ -479,7 +483,7 @@ fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
         assert_eq!(Rule::ALL[rule], Rule::OneKind);
     };
 
-    // The tests of this file are one process: these node ids are of this test alone.
+    // All tests of this file run in one process, so only this test may use these node ids.
     let of_node = |node: f64, scope| {
         let mut page = asking(None, scope, None);
         (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, node);
@@ -493,7 +497,7 @@ fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
         assert_eq!(handles.local(&mut page, attach), Code::StateConflict as u32);
         conflict(&page);
     }
-    // IDs of another scope, or node id, are not meant to meet.
+    // IDs of another scope or node id need not differ.
     assert_eq!(handles.local(&mut of_node(40.0, Some("shop")), attach), 0);
     assert_eq!(handles.local(&mut of_node(41.0, None), attach), 0);
     let error = static_of(41).unwrap_err();
@@ -502,7 +506,7 @@ fn a_static_generator_and_a_kept_one_do_not_meet_in_one_process() {
 }
 
 #[test]
-fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
+fn a_node_id_is_held_during_attaching_and_released_if_that_fails() {
     let layout = Layout::named("default").unwrap();
     let machine = Machine::new(&layout, Node::Id(50), 10).unwrap();
     let open = || Registry::new().open(&layout, GeneratorOptions::new(Node::Id(50)));
@@ -511,7 +515,7 @@ fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
     drop(first);
     assert_eq!(open().unwrap_err().rule(), Rule::OneKind, "the second is still attaching");
     drop(second);
-    // A handle table whose request is refused gives it back too, and holds it in between.
+    // A handle table holds it during the request, and releases it if the request is refused.
     let mut page = asking(None, None, None);
     (page.numbers[slot::HAS_NODE], page.numbers[slot::NODE]) = (1.0, 50.0);
     let status = Handles::new().local(&mut page, |_| {
@@ -521,7 +525,7 @@ fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
     assert_eq!(status, Code::StateFileCorrupt as u32);
     open().unwrap();
     assert_eq!(Claim::kept(&machine, None).unwrap_err().rule(), Rule::OneKind);
-    // Any registry of the process: what it made once was minted from.
+    // This holds for any registry of the process: a generator that it created may have minted.
     open().unwrap();
 
     let other = Machine::new(&layout, Node::Id(51), 10).unwrap();
@@ -529,5 +533,5 @@ fn what_is_being_attached_is_held_and_given_back_where_that_fails() {
     confirmed.confirm();
     drop(dropped);
     let error = Registry::new().open(&layout, GeneratorOptions::new(Node::Id(51))).unwrap_err();
-    assert_eq!(error.rule(), Rule::OneKind, "confirmed for good");
+    assert_eq!(error.rule(), Rule::OneKind, "a confirmed node id stays taken");
 }

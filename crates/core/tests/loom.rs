@@ -1,17 +1,17 @@
-//! Every interleaving of a few calls on one state, and every value that an atomic may show them: loom explores both.
+//! Explores with loom every interleaving of a few calls on one state, and every value that their atomic loads may return.
 //!
-//! A [`Model`] is a layout of a few bits and what each thread asks of it. The clock is a number in each call, so nothing
-//! waits for time. It is explored on the generator that is shipped; on a copy of its loop ([`Copied`]), which must come to
-//! the very same set of outcomes; and on that copy with a [`Defect`], where loom must find an ID twice: an exploration that
-//! finds nothing wrong with a broken copy says nothing about the other two. A [`Life`] is the same for a state file: calls, and
-//! closing and beginning anew, on a state that a [`Keeper`] has.
+//! A [`Model`] is a layout of a few bits and the calls of each thread. Each call has its clock reading as a number, so nothing
+//! waits for time. A model is explored on the real generator; on a copy of its loop ([`Copied`]), which must give the same set
+//! of outcomes; and on that copy with a [`Defect`], where loom must find a repeated ID: if it found nothing wrong with a broken
+//! copy, the other explorations would prove nothing. A [`FileModel`] is the same for a state file: calls, closing and beginning
+//! anew on a state that a [`Keeper`] has.
 //!
-//! * **Seen**: every order of the steps of two or three threads in which at most [`PREEMPTIONS`] times a thread is stopped
-//!   that could have gone on, and every older value (of the last seven) that a load may return under its ordering.
-//! * **Not seen**: a compare-and-swap that fails for no reason, which Miri does; one that fails on an older value, which is
-//!   no more than an older load; and loads of values that are stored later (*load buffering*), which takes a store that
-//!   depends on no load before it. The loop has none. Beginning anew has, but after the swap that closed the state, which has
-//!   acquired whatever was swapped before: a call that read the new window swaps a later word, or its swap fails.
+//! * **Covered**: every order of the steps of two or three threads with at most [`PREEMPTIONS`] preemptions (a thread that
+//!   could run is stopped), and every older value (of the last seven) that a load may return under its ordering.
+//! * **Not covered**: a compare-and-swap that fails spuriously, which Miri covers; one that fails on an older value, which is
+//!   the same as an older load; and loads of values that are stored later (*load buffering*), which need a store that depends
+//!   on no load before it. The loop has no such store. Beginning anew has one, but after the swap that closed the state, which
+//!   has acquired everything that was swapped before: a call that read the new window swaps a later word, or its swap fails.
 //!
 //! `npm test -- loom` runs it; it needs `--cfg frazil_loom`.
 #![cfg(frazil_loom)]
@@ -31,27 +31,27 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// How often in one execution a thread may be stopped that could have gone on. Once is enough for each of the defects.
+/// The largest number of preemptions in one execution. One suffices to find each defect.
 const PREEMPTIONS: usize = 4;
 
-/// Explores a model to its end.
+/// Explores all executions of a model.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(PREEMPTIONS);
     builder.check(model);
 }
 
-/// What one call asks for.
+/// The arguments of one call.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     now_ms: u64,
     want: usize,
     confirmed: bool,
-    /// Whether the thread ends between raising the cell and swapping the word. Only the copy of the loop can do that.
+    /// Whether the thread dies between raising the cell and swapping the word. Only the copy of the loop can simulate that.
     dies: bool,
 }
 
-/// One ID, at a time that was read twice.
+/// A call for one ID, at a clock reading that was confirmed by a second one.
 const fn at(now_ms: u64) -> Call {
     Call { now_ms, want: 1, confirmed: true, dies: false }
 }
@@ -60,8 +60,8 @@ const fn block(now_ms: u64, want: usize) -> Call {
     Call { want, ..at(now_ms) }
 }
 
-/// One ID, at a time that was read once.
-const fn glance(now_ms: u64) -> Call {
+/// A call for one ID, at a clock reading that was not confirmed.
+const fn unconfirmed_at(now_ms: u64) -> Call {
     Call { confirmed: false, ..at(now_ms) }
 }
 
@@ -69,7 +69,7 @@ const fn dies_at(now_ms: u64) -> Call {
     Call { dies: true, ..at(now_ms) }
 }
 
-/// What came of it.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Answer {
     Ids(Vec<u64>),
@@ -79,27 +79,27 @@ enum Answer {
     Died,
 }
 
-/// What came of a model in one execution: how often the clock was followed back, what was issued before the threads
-/// started, and the answers to each thread.
+/// The outcome of a model in one execution: how often the clock was followed back, the answers before the threads started, and
+/// the answers to each thread.
 type Run = (u64, Vec<Answer>, Vec<Vec<Answer>>);
 
 fn ids(answers: &[Answer]) -> impl Iterator<Item = u64> + '_ {
     answers.iter().flat_map(|answer| if let Answer::Ids(ids) = answer { ids.as_slice() } else { &[] }).copied()
 }
 
-/// All that was issued, in increasing order.
+/// All IDs that were issued, in increasing order.
 fn issued((_, before, threads): &Run) -> Vec<u64> {
     let mut all: Vec<u64> = ids(before).chain(threads.iter().flat_map(|answers| ids(answers))).collect();
     all.sort_unstable();
     all
 }
 
-/// How often a code refused.
+/// How many calls were refused with a code.
 fn refused((_, _, threads): &Run, code: &str) -> usize {
     threads.iter().flatten().filter(|answer| matches!(answer, Answer::Refused(name) if *name == code)).count()
 }
 
-/// Something that mints and can be shared: a clone has the same state.
+/// A generator that can be shared: a clone uses the same state.
 trait Mints: Clone + Send + 'static {
     fn mint(&self, call: Call) -> Answer;
     /// How often this clone followed the clock back.
@@ -108,7 +108,7 @@ trait Mints: Clone + Send + 'static {
 
 impl Mints for Generator {
     fn mint(&self, Call { now_ms, want, confirmed, dies }: Call) -> Answer {
-        assert!(!dies, "nothing in the library stops half-way");
+        assert!(!dies, "the real generator cannot die in mid-call");
         match self.reserve(now_ms, want, confirmed) {
             Ok(Reservation::Issued { block, .. }) => {
                 let mut ids = vec![0; block.len()];
@@ -125,14 +125,15 @@ impl Mints for Generator {
     }
 }
 
-/// Time of 3 bits with ticks of a millisecond from 0 on, a node id of 1 bit, which is 1, and what the model says.
+/// A layout with a time of 3 bits in milliseconds since 0, a node field of 1 bit, the fields of this struct, and the calls. The
+/// node id is 1.
 #[derive(Clone, Copy, Debug)]
 struct Model {
     clock_bits: u32,
     sequence_bits: u32,
     max_lead_ms: u64,
     start: SequenceStart,
-    /// What is asked before the threads start.
+    /// The calls before the threads start.
     before: &'static [Call],
     threads: &'static [&'static [Call]],
 }
@@ -161,7 +162,7 @@ impl Model {
         self.layout().compose(Parts { timestamp_ms: tick, node: Some(1), clock, sequence }).unwrap()
     }
 
-    /// Explores the model with what `make` makes, holds every execution to the promises, and returns all that came of it.
+    /// Explores the model with the generators of `make`, checks the promises in every execution, and returns all outcomes.
     fn explore<M: Mints>(self, make: impl Fn(&Self) -> M + Send + Sync + 'static) -> BTreeSet<Run> {
         let runs = StdArc::new(StdMutex::new(BTreeSet::new()));
         let collected = StdArc::clone(&runs);
@@ -203,11 +204,12 @@ impl Model {
         (switches, before, threads)
     }
 
-    /// No ID twice; and in order for each caller, unless the clock was followed back or the sequence goes round.
+    /// Asserts that no ID is repeated, and that IDs increase for each thread, unless the clock was followed back or the
+    /// sequence wraps.
     fn assert_promises(&self, run: &Run) {
         let all = issued(run);
         let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
-        assert!(twice.is_none(), "{TWICE} {twice:?} in {run:?}");
+        assert!(twice.is_none(), "{REPEATED} {twice:?} in {run:?}");
         let (switches, before, threads) = run;
         if *switches == 0 && self.start != SequenceStart::Wrap {
             for answers in threads {
@@ -217,8 +219,8 @@ impl Model {
     }
 }
 
-/// How the panic starts that a defect must lead to.
-const TWICE: &str = "an ID was issued twice:";
+/// The beginning of the panic message that a defect must cause.
+const REPEATED: &str = "an ID was issued twice:";
 
 const KEY: Key = Key::new(1, 2);
 
@@ -227,14 +229,14 @@ const PLAIN: Model =
 const CLOCKS: Model = Model { clock_bits: 1, ..PLAIN };
 
 const SINGLES: Model = Model { sequence_bits: 3, threads: &[&[at(1), at(1)], &[at(1), at(1)], &[at(1)]], ..PLAIN };
-const ROUND: Model =
+const WRAPPING: Model =
     Model { sequence_bits: 2, start: SequenceStart::Wrap, threads: &[&[at(1), at(1)], &[at(1), at(1), at(2)]], ..PLAIN };
 const TICKS: Model = Model { sequence_bits: 2, threads: &[&[at(1), at(2)], &[at(1), at(2), at(3)]], ..PLAIN };
 const BLOCKS: Model = Model { max_lead_ms: 2, threads: &[&[block(1, 3)], &[at(1), at(1)], &[block(1, 2)]], ..PLAIN };
 const BORROWING: Model = Model { max_lead_ms: 1, threads: &[&[at(1), at(1)], &[at(1), at(1)], &[at(1)]], ..PLAIN };
-const STALE_READING: Model = Model { before: &[at(1)], threads: &[&[at(3), at(3)], &[glance(2), at(3)]], ..PLAIN };
+const STALE_READING: Model = Model { before: &[at(1)], threads: &[&[at(3), at(3)], &[unconfirmed_at(2), at(3)]], ..PLAIN };
 const FULL: Model = Model { threads: &[&[at(1), at(1)], &[at(1), at(1)], &[at(1)]], ..CLOCKS };
-const BLOCKS_OF_CLOCKS: Model = Model { max_lead_ms: 1, threads: &[&[block(1, 2), at(1)], &[at(1), block(1, 2)]], ..CLOCKS };
+const BLOCKS_WITH_CLOCKS: Model = Model { max_lead_ms: 1, threads: &[&[block(1, 2), at(1)], &[at(1), block(1, 2)]], ..CLOCKS };
 const STEP_BACK: Model = Model { before: &[at(5)], threads: &[&[at(2)], &[at(5), at(6)]], ..CLOCKS };
 const STEP_SEEN_TWICE: Model = Model { before: &[at(5)], threads: &[&[at(2)], &[at(2)], &[at(5)]], ..CLOCKS };
 const BEFORE_THE_STEP: Model = Model { clock_bits: 2, before: &[at(5)], threads: &[&[at(2), at(2)], &[at(5), at(2)]], ..CLOCKS };
@@ -242,58 +244,58 @@ const BACK_AND_FORTH: Model =
     Model { clock_bits: 2, before: &[at(4)], threads: &[&[at(2), at(5), at(2)], &[at(2), at(5), at(2)]], ..CLOCKS };
 const KILLED: Model = Model { before: &[at(5)], threads: &[&[at(2), at(6)], &[dies_at(2)], &[at(5)]], ..CLOCKS };
 
-/// What is wrong with a copy of the loop.
+/// A defect of the copy of the loop, or of the copy of a state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Defect {
-    /// Another thread can see the clock id left before it can see when it was used.
+    /// Another thread can see that a clock id was left before it can see when that clock id was last used.
     RaisedAfterTheSwap,
     RaisedTooLittle,
     NotRaised,
     RelaxedSwap,
     RelaxedLoad,
-    /// The word that a lost swap returns is loaded without `Acquire`.
+    /// The word that a failed swap returns is loaded without `Acquire`.
     RelaxedReload,
     StoredInsteadOfSwapped,
-    /// A state file: what was judged by a window is issued, even where the state was begun anew before the swap.
-    NotLookedAtAgain,
-    /// The swap does not show the window that came with the word it swaps.
-    NotAcquiredBySwap,
+    /// State file: a block is issued even if the state was begun anew between the reading of the window and the swap.
+    WindowNotRechecked,
+    /// The swap does not acquire the window that was stored before the word that it replaces.
+    SwapWithoutAcquire,
     /// The end of the window is raised before the ceiling on the disk.
     RaisedBeforeTheDisk,
-    /// Closing and beginning anew may come between the two halves of an extension.
+    /// Closing and beginning anew can happen between the two stores of an extension.
     ExtendedUnlocked,
-    /// Closed by lowering the end of the window, and not by taking the word away.
+    /// Closing lowers the end of the window instead of replacing the word.
     LoweredInsteadOfClosed,
-    /// Closing does not see the clock ids that were left.
+    /// Closing does not see the cells of the clock ids that were left.
     RelaxedClose,
-    /// The state begins anew with the word, and has the window later.
-    WordFirst,
-    /// The state begins anew with a word that does not show the window that comes with it.
-    RelaxedWord,
+    /// Beginning anew stores the word before the window.
+    WordBeforeWindow,
+    /// Beginning anew stores the word without releasing the window.
+    RelaxedWordStore,
 }
 
-/// The loop of `Generator::reserve`, on loom's atomics and the public, pure `Machine`.
+/// A copy of the loop of `Generator::reserve`, with loom's atomics and the public, pure `Machine`.
 struct Copied {
     machine: Machine,
     state: StdArc<State>,
-    /// Whether the state is a file.
+    /// Whether the state is a state file.
     kept: bool,
     switches: Cell<u64>,
     defect: Option<Defect>,
 }
 
-/// A state, and what a state file has besides.
+/// A state, and the additional parts of a state file.
 #[derive(Debug)]
 struct State {
     word: AtomicU64,
-    /// Where the window begins: all sequences of these models start at 0, whose number is 0.
+    /// The beginning of the window. It also encodes the sequence start, which is `Zero` in these models and adds 0.
     origin: AtomicU64,
     until_ms: AtomicU64,
     key: [AtomicU64; 2],
     clocks: Vec<AtomicU64>,
-    /// What the disk holds: from where a start after a power loss begins.
+    /// The ceiling on disk, at which a start after a power loss begins.
     ceiling_ms: AtomicU64,
-    /// Held by whoever extends, closes or begins anew.
+    /// Held while a thread extends, closes or begins anew.
     lock: Mutex<()>,
     defect: Option<Defect>,
 }
@@ -321,15 +323,15 @@ impl State {
         Window { from_ms: self.origin.load(Ordering::Relaxed), until_ms: self.until_ms.load(Ordering::Acquire) }
     }
 
-    /// The ceiling as a power loss would leave it: a disk shows nothing older than the newest, as a load might.
+    /// The ceiling as a power loss would leave it: the newest value, whereas a load could return an older one.
     fn ceiling(&self) -> u64 {
         self.ceiling_ms.fetch_max(0, Ordering::Relaxed)
     }
 
-    /// Takes the word away, and then lowers the ceiling to the end of what was used.
+    /// Replaces the word by the closed one, and then lowers the ceiling to the end of the last tick used.
     fn close(&self, machine: &Machine) {
-        let _alone = self.lock.lock().unwrap();
-        // A defect has the word in another way, and leaves the rest of closing to a copy.
+        let _guard = self.lock.lock().unwrap();
+        // A defect gets the word in another way, and does the rest of closing on a copy of the word.
         let word = if self.has(Defect::LoweredInsteadOfClosed) {
             self.until_ms.store(0, Ordering::SeqCst);
             Some(self.word.load(Ordering::SeqCst))
@@ -345,18 +347,18 @@ impl State {
         self.ceiling_ms.swap(used_ms.unwrap().max(self.origin.load(Ordering::Relaxed)), Ordering::Relaxed);
     }
 
-    /// Begins anew where the ceiling is, which is raised first.
+    /// Begins anew at the ceiling, after raising the ceiling to the end of the new window.
     fn begin(&self, until_ms: u64) {
-        let _alone = self.lock.lock().unwrap();
+        let _guard = self.lock.lock().unwrap();
         let from_ms = self.ceiling();
         let window = Window { from_ms, until_ms: until_ms.max(from_ms) };
         self.ceiling_ms.swap(window.until_ms, Ordering::Relaxed);
-        // A defect stores the word itself, and leaves the rest to cells with another.
+        // A defect stores the word itself, and does the rest on atomics with another word.
         let others = StateAtomics { word: &AtomicU64::new(u64::MAX), ..self.atomics() };
-        if self.has(Defect::WordFirst) {
+        if self.has(Defect::WordBeforeWindow) {
             self.word.store(0, Ordering::Release);
             others.begin_anew(window);
-        } else if self.has(Defect::RelaxedWord) {
+        } else if self.has(Defect::RelaxedWordStore) {
             others.begin_anew(window);
             self.word.store(0, Ordering::Relaxed);
         } else {
@@ -372,7 +374,7 @@ impl Keeper for State {
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {
-        let _alone = (!self.has(Defect::ExtendedUnlocked)).then(|| self.lock.lock().unwrap());
+        let _guard = (!self.has(Defect::ExtendedUnlocked)).then(|| self.lock.lock().unwrap());
         let mut raised = [&self.ceiling_ms, &self.until_ms];
         if self.has(Defect::RaisedBeforeTheDisk) {
             raised.reverse();
@@ -422,7 +424,7 @@ impl Copied {
         let reload = if self.has(Defect::RelaxedReload) { Ordering::Relaxed } else { Ordering::Acquire };
         let swap = match self.defect {
             Some(Defect::RelaxedSwap) => Ordering::Relaxed,
-            _ if self.kept && !self.has(Defect::NotAcquiredBySwap) => Ordering::AcqRel,
+            _ if self.kept && !self.has(Defect::SwapWithoutAcquire) => Ordering::AcqRel,
             _ => Ordering::Release,
         };
         if self.has(Defect::StoredInsteadOfSwapped) {
@@ -454,7 +456,7 @@ impl Mints for Copied {
                     if self.has(Defect::RaisedAfterTheSwap) {
                         self.raise(leaves);
                     }
-                    if self.kept && !self.has(Defect::NotLookedAtAgain) {
+                    if self.kept && !self.has(Defect::WindowNotRechecked) {
                         let now = self.state.window();
                         if now.from_ms != window.from_ms || now.until_ms < window.until_ms {
                             word = self.state.word.load(load);
@@ -472,7 +474,7 @@ impl Mints for Copied {
                     now_ms = self.state.extend(until_ms, now_ms).unwrap();
                     word = self.state.word.load(load);
                 }
-                // No model of a state file comes to the end of time.
+                // No model of a state file reaches the end of the time field, so this word means closed.
                 Outcome::Refused(_) if self.kept && word == u64::MAX => return Answer::Refused("CLOSED"),
                 Outcome::Refused(error) => return Answer::Refused(error.code().name()),
             }
@@ -484,10 +486,11 @@ impl Mints for Copied {
     }
 }
 
-/// What came of a model: the same on the generator and on the copy of its loop, or the defects below would say nothing.
+/// All outcomes of a model. They must be the same on the generator and on the copy of its loop, or the defects below prove
+/// nothing.
 fn runs_of(model: Model) -> BTreeSet<Run> {
     let runs = model.explore(Model::generator);
-    assert!(runs == model.explore(|model| Copied::new(model, None)), "the copy is none: {model:?}");
+    assert!(runs == model.explore(|model| Copied::new(model, None)), "the copy differs from the generator: {model:?}");
     runs
 }
 
@@ -501,16 +504,19 @@ fn single_ids_are_issued_in_every_order_of_the_callers() {
 }
 
 #[test]
-fn a_sequence_that_goes_round_is_shared_like_any_other() {
-    let whole: Vec<u64> = (0..4).map(|number| ROUND.id(1, 0, number)).chain([ROUND.id(2, 0, 0)]).collect();
-    assert!(runs_of(ROUND).iter().any(|run| issued(run)[..4] == whole[..4]));
+fn a_wrapping_sequence_is_shared_without_a_repeat() {
+    let whole: Vec<u64> = (0..4).map(|number| WRAPPING.id(1, 0, number)).chain([WRAPPING.id(2, 0, 0)]).collect();
+    assert!(runs_of(WRAPPING).iter().any(|run| issued(run)[..4] == whole[..4]));
 }
 
 #[test]
-fn the_tick_changes_while_others_mint() {
+fn the_tick_may_change_while_other_threads_mint() {
     let runs = runs_of(TICKS);
     assert!(runs.iter().any(|run| issued(run).len() == 5));
-    assert!(runs.iter().any(|run| refused(run, "CLOCK_BACKWARD") == 2), "both readings of the first thread are late");
+    assert!(
+        runs.iter().any(|run| refused(run, "CLOCK_BACKWARD") == 2),
+        "both readings of the first thread can be behind the state"
+    );
 }
 
 #[test]
@@ -520,7 +526,7 @@ fn blocks_and_single_ids_leave_no_gap() {
 }
 
 #[test]
-fn borrowing_ends_with_the_lead_whoever_borrows() {
+fn threads_together_borrow_no_further_than_the_lead() {
     let all: Vec<u64> = (1..=2).flat_map(|tick| [BORROWING.id(tick, 0, 0), BORROWING.id(tick, 0, 1)]).collect();
     for run in runs_of(BORROWING) {
         assert_eq!((issued(&run), refused(&run, "SEQUENCE_EXHAUSTED")), (all.clone(), 1), "{run:?}");
@@ -528,7 +534,7 @@ fn borrowing_ends_with_the_lead_whoever_borrows() {
 }
 
 #[test]
-fn a_stale_reading_is_looked_at_again_before_it_counts_as_a_step_back() {
+fn a_stale_clock_reading_is_rechecked_before_it_counts_as_a_step_back() {
     let runs = runs_of(STALE_READING);
     let first = |(_, _, threads): &Run| threads[1][0].clone();
     assert!(runs.iter().any(|run| first(run) == Answer::Recheck));
@@ -536,7 +542,7 @@ fn a_stale_reading_is_looked_at_again_before_it_counts_as_a_step_back() {
 }
 
 #[test]
-fn a_full_sequence_flows_into_the_next_clock_id_once() {
+fn a_full_sequence_continues_in_the_next_clock_id_once() {
     let all: Vec<u64> = (0..=1).flat_map(|clock| [FULL.id(1, clock, 0), FULL.id(1, clock, 1)]).collect();
     for run in runs_of(FULL) {
         assert_eq!((issued(&run), refused(&run, "SEQUENCE_EXHAUSTED")), (all.clone(), 1), "{run:?}");
@@ -545,12 +551,12 @@ fn a_full_sequence_flows_into_the_next_clock_id_once() {
 
 #[test]
 fn blocks_and_single_ids_share_clock_ids_and_borrowed_ticks() {
-    assert!(runs_of(BLOCKS_OF_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_OF_CLOCKS.id(2, 0, 1))));
+    assert!(runs_of(BLOCKS_WITH_CLOCKS).iter().any(|run| issued(run).contains(&BLOCKS_WITH_CLOCKS.id(2, 0, 1))));
 }
 
 // docs/safety.md: 7
 #[test]
-fn the_clock_is_followed_back_while_others_mint() {
+fn the_clock_is_followed_back_while_other_threads_mint() {
     let [before, after] = [STEP_BACK.id(5, 0, 0), STEP_BACK.id(2, 1, 0)];
     let runs = runs_of(STEP_BACK);
     assert!(runs.iter().all(|run| run.0 == 1 && issued(run).contains(&before) && issued(run).contains(&after)));
@@ -563,24 +569,24 @@ fn two_threads_that_see_the_same_step_back_follow_it_once() {
 }
 
 #[test]
-fn a_thread_with_a_reading_from_before_the_step_may_come_at_any_time() {
+fn a_call_with_a_reading_from_before_the_step_may_come_at_any_time() {
     let switches: BTreeSet<u64> = runs_of(BEFORE_THE_STEP).iter().map(|run| run.0).collect();
     assert_eq!(switches, BTreeSet::from([1, 2]));
 }
 
 #[test]
-fn the_clock_goes_back_and_forth_and_back_again() {
+fn the_clock_may_go_back_and_forth_and_back_again() {
     assert!(runs_of(BACK_AND_FORTH).iter().any(|run| run.0 == 3));
 }
 
 #[test]
-fn a_thread_that_dies_in_the_middle_of_a_switch_harms_nobody() {
+fn a_thread_that_dies_during_a_switch_does_not_affect_others() {
     let runs = KILLED.explore(|model| Copied::new(model, None));
     assert!(runs.iter().any(|(_, _, threads)| threads[1] == [Answer::Died]));
-    assert!(runs.iter().all(|(_, _, threads)| matches!(threads[0][1], Answer::Ids(_))), "it holds nobody up");
+    assert!(runs.iter().all(|(_, _, threads)| matches!(threads[0][1], Answer::Ids(_))), "the other thread must not be blocked");
 }
 
-/// The panic that exploring ends in.
+/// The message of the panic in which an exploration ends.
 fn panic_of(exploring: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(exploring)).unwrap_err();
     payload.downcast_ref::<String>().cloned().unwrap_or_default()
@@ -599,12 +605,16 @@ fn every_defect_repeats_an_id() {
         (Defect::StoredInsteadOfSwapped, STEP_SEEN_TWICE),
     ] {
         let panic = panic_of(|| drop(model.explore(move |model| Copied::new(model, Some(defect)))));
-        assert!(panic.starts_with(TWICE), "{defect:?}: {panic}");
+        assert!(panic.starts_with(REPEATED), "{defect:?}: {panic}");
     }
 }
 
-/// What a host does with the handles: two IDs at tick 1, and the key where it is asked for one.
-fn two_by_handles(registry: &Mutex<Registry>, start: SequenceStart, [high, low]: [u32; 2]) -> (Handles, Box<Page>, [u64; 2]) {
+/// Mints two IDs at tick 1 through a page, as a host does, and offers the key if it is asked for one.
+fn mint_two_through_a_page(
+    registry: &Mutex<Registry>,
+    start: SequenceStart,
+    [high, low]: [u32; 2],
+) -> (Handles, Box<Page>, [u64; 2]) {
     let (mut handles, mut page) = (Handles::new(), Box::new(Page::new()));
     let fields = [("time", 3), ("node", 1), ("sequence", 4)];
     for (at, (name, bits)) in fields.into_iter().enumerate() {
@@ -635,7 +645,7 @@ fn two_by_handles(registry: &Mutex<Registry>, start: SequenceStart, [high, low]:
 }
 
 /// The IDs of a key: four of tick 1, and one of each later tick.
-fn under(start: SequenceStart, key: Key) -> BTreeSet<u64> {
+fn ids_under(start: SequenceStart, key: Key) -> BTreeSet<u64> {
     let machine = Machine::new(&Model { sequence_bits: 4, ..PLAIN }.layout(), Node::Id(1), 0).unwrap().starting(start, key);
     let (mut word, mut ids) = (0, BTreeSet::new());
     for now_ms in [1, 1, 1, 1, 2, 3, 4, 5, 6, 7] {
@@ -649,7 +659,7 @@ fn under(start: SequenceStart, key: Key) -> BTreeSet<u64> {
 }
 
 #[test]
-fn threads_that_open_one_state_and_offer_a_key_each_mint_under_one_key() {
+fn threads_that_open_one_state_and_each_offer_a_key_use_one_key() {
     for start in [SequenceStart::Random, SequenceStart::Wrap] {
         let keys = StdArc::new(StdMutex::new(BTreeSet::new()));
         let used = StdArc::clone(&keys);
@@ -657,8 +667,8 @@ fn threads_that_open_one_state_and_offer_a_key_each_mint_under_one_key() {
             let registry = Arc::new(Mutex::new(Registry::new()));
             let hosts = [[1, 2], [3, 4]].map(|key| {
                 let registry = Arc::clone(&registry);
-                // In words. A page does not fit the stack of loom's threads, and it is made there before it is boxed.
-                thread::Builder::new().stack_size(1 << 16).spawn(move || two_by_handles(&registry, start, key)).unwrap()
+                // The stack size is in words. A page is created on the stack before it is boxed, and loom's default is too small.
+                thread::Builder::new().stack_size(1 << 16).spawn(move || mint_two_through_a_page(&registry, start, key)).unwrap()
             });
             let hosts = hosts.map(|host| host.join().unwrap());
             let mut ids: Vec<u64> = hosts.iter().flat_map(|(_, _, ids)| *ids).collect();
@@ -669,25 +679,26 @@ fn threads_that_open_one_state_and_offer_a_key_each_mint_under_one_key() {
                 }
             }
             let all: BTreeSet<u64> = ids.iter().copied().collect();
-            assert_eq!(all.len(), ids.len(), "{TWICE} {ids:?}");
-            let key = [(1, 2), (1, 4), (3, 2), (3, 4)].into_iter().find(|(high, low)| under(start, Key::new(*high, *low)) == all);
+            assert_eq!(all.len(), ids.len(), "{REPEATED} {ids:?}");
+            let key =
+                [(1, 2), (1, 4), (3, 2), (3, 4)].into_iter().find(|(high, low)| ids_under(start, Key::new(*high, *low)) == all);
             used.lock().unwrap().insert(key.unwrap());
         });
-        // Halves of both keys too: each half is whosever came first with it.
+        // Mixed keys are possible too: each half is that of the thread that offered it first.
         assert!(keys.lock().unwrap().is_superset(&BTreeSet::from([(1, 2), (3, 4)])), "{keys:?}");
     }
 }
 
-/// The offer of `State::offer`, and one that overwrites what another thread has offered and may have used.
+/// How a thread offers a key: swapped in as the library does, or stored over a key that another thread offered and may have used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Offer {
     Swapped,
     Stored,
 }
 
-/// Two threads that each offer a key and mint two IDs of one tick under the key that they find.
+/// Two threads each offer a key and mint two IDs of one tick with the key that they then read.
 fn offer_keys(offer: Offer) {
-    fn two(state: &[AtomicU64; 3], own: [u64; 2], offer: Offer) -> [u64; 2] {
+    fn mint_two(state: &[AtomicU64; 3], own: [u64; 2], offer: Offer) -> [u64; 2] {
         let [word, key @ ..] = state;
         for (cell, half) in key.iter().zip(own) {
             match offer {
@@ -696,7 +707,7 @@ fn offer_keys(offer: Offer) {
             }
         }
         let [high, low] = [0, 1].map(|half: usize| key[half].load(Ordering::Relaxed));
-        let machine = Machine::new(&ROUND.layout(), Node::Id(1), 0).unwrap();
+        let machine = Machine::new(&WRAPPING.layout(), Node::Id(1), 0).unwrap();
         let machine = machine.starting(SequenceStart::Wrap, Key::new(high, low));
         let mut read = word.load(Ordering::Relaxed);
         loop {
@@ -717,10 +728,10 @@ fn offer_keys(offer: Offer) {
         let state = Arc::new([(); 3].map(|()| AtomicU64::new(0)));
         let other = thread::spawn({
             let state = Arc::clone(&state);
-            move || two(&state, [1, 2], offer)
+            move || mint_two(&state, [1, 2], offer)
         });
-        let ids = [two(&state, [3, 4], offer), other.join().unwrap()].concat();
-        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 4, "{TWICE} {ids:?}");
+        let ids = [mint_two(&state, [3, 4], offer), other.join().unwrap()].concat();
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 4, "{REPEATED} {ids:?}");
     });
 }
 
@@ -728,42 +739,42 @@ fn offer_keys(offer: Offer) {
 fn a_key_that_overwrites_another_repeats_an_id() {
     offer_keys(Offer::Swapped);
     let panic = panic_of(|| offer_keys(Offer::Stored));
-    assert!(panic.contains(TWICE), "{panic}");
+    assert!(panic.contains(REPEATED), "{panic}");
 }
 
-/// A clock that a model sets.
-struct Wall(AtomicU64);
+/// A clock that threads share and set.
+struct SharedClock(AtomicU64);
 
-impl Clock for Wall {
+impl Clock for SharedClock {
     fn now_ms(&self) -> frazil::Result<u64> {
         Ok(self.0.load(Ordering::Relaxed))
     }
 }
 
-/// Two threads that mint by one generator from one clock, which the first of them sets between its calls.
-fn by_the_wall(model: Model, from_ms: u64, to_ms: u64, check: impl Fn(&Generator) + Send + Sync + 'static) {
+/// Two threads mint with one generator and one clock, which the first thread sets between its calls.
+fn on_one_clock(model: Model, from_ms: u64, to_ms: u64, check: impl Fn(&Generator) + Send + Sync + 'static) {
     explore(move || {
-        let shared = Arc::new((model.generator(), Wall(AtomicU64::new(from_ms))));
+        let shared = Arc::new((model.generator(), SharedClock(AtomicU64::new(from_ms))));
         let other = thread::spawn({
             let shared = Arc::clone(&shared);
             move || shared.0.next(&shared.1).ok()
         });
-        let (ids, wall) = &*shared;
-        let before = ids.next(wall).ok();
-        wall.0.store(to_ms, Ordering::Relaxed);
-        let after = ids.next(wall).ok();
+        let (ids, clock) = &*shared;
+        let before = ids.next(clock).ok();
+        clock.0.store(to_ms, Ordering::Relaxed);
+        let after = ids.next(clock).ok();
         let minted: Vec<u64> = [before, after].into_iter().chain([other.join().unwrap()]).flatten().collect();
-        assert_eq!(minted.iter().collect::<HashSet<_>>().len(), minted.len(), "{TWICE} {minted:?}");
+        assert_eq!(minted.iter().collect::<HashSet<_>>().len(), minted.len(), "{REPEATED} {minted:?}");
         assert_eq!(ids.stats().issued, minted.len() as u64);
         check(ids);
     });
 }
 
 #[test]
-fn a_clock_that_is_set_back_between_calls_of_next_repeats_nothing() {
+fn a_clock_that_is_set_back_between_calls_of_next_causes_no_repeat() {
     let switched = StdArc::new(StdMutex::new(BTreeSet::new()));
     let seen = StdArc::clone(&switched);
-    by_the_wall(CLOCKS, 5, 2, move |ids| {
+    on_one_clock(CLOCKS, 5, 2, move |ids| {
         seen.lock().unwrap().insert(ids.stats().switches);
     });
     assert!(switched.lock().unwrap().contains(&1), "{switched:?}");
@@ -771,11 +782,11 @@ fn a_clock_that_is_set_back_between_calls_of_next_repeats_nothing() {
 
 #[test]
 fn a_clock_that_goes_forward_is_never_counted_as_a_step_back() {
-    by_the_wall(PLAIN, 1, 2, |ids| assert_eq!(ids.stats().steps_back, 0));
+    on_one_clock(PLAIN, 1, 2, |ids| assert_eq!(ids.stats().steps_back, 0));
 }
 
 #[test]
-fn health_and_stats_may_be_read_at_any_time_and_change_nothing() {
+fn health_and_stats_can_be_read_at_any_time_and_change_no_state() {
     let model = CLOCKS;
     let leads = StdArc::new(StdMutex::new(BTreeSet::new()));
     let seen = StdArc::clone(&leads);
@@ -801,67 +812,74 @@ fn health_and_stats_may_be_read_at_any_time_and_change_nothing() {
     assert_eq!(*leads.lock().unwrap(), BTreeSet::from([(3, None), (0, None), (0, full)]));
 }
 
-/// What is done with a state file.
+/// An action on a state file.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Mint(Call),
     Close,
-    /// Begins the state anew, with a window from the ceiling to there.
+    /// Begins the state anew, with a window from the ceiling to this time.
     Begin(u64),
 }
-use Deed::{Begin, Close, Mint};
+use Action::{Begin, Close, Mint};
 
-/// A state file, as `Snowflake.local()` has it, and what is done with it: before the threads start, by each of them, and once
-/// they have ended.
+/// A state file, as `Snowflake.local()` has it, and the actions on it: before the threads start, by each thread, and after they
+/// have ended.
 #[derive(Clone, Copy, Debug)]
-struct Life {
+struct FileModel {
     rules: Model,
     /// The end of the first window, which begins at 0.
     until_ms: u64,
-    before: &'static [Deed],
-    threads: &'static [&'static [Deed]],
-    after: &'static [Deed],
+    before: &'static [Action],
+    threads: &'static [&'static [Action]],
+    after: &'static [Action],
 }
 
-/// What came of a life: the answers before the threads started, to each of them, and after they ended.
-type Lived = Vec<Vec<Answer>>;
+/// The outcome of a file model in one execution: the answers before the threads started, to each thread, and after they ended.
+type FileRun = Vec<Vec<Answer>>;
 
-/// How the panic starts where an ID could come again after a power loss.
-const ABOVE: &str = "an ID lies above the ceiling:";
+/// The beginning of the panic message if an ID could be repeated after a power loss.
+const ABOVE_CEILING: &str = "an ID lies above the ceiling:";
 
-impl Life {
-    /// Explores the life with what `make` makes of its state, holds every execution to the promises, and returns all that came
-    /// of it.
+impl FileModel {
+    /// Explores the model with the generators that `make` creates on its state, checks the promises in every execution, and
+    /// returns all outcomes.
     fn explore<M: Mints>(
         self,
         defect: Option<Defect>,
         make: impl Fn(&Model, StdArc<State>) -> M + Send + Sync + 'static,
-    ) -> BTreeSet<Lived> {
+    ) -> BTreeSet<FileRun> {
         let outcomes = StdArc::new(StdMutex::new(BTreeSet::new()));
         let collected = StdArc::clone(&outcomes);
         explore(move || {
             let window = Window { from_ms: 0, until_ms: self.until_ms };
             let state = StdArc::new(State::new(&self.rules, window, defect));
-            let (lived, above) = self.live(&make(&self.rules, StdArc::clone(&state)), &state);
-            let mut all: Vec<u64> = lived.iter().flat_map(|answers| ids(answers)).collect();
+            let (run, above) = self.play(&make(&self.rules, StdArc::clone(&state)), &state);
+            let mut all: Vec<u64> = run.iter().flat_map(|answers| ids(answers)).collect();
             all.sort_unstable();
             let twice = all.windows(2).find(|pair| pair[0] == pair[1]);
-            assert!(twice.is_none(), "{TWICE} {twice:?} in {lived:?}");
-            assert!(above.is_empty(), "{ABOVE} {above:?} in {lived:?}");
-            collected.lock().unwrap().insert(lived);
+            assert!(twice.is_none(), "{REPEATED} {twice:?} in {run:?}");
+            assert!(above.is_empty(), "{ABOVE_CEILING} {above:?} in {run:?}");
+            collected.lock().unwrap().insert(run);
         });
         StdArc::into_inner(outcomes).unwrap().into_inner().unwrap()
     }
 
-    /// What came of it, and each ID that lay above the ceiling after a deed of a thread that knew of it, with that ceiling.
-    fn live(&self, first: &impl Mints, state: &StdArc<State>) -> (Lived, Vec<(u64, u64)>) {
-        fn live(life: &Life, own: &impl Mints, state: &State, deeds: &[Deed], known: &[u64]) -> (Vec<Answer>, Vec<(u64, u64)>) {
-            let Model { clock_bits, sequence_bits, .. } = life.rules;
+    /// One execution: its outcome, and each ID that lay above the ceiling after an action of a thread that knew the ID, with that
+    /// ceiling.
+    fn play(&self, first: &impl Mints, state: &StdArc<State>) -> (FileRun, Vec<(u64, u64)>) {
+        fn play(
+            model: &FileModel,
+            own: &impl Mints,
+            state: &State,
+            actions: &[Action],
+            known: &[u64],
+        ) -> (Vec<Answer>, Vec<(u64, u64)>) {
+            let Model { clock_bits, sequence_bits, .. } = model.rules;
             let (mut answers, mut above) = (Vec::new(), Vec::new());
-            for deed in deeds {
-                match *deed {
+            for action in actions {
+                match *action {
                     Mint(call) => answers.push(own.mint(call)),
-                    Close => state.close(&life.rules.machine()),
+                    Close => state.close(&model.rules.machine()),
                     Begin(until_ms) => state.begin(until_ms),
                 }
                 let ceiling_ms = state.ceiling();
@@ -870,22 +888,22 @@ impl Life {
             }
             (answers, above)
         }
-        let mut lived = vec![live(self, first, state, self.before, &[])];
-        let known: Vec<u64> = ids(&lived[0].0).collect();
+        let mut stages = vec![play(self, first, state, self.before, &[])];
+        let known: Vec<u64> = ids(&stages[0].0).collect();
         let (own, others) = self.threads.split_first().unwrap();
         let others: Vec<_> = others
             .iter()
-            .map(|deeds| {
-                let (life, clone, state, known) = (*self, first.clone(), StdArc::clone(state), known.clone());
-                thread::spawn(move || live(&life, &clone, &state, deeds, &known))
+            .map(|actions| {
+                let (model, clone, state, known) = (*self, first.clone(), StdArc::clone(state), known.clone());
+                thread::spawn(move || play(&model, &clone, &state, actions, &known))
             })
             .collect();
-        lived.push(live(self, first, state, own, &known));
-        lived.extend(others.into_iter().map(|other| other.join().unwrap()));
-        let known: Vec<u64> = lived.iter().flat_map(|(answers, _)| ids(answers)).collect();
-        lived.push(live(self, first, state, self.after, &known));
-        let (lived, above): (_, Vec<_>) = lived.into_iter().unzip();
-        (lived, above.concat())
+        stages.push(play(self, first, state, own, &known));
+        stages.extend(others.into_iter().map(|other| other.join().unwrap()));
+        let known: Vec<u64> = stages.iter().flat_map(|(answers, _)| ids(answers)).collect();
+        stages.push(play(self, first, state, self.after, &known));
+        let (run, above): (_, Vec<_>) = stages.into_iter().unzip();
+        (run, above.concat())
     }
 
     /// The ID of a tick, clock id and number, as an answer.
@@ -894,111 +912,125 @@ impl Life {
     }
 }
 
-const FILE: Life = Life { rules: PLAIN, until_ms: 8, before: &[], threads: &[], after: &[] };
-const FILE_OF_CLOCKS: Life = Life { rules: CLOCKS, before: &[Mint(at(5))], ..FILE };
+const FILE: FileModel = FileModel { rules: PLAIN, until_ms: 8, before: &[], threads: &[], after: &[] };
+const FILE_WITH_CLOCKS: FileModel = FileModel { rules: CLOCKS, before: &[Mint(at(5))], ..FILE };
 
-const EXTENDED: Life = Life { until_ms: 0, threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1))]], ..FILE };
-const EXTENDED_BLOCKS: Life = Life {
+const EXTENDED: FileModel = FileModel { until_ms: 0, threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1))]], ..FILE };
+const EXTENDED_BLOCKS: FileModel = FileModel {
     rules: Model { max_lead_ms: 2, ..PLAIN },
     until_ms: 0,
     threads: &[&[Mint(block(1, 3))], &[Mint(at(2)), Mint(at(2))]],
     ..FILE
 };
-const CLOSED: Life =
-    Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Close]], after: &[Begin(8), Mint(at(2)), Mint(at(2)), Mint(at(3))], ..FILE };
-const CLOSED_TO_BOTH: Life =
-    Life { threads: &[&[Mint(at(1))], &[Mint(at(1))], &[Close]], after: &[Begin(8), Mint(at(1)), Mint(at(2))], ..FILE };
-const CLOSED_CLOCKS: Life = Life {
+const CLOSED: FileModel = FileModel {
+    threads: &[&[Mint(at(1)), Mint(at(2))], &[Close]],
+    after: &[Begin(8), Mint(at(2)), Mint(at(2)), Mint(at(3))],
+    ..FILE
+};
+const CLOSED_FOR_TWO_THREADS: FileModel =
+    FileModel { threads: &[&[Mint(at(1))], &[Mint(at(1))], &[Close]], after: &[Begin(8), Mint(at(1)), Mint(at(2))], ..FILE };
+const CLOSED_CLOCKS: FileModel = FileModel {
     threads: &[&[Mint(at(2)), Mint(at(6))], &[Close]],
     after: &[Begin(8), Mint(at(5)), Mint(at(6)), Mint(at(7))],
-    ..FILE_OF_CLOCKS
+    ..FILE_WITH_CLOCKS
 };
-const STRAGGLER: Life = Life { threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1)), Close, Begin(8), Mint(at(2))]], ..FILE };
-const STRAGGLER_BACK: Life = Life { threads: &[&[Mint(at(2))], &[Close, Begin(8), Mint(at(6))]], ..FILE_OF_CLOCKS };
-const STRAGGLER_AHEAD: Life = Life { threads: &[&[Mint(at(6))], &[Close, Begin(4), Mint(at(1))]], ..FILE };
-const STRAGGLER_EXTENDS: Life = Life { until_ms: 0, ..STRAGGLER_AHEAD };
+const STRAGGLER: FileModel =
+    FileModel { threads: &[&[Mint(at(1)), Mint(at(2))], &[Mint(at(1)), Close, Begin(8), Mint(at(2))]], ..FILE };
+const STRAGGLER_BACK: FileModel = FileModel { threads: &[&[Mint(at(2))], &[Close, Begin(8), Mint(at(6))]], ..FILE_WITH_CLOCKS };
+const STRAGGLER_AHEAD: FileModel = FileModel { threads: &[&[Mint(at(6))], &[Close, Begin(4), Mint(at(1))]], ..FILE };
+const STRAGGLER_EXTENDS: FileModel = FileModel { until_ms: 0, ..STRAGGLER_AHEAD };
 
-/// What came of a life: the same on the generator and on the copy of its loop.
-fn lives_of(life: Life) -> BTreeSet<Lived> {
-    let lives =
-        life.explore(None, |rules, state| Generator::kept(&rules.layout(), Node::Id(1), Some(rules.max_lead_ms), state).unwrap());
-    assert!(lives == life.explore(None, |rules, state| Copied::on(rules, state, true)), "the copy is none: {life:?}");
-    lives
+/// All outcomes of a file model. They must be the same on the generator and on the copy of its loop.
+fn file_runs_of(model: FileModel) -> BTreeSet<FileRun> {
+    let runs = model
+        .explore(None, |rules, state| Generator::kept(&rules.layout(), Node::Id(1), Some(rules.max_lead_ms), state).unwrap());
+    assert!(
+        runs == model.explore(None, |rules, state| Copied::on(rules, state, true)),
+        "the copy differs from the generator: {model:?}"
+    );
+    runs
 }
 
-/// All that a call was answered with, by the stage of the life that it belongs to.
-fn answers(lives: &BTreeSet<Lived>, stage: usize, call: usize) -> BTreeSet<Answer> {
-    lives.iter().map(|life| life[stage][call].clone()).collect()
+/// All answers to a call of a stage: the calls before the threads started, those of each thread, and those after they ended.
+fn answers(runs: &BTreeSet<FileRun>, stage: usize, call: usize) -> BTreeSet<Answer> {
+    runs.iter().map(|run| run[stage][call].clone()).collect()
 }
 
-const BACKWARD: Answer = Answer::Refused("CLOCK_BACKWARD");
-const SHUT: Answer = Answer::Refused("CLOSED");
+const BACKWARD_ANSWER: Answer = Answer::Refused("CLOCK_BACKWARD");
+const CLOSED_ANSWER: Answer = Answer::Refused("CLOSED");
 
 // docs/safety.md: 10
 #[test]
-fn what_is_issued_while_the_window_is_extended_lies_below_the_ceiling() {
-    let lives = lives_of(EXTENDED);
-    assert_eq!(answers(&lives, 1, 1), BTreeSet::from([EXTENDED.id(2, 0, 0)]));
-    assert_eq!(answers(&lives, 2, 0), BTreeSet::from([EXTENDED.id(1, 0, 0), EXTENDED.id(1, 0, 1), BACKWARD]));
+fn ids_issued_while_the_window_is_extended_lie_below_the_ceiling() {
+    let runs = file_runs_of(EXTENDED);
+    assert_eq!(answers(&runs, 1, 1), BTreeSet::from([EXTENDED.id(2, 0, 0)]));
+    assert_eq!(answers(&runs, 2, 0), BTreeSet::from([EXTENDED.id(1, 0, 0), EXTENDED.id(1, 0, 1), BACKWARD_ANSWER]));
 
-    let lengths: BTreeSet<usize> = lives_of(EXTENDED_BLOCKS).iter().map(|life| ids(&life[1]).count()).collect();
-    assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block ends with the window, however far it was extended by others");
+    let lengths: BTreeSet<usize> = file_runs_of(EXTENDED_BLOCKS).iter().map(|run| ids(&run[1]).count()).collect();
+    assert_eq!(lengths, BTreeSet::from([1, 2, 3]), "a block must end with the window, however far other threads extended it");
 }
 
 // docs/safety.md: 13
 #[test]
-fn closing_takes_the_word_from_whoever_mints() {
-    let lives = lives_of(CLOSED);
-    assert_eq!(answers(&lives, 1, 0), BTreeSet::from([CLOSED.id(1, 0, 0), SHUT]));
-    assert_eq!(answers(&lives, 1, 1), BTreeSet::from([CLOSED.id(2, 0, 0), SHUT]));
-    assert_eq!(answers(&lives, 3, 0), BTreeSet::from([CLOSED.id(2, 0, 0), BACKWARD]), "the ceiling is as low as it may be");
-    assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED.id(3, 0, 0)]));
+fn closing_refuses_calls_that_are_in_progress() {
+    let runs = file_runs_of(CLOSED);
+    assert_eq!(answers(&runs, 1, 0), BTreeSet::from([CLOSED.id(1, 0, 0), CLOSED_ANSWER]));
+    assert_eq!(answers(&runs, 1, 1), BTreeSet::from([CLOSED.id(2, 0, 0), CLOSED_ANSWER]));
+    assert_eq!(
+        answers(&runs, 3, 0),
+        BTreeSet::from([CLOSED.id(2, 0, 0), BACKWARD_ANSWER]),
+        "the ceiling must be as low as possible"
+    );
+    assert_eq!(answers(&runs, 3, 2), BTreeSet::from([CLOSED.id(3, 0, 0)]));
 
-    let lives = lives_of(CLOSED_TO_BOTH);
-    assert!([1, 2].iter().all(|thread| answers(&lives, *thread, 0).contains(&SHUT)));
-    assert_eq!(answers(&lives, 4, 0), BTreeSet::from([CLOSED.id(1, 0, 0), BACKWARD]));
+    let runs = file_runs_of(CLOSED_FOR_TWO_THREADS);
+    assert!([1, 2].iter().all(|thread| answers(&runs, *thread, 0).contains(&CLOSED_ANSWER)));
+    assert_eq!(answers(&runs, 4, 0), BTreeSet::from([CLOSED.id(1, 0, 0), BACKWARD_ANSWER]));
 
-    // Not below the tick that was issued before the clock went back.
-    let lives = lives_of(CLOSED_CLOCKS);
-    assert_eq!(answers(&lives, 3, 0), BTreeSet::from([BACKWARD]));
-    assert_eq!(answers(&lives, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
+    // The ceiling must not be below the tick that was used before the clock went back.
+    let runs = file_runs_of(CLOSED_CLOCKS);
+    assert_eq!(answers(&runs, 3, 0), BTreeSet::from([BACKWARD_ANSWER]));
+    assert_eq!(answers(&runs, 3, 2), BTreeSet::from([CLOSED_CLOCKS.id(7, 0, 0)]));
 }
 
 // docs/safety.md: 14, 15
 #[test]
 fn a_straggler_may_mint_while_the_state_begins_anew() {
-    let lives = lives_of(STRAGGLER);
+    let runs = file_runs_of(STRAGGLER);
     let both = [STRAGGLER.id(1, 0, 0), STRAGGLER.id(1, 0, 1)];
-    assert_eq!(answers(&lives, 1, 0), BTreeSet::from(both).union(&BTreeSet::from([BACKWARD, SHUT])).cloned().collect());
+    assert_eq!(
+        answers(&runs, 1, 0),
+        BTreeSet::from(both).union(&BTreeSet::from([BACKWARD_ANSWER, CLOSED_ANSWER])).cloned().collect()
+    );
 
-    let lives = lives_of(STRAGGLER_BACK);
-    assert_eq!(answers(&lives, 1, 0), BTreeSet::from([STRAGGLER_BACK.id(2, 1, 0), BACKWARD, SHUT]));
+    let runs = file_runs_of(STRAGGLER_BACK);
+    assert_eq!(answers(&runs, 1, 0), BTreeSet::from([STRAGGLER_BACK.id(2, 1, 0), BACKWARD_ANSWER, CLOSED_ANSWER]));
 
-    // The first number is left out where it was judged by the window before, and the straggler asks for more time.
-    for life in [STRAGGLER_AHEAD, STRAGGLER_EXTENDS] {
-        let expected = BTreeSet::from([life.id(6, 0, 0), life.id(6, 0, 1), BACKWARD, SHUT]);
-        assert_eq!(answers(&lives_of(life), 1, 0), expected, "{life:?}");
+    // The first ID is skipped if it was reserved under the old window and the straggler extends the new one.
+    for model in [STRAGGLER_AHEAD, STRAGGLER_EXTENDS] {
+        let expected = BTreeSet::from([model.id(6, 0, 0), model.id(6, 0, 1), BACKWARD_ANSWER, CLOSED_ANSWER]);
+        assert_eq!(answers(&file_runs_of(model), 1, 0), expected, "{model:?}");
     }
 }
 
 #[test]
-fn every_defect_of_a_state_file_repeats_an_id_or_would_after_a_power_loss() {
-    for (defect, life, found) in [
-        (Defect::RaisedBeforeTheDisk, EXTENDED, ABOVE),
-        (Defect::RaisedBeforeTheDisk, EXTENDED_BLOCKS, ABOVE),
-        (Defect::ExtendedUnlocked, STRAGGLER_EXTENDS, ABOVE),
-        (Defect::LoweredInsteadOfClosed, CLOSED, TWICE),
-        (Defect::RelaxedClose, CLOSED_CLOCKS, TWICE),
-        (Defect::RelaxedSwap, CLOSED_CLOCKS, TWICE),
-        (Defect::RaisedAfterTheSwap, CLOSED_CLOCKS, TWICE),
-        (Defect::WordFirst, STRAGGLER, TWICE),
-        (Defect::RelaxedWord, STRAGGLER, TWICE),
-        (Defect::NotLookedAtAgain, STRAGGLER, TWICE),
-        (Defect::NotLookedAtAgain, STRAGGLER_AHEAD, ABOVE),
-        (Defect::NotAcquiredBySwap, STRAGGLER, TWICE),
-        (Defect::NotAcquiredBySwap, STRAGGLER_AHEAD, ABOVE),
+fn every_defect_of_a_state_file_repeats_an_id_at_once_or_after_a_power_loss() {
+    for (defect, model, found) in [
+        (Defect::RaisedBeforeTheDisk, EXTENDED, ABOVE_CEILING),
+        (Defect::RaisedBeforeTheDisk, EXTENDED_BLOCKS, ABOVE_CEILING),
+        (Defect::ExtendedUnlocked, STRAGGLER_EXTENDS, ABOVE_CEILING),
+        (Defect::LoweredInsteadOfClosed, CLOSED, REPEATED),
+        (Defect::RelaxedClose, CLOSED_CLOCKS, REPEATED),
+        (Defect::RelaxedSwap, CLOSED_CLOCKS, REPEATED),
+        (Defect::RaisedAfterTheSwap, CLOSED_CLOCKS, REPEATED),
+        (Defect::WordBeforeWindow, STRAGGLER, REPEATED),
+        (Defect::RelaxedWordStore, STRAGGLER, REPEATED),
+        (Defect::WindowNotRechecked, STRAGGLER, REPEATED),
+        (Defect::WindowNotRechecked, STRAGGLER_AHEAD, ABOVE_CEILING),
+        (Defect::SwapWithoutAcquire, STRAGGLER, REPEATED),
+        (Defect::SwapWithoutAcquire, STRAGGLER_AHEAD, ABOVE_CEILING),
     ] {
-        let panic = panic_of(|| drop(life.explore(Some(defect), |rules, state| Copied::on(rules, state, true))));
+        let panic = panic_of(|| drop(model.explore(Some(defect), |rules, state| Copied::on(rules, state, true))));
         assert!(panic.starts_with(found), "{defect:?}: {panic}");
     }
 }

@@ -1,4 +1,4 @@
-//! Minting at its edges: numbers that follow from a layout, and states that a walk of the oracle hardly meets.
+//! Edge cases of the machine: numbers that follow from a layout, and states that the random walks of the oracle rarely reach.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{
@@ -10,7 +10,7 @@ fn machine(tick_ms: u64, fields: &[Field], lead_ms: u64) -> Machine {
     Machine::new(&layout, Node::None, lead_ms).unwrap()
 }
 
-/// How many IDs there are from `now_ms` until `wait_ms` later.
+/// The number of IDs that can be issued from `now_ms` until `wait_ms` later.
 fn drain(machine: &Machine, now_ms: u64, wait_ms: u64) -> u64 {
     let (mut state, mut issued) = (0, 0);
     for now_ms in now_ms..=now_ms + wait_ms {
@@ -23,7 +23,7 @@ fn drain(machine: &Machine, now_ms: u64, wait_ms: u64) -> u64 {
 }
 
 #[test]
-fn the_most_that_a_call_can_get_is_what_the_luckiest_one_gets() {
+fn max_count_is_what_a_call_gets_at_the_best_moment() {
     for tick_ms in [1, 2, 3, 10] {
         for (lead_ms, wait_ms) in (0..=12).flat_map(|lead_ms| (0..=12).map(move |wait_ms| (lead_ms, wait_ms))) {
             let machine = machine(tick_ms, &[Field::time(20), Field::sequence(2)], lead_ms);
@@ -34,7 +34,7 @@ fn the_most_that_a_call_can_get_is_what_the_luckiest_one_gets() {
 }
 
 #[test]
-fn the_most_that_a_call_can_get_ends_where_numbers_do() {
+fn max_count_saturates() {
     let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 0);
     assert_eq!(machine.max_count((1 << 62) - 2), u64::MAX - 3);
     assert_eq!(machine.max_count((1 << 62) - 1), u64::MAX);
@@ -50,7 +50,7 @@ fn a_block_ahead_of_use_is_a_quarter_of_a_tick_and_at_most_4096() {
 }
 
 #[test]
-fn a_clock_id_that_is_freed_when_a_spent_tick_is_within_the_lead_again_is_no_way_out() {
+fn a_stall_is_not_resolved_by_a_clock_id_that_becomes_free_for_a_used_up_tick() {
     let machine = machine(1, &[Field::time(20), Field::clock(1), Field::sequence(1)], 10);
     let spent = (50 << 2) + 4; // both clock ids of tick 50
     let stalled = |retry_at_ms: u64| Outcome::Stalled { retry_at_ms: 1000 + retry_at_ms, cause: Code::ClockBackward };
@@ -62,7 +62,7 @@ fn a_clock_id_that_is_freed_when_a_spent_tick_is_within_the_lead_again_is_no_way
 }
 
 #[test]
-fn the_end_of_the_time_field_is_near_when_less_than_a_year_is_left() {
+fn health_warns_when_less_than_a_year_of_the_time_field_is_left() {
     let generator = Generator::private(&Layout::named("mastodon").unwrap(), GeneratorOptions::new(Node::None)).unwrap();
     let year_ms = 31_536_000_000; // 365 days
     let end_ms = (1 << 48) - 1;
@@ -73,7 +73,7 @@ fn the_end_of_the_time_field_is_near_when_less_than_a_year_is_left() {
 }
 
 #[test]
-fn a_call_may_have_room_for_as_many_ids_as_one_can_ask_for() {
+fn fill_accepts_an_array_of_max_count_ids() {
     let generator = Generator::private(&Layout::named("default").unwrap(), GeneratorOptions::new(Node::Id(7))).unwrap();
     let clock = ManualClock::new(1_720_000_000_000);
     assert_eq!(generator.fill(&clock, &mut []), Ok(0));

@@ -1,6 +1,7 @@
-//! Random layouts, clocks and calls against a naive model: the last position, the last tick of each clock id, and a set.
+//! Random layouts, clocks and calls compared with a naive model: the last position, the last tick of each clock id, and a set
+//! of IDs.
 //!
-//! `PROPTEST_CASES` sets how many cases each property has.
+//! `PROPTEST_CASES` sets the number of cases of each property.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
 
 use std::collections::HashSet;
@@ -29,7 +30,7 @@ fn values(layout: &Layout, id: u64) -> Vec<(FieldKind, u32, u64)> {
     values
 }
 
-/// The value that the fields of a kind have together.
+/// The combined value of the fields of a kind.
 fn of_kind(values: &[(FieldKind, u32, u64)], kind: FieldKind) -> u64 {
     values.iter().filter(|value| value.0 == kind).fold(0, |all, value| (all << value.1) | value.2)
 }
@@ -38,7 +39,7 @@ fn count(layout: &Layout, kind: FieldKind) -> u64 {
     1 << layout.fields().iter().filter(|field| field.kind == kind).map(|field| field.bits).sum::<u32>()
 }
 
-/// A tick, a clock id, and how many IDs of them are behind.
+/// A tick, a clock id, and the number of IDs with both before this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     tick: u128,
@@ -64,7 +65,7 @@ struct Model {
 impl Model {
     fn new(layout: &Layout, lead_ms: u64, start_ms: Option<u64>, start: SequenceStart) -> Self {
         let LayoutSpec { epoch_ms, tick_ms, fields, .. } = layout.spec();
-        // The first start of a tick after what a predecessor could reach, by walking there.
+        // The first tick that begins after the times that a predecessor could reach, found by walking.
         let starts = (0..).map(|tick| epoch_ms + tick * tick_ms);
         let reached_ms = start_ms.map(|start_ms| start_ms + lead_ms).filter(|reached_ms| *reached_ms >= epoch_ms);
         let from_ms = reached_ms.and_then(|reached_ms| starts.into_iter().find(|start_ms| *start_ms > reached_ms));
@@ -88,7 +89,7 @@ impl Model {
         self.epoch_ms + tick * self.tick_ms
     }
 
-    /// How far the current tick lies ahead of the clock.
+    /// By how much the current tick is ahead of the clock.
     fn lead_ms(&self, now_ms: u64) -> u64 {
         let start_ms = self.last.map_or(0, |last| self.start_ms(last.tick));
         u64::try_from(start_ms.saturating_sub(now_ms.into())).unwrap()
@@ -99,8 +100,8 @@ impl Model {
         clocks.into_iter().find(|(last, _)| last.is_none_or(|last| last < tick)).map(|(_, clock)| clock)
     }
 
-    /// The next position and whether the clock is followed back to it. Where a random start led to it, it is only known to
-    /// lie in the lowest quarter: the count is 0 then.
+    /// The next position, and whether the clock is followed back to it. If a random start determines the position, it is only
+    /// known to lie in the lowest quarter of the tick; then the count is 0.
     fn next(&self, now_ms: u64) -> Result<(Position, bool), Code> {
         let now_ms = u128::from(now_ms);
         let wall = now_ms.checked_sub(self.epoch_ms).ok_or(Code::ClockBeforeEpoch)? / self.tick_ms;
@@ -133,8 +134,8 @@ impl Model {
         next.map(|clock| (fresh(last.tick + 1, clock), false)).ok_or(Code::SequenceExhausted)
     }
 
-    /// Whether the next position is one that the clock leads to, so that a random start may lift it.
-    fn led(&self, now_ms: u64, position: Position) -> bool {
+    /// Whether the next position begins a tick because of the clock, so that a random start may raise it.
+    fn is_entered_by_clock(&self, now_ms: u64, position: Position) -> bool {
         let wall = (u128::from(now_ms) - self.epoch_ms) / self.tick_ms;
         position.tick == wall && self.last.is_none_or(|last| last.tick != wall)
     }
@@ -147,7 +148,7 @@ impl Model {
     }
 }
 
-/// Layouts whose ticks, sequences and times run out within a short walk.
+/// Layouts whose sequences and time fields are used up within a short walk.
 fn small_layout() -> impl Strategy<Value = Layout> {
     let nodes = prop::collection::vec(1..=3_u32, 0..=3);
     (1..=8_u32, 1..=4_u32, prop::option::of(1..=2_u32), nodes, 0..=60_u64, prop_oneof![Just(1), 1..=20_u64])
@@ -191,7 +192,7 @@ fn step() -> impl Strategy<Value = Step> {
     (moves, want, any::<bool>()).prop_map(|(clock_moves_ms, want, confirmed)| Step { clock_moves_ms, want, confirmed })
 }
 
-/// One generator beside the model, and what both have issued.
+/// One generator, the model, and the IDs that were issued.
 struct Walk {
     layout: Layout,
     node: u64,
@@ -199,10 +200,10 @@ struct Walk {
     model: Model,
     issued: HashSet<u64>,
     last: Option<u64>,
-    /// Of the tick and clock id in use: how far a turned sequence is turned.
-    turn: u128,
+    /// For the current tick and clock id: the first sequence number, if the sequence wraps.
+    rotation: u128,
     read_ms: u64,
-    met: Stats,
+    stats: Stats,
 }
 
 impl Walk {
@@ -220,18 +221,19 @@ impl Walk {
             match self.model.start {
                 SequenceStart::Wrap => {
                     if expected.at == 0 {
-                        self.turn = found.at;
+                        self.rotation = found.at;
                     }
-                    found.at = (found.at + sequences - self.turn) % sequences;
+                    found.at = (found.at + sequences - self.rotation) % sequences;
                 }
-                SequenceStart::Random if self.model.led(now_ms, expected) || switched => {
+                SequenceStart::Random if self.model.is_entered_by_clock(now_ms, expected) || switched => {
                     prop_assert!(found.at < (sequences / 4).max(1), "{} starts too high", id);
                     prop_assert_eq!(Position { at: 0, ..found }, expected);
                 }
                 _ => {}
             }
             if self.model.start != SequenceStart::Random || found.at != expected.at {
-                let lifted = self.model.start == SequenceStart::Random && (self.model.led(now_ms, expected) || switched);
+                let lifted =
+                    self.model.start == SequenceStart::Random && (self.model.is_entered_by_clock(now_ms, expected) || switched);
                 prop_assert!(lifted || found == expected, "{:?} instead of {:?}", found, expected);
             }
             prop_assert_eq!(of_kind(&values(&self.layout, id), FieldKind::Node), self.node);
@@ -241,15 +243,15 @@ impl Walk {
             let latest_ms = u128::from(now_ms) + self.model.lead_ms;
             prop_assert!(self.model.start_ms(found.tick) <= latest_ms, "the lead is over its maximum");
             if let Some(last) = self.model.last.filter(|_| at > 0 && self.model.has_clocks) {
-                prop_assert_eq!((last.tick, last.clock), (found.tick, found.clock), "a block with two clock ids");
+                prop_assert_eq!((last.tick, last.clock), (found.tick, found.clock), "a block with two ticks or clock ids");
             }
             self.last = Some(id);
             self.model.issue(found);
-            self.met.issued += 1;
-            self.met.switches += u64::from(switched);
+            self.stats.issued += 1;
+            self.stats.switches += u64::from(switched);
         }
-        self.met.worst_lead_ms = self.met.worst_lead_ms.max(self.model.lead_ms(now_ms));
-        // No fewer than there are.
+        self.stats.worst_lead_ms = self.stats.worst_lead_ms.max(self.model.lead_ms(now_ms));
+        // A block must not be shorter than necessary.
         if ids.len() < want
             && let Ok((next, _)) = self.model.next(now_ms)
         {
@@ -260,10 +262,10 @@ impl Walk {
         Ok(())
     }
 
-    /// One call, and what it leaves behind.
+    /// Makes one call, and checks the state after it.
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
         self.answer(now_ms, want, confirmed)?;
-        prop_assert_eq!(self.generator.stats(), self.met);
+        prop_assert_eq!(self.generator.stats(), self.stats);
         let Health { end_ms, remaining_ms, ends_soon, lead_ms, refusal, .. } = self.generator.health(now_ms);
         prop_assert_eq!(u128::from(end_ms), self.model.start_ms(self.model.last_tick + 1) - 1);
         prop_assert_eq!((remaining_ms, ends_soon), (end_ms.saturating_sub(now_ms), remaining_ms < ENDS_SOON_MS));
@@ -274,18 +276,18 @@ impl Walk {
 
     fn reserve(&mut self, now_ms: u64, want: usize, confirmed: bool) -> frazil::Result<Reservation> {
         let back_ms = self.read_ms.saturating_sub(now_ms);
-        self.met.steps_back += u64::from(back_ms > 0);
-        self.met.largest_step_back_ms = self.met.largest_step_back_ms.max(back_ms);
+        self.stats.steps_back += u64::from(back_ms > 0);
+        self.stats.largest_step_back_ms = self.stats.largest_step_back_ms.max(back_ms);
         self.read_ms = now_ms;
         let answer = self.generator.reserve(now_ms, want, confirmed);
-        self.met.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
+        self.stats.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
         answer
     }
 
     fn answer(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
         match (self.reserve(now_ms, want, confirmed), self.model.next(now_ms)) {
             (Ok(Reservation::Issued { block, wall_tick_ms: (from_ms, until_ms) }), Ok((_, switched))) => {
-                prop_assert!(confirmed || !switched, "a switch that was not confirmed");
+                prop_assert!(confirmed || !switched, "a switch without a confirmed reading");
                 let mut ids = vec![0; block.len()];
                 block.write(&mut ids);
                 prop_assert!(!ids.is_empty() && ids.len() <= want);
@@ -302,14 +304,18 @@ impl Walk {
             (Err(error), Err(code)) => {
                 prop_assert!(confirmed);
                 prop_assert_eq!(error.code(), code);
-                self.keep_promise(now_ms, error.retry_after_ms(), matches!(code, Code::ClockBackward | Code::SequenceExhausted))
+                self.check_end_of_refusal(
+                    now_ms,
+                    error.retry_after_ms(),
+                    matches!(code, Code::ClockBackward | Code::SequenceExhausted),
+                )
             }
             (answer, expected) => Err(TestCaseError::fail(format!("{answer:?} instead of {expected:?}"))),
         }
     }
 
-    /// A refusal that ends by itself ends exactly when it said.
-    fn keep_promise(&mut self, now_ms: u64, retry_after_ms: u64, stalled: bool) -> Result<(), TestCaseError> {
+    /// Checks that a temporary refusal ends exactly when it said.
+    fn check_end_of_refusal(&mut self, now_ms: u64, retry_after_ms: u64, stalled: bool) -> Result<(), TestCaseError> {
         prop_assert_eq!(retry_after_ms > 0, stalled);
         let health = self.generator.health(now_ms);
         prop_assert_eq!(health.refusal.map(|error| error.retry_after_ms()), Some(retry_after_ms));
@@ -332,7 +338,7 @@ proptest! {
 
     // docs/safety.md: 1, 4, 6, 7, 8, 9
     #[test]
-    fn a_generator_does_what_the_naive_model_does(
+    fn a_generator_behaves_like_the_naive_model(
         layout in small_layout(),
         lead_ms in prop_oneof![Just(0), 0..=12_u64, 0..=1000_u64],
         start_ms in prop::option::weighted(0.3, 0..=400_u64),
@@ -349,7 +355,7 @@ proptest! {
         let options = GeneratorOptions { node: given, max_lead_ms: Some(lead_ms), start_ms, sequence_start, key };
         let generator = Generator::private(&layout, options).unwrap();
         let model = Model::new(&layout, lead_ms, start_ms, sequence_start);
-        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, turn: 0, read_ms: 0, met: Stats::default() };
+        let mut walk = Walk { layout, node, generator, model, issued: HashSet::new(), last: None, rotation: 0, read_ms: 0, stats: Stats::default() };
         let mut now_ms = begin_ms;
         for Step { clock_moves_ms, want, confirmed } in steps {
             now_ms = now_ms.saturating_add_signed(clock_moves_ms);
@@ -359,7 +365,7 @@ proptest! {
 
     // docs/safety.md: 1, 6, 9
     #[test]
-    fn a_reservation_is_a_function_of_its_arguments_and_no_word_recurs(
+    fn a_reservation_depends_only_on_its_arguments_and_no_word_recurs(
         layout in small_layout(),
         lead_ms in 0..=100_u64,
         from_ms in prop_oneof![3 => Just(0), 1 => 0..=100_u64],
@@ -381,7 +387,7 @@ proptest! {
                     prop_assert!(switched || next > word);
                     prop_assert!(1 <= block.len() && block.len() <= want);
                     if let Some((clock, free_from)) = leaves {
-                        prop_assert!(free_from > clocks[clock], "nothing new about clock id {}", clock);
+                        prop_assert!(free_from > clocks[clock], "the cell of clock id {} does not rise", clock);
                         clocks[clock] = free_from;
                     }
                     word = next;
@@ -396,7 +402,7 @@ proptest! {
 
     // docs/safety.md: 10
     #[test]
-    fn a_window_cuts_what_would_be_issued_without_it_to_the_ticks_that_lie_inside(
+    fn a_window_limits_a_reservation_to_the_ticks_inside_it(
         layout in small_layout(),
         lead_ms in 0..=100_u64,
         (from_ms, length_ms) in (0..=100_u64, 0..=200_u64),
@@ -450,7 +456,7 @@ proptest! {
                     prop_assert!(!confirmed);
                     prop_assert!(free == Outcome::Recheck || wall_starts_ms < from_ms);
                 }
-                // Switching needs a confirmation; that the window is over does not.
+                // A switch needs a confirmed reading; the end of the window does not.
                 (Outcome::Expired { .. }, Outcome::Recheck) => {
                     let confirmed = machine.reserve(word, Window::OPEN, &clocks, now_ms, want, true);
                     let switches = matches!(confirmed, Outcome::Issued { switched: true, .. });
@@ -469,7 +475,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_state_a_stalled_call_succeeds_when_it_said_and_not_before(
+    fn in_any_state_a_stalled_call_succeeds_at_the_time_it_said_and_not_before(
         layout in small_layout(),
         lead_ms in prop_oneof![0..=12_u64, 0..=100_u64],
         from_ms in prop_oneof![3 => Just(0), 1 => 0..=200_u64],
@@ -480,7 +486,7 @@ proptest! {
         let node = if count(&layout, FieldKind::Node) == 1 { Node::None } else { Node::Id(0) };
         let machine = Machine::new(&layout, node, lead_ms).unwrap();
         let LayoutSpec { epoch_ms, .. } = layout.spec();
-        // The sequence is full as often as not.
+        // In half of the cases the sequence is full.
         let word = if word & 1 == 0 { word >> 1 } else { (word >> 10) * count(&layout, FieldKind::Sequence) };
         let word = word % (1_u64 << 10).min(layout.plan().ids_per_tick * count(&layout, FieldKind::Time));
         let reserve = |now_ms| machine.reserve(word, Window::since(from_ms), &clocks, now_ms, 1, true);
@@ -494,7 +500,7 @@ proptest! {
     }
 
     #[test]
-    fn decoding_is_division_and_composing_its_inverse(layout in layout(), id in any::<u64>()) {
+    fn decoding_equals_division_and_composing_is_its_inverse(layout in layout(), id in any::<u64>()) {
         let id = id & layout.max_id();
         let decoded = layout.decode(id).unwrap();
         let values = values(&layout, id);
@@ -529,7 +535,7 @@ proptest! {
     }
 
     #[test]
-    fn an_id_lies_in_the_range_of_its_time_and_its_neighbours_in_time_do_not(layout in layout(), id in any::<u64>()) {
+    fn an_id_lies_in_the_range_of_its_own_time_and_in_no_adjacent_range(layout in layout(), id in any::<u64>()) {
         let id = id & layout.max_id();
         let decoded = layout.decode(id).unwrap();
         let kinds: Vec<FieldKind> = layout.fields().iter().map(|field| field.kind).collect();
@@ -550,7 +556,7 @@ proptest! {
     }
 
     #[test]
-    fn text_is_an_id_exactly_where_printing_the_id_gives_it_back(text in "[0-9]{1,21}|[-+ 0-9a-fx_.]{0,8}|.{0,4}") {
+    fn text_is_parsed_as_an_id_exactly_if_printing_the_id_gives_it_back(text in "[0-9]{1,21}|[-+ 0-9a-fx_.]{0,8}|.{0,4}") {
         let layout = Layout::named("discord").unwrap();
         let expected = text.parse::<u64>().ok().filter(|id| id.to_string() == text);
         prop_assert_eq!(layout.parse(&text).ok(), expected);

@@ -1,4 +1,4 @@
-//! The handles through which the bindings speak to the core: the vectors once more, handles, and numbers that are none.
+//! The handle table that the bindings call: the vectors through the page, handles, and numbers that are not valid.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
 #![allow(clippy::float_cmp, reason = "whole numbers that one side put there and the other reads")]
 
@@ -14,7 +14,7 @@ use files::{camel, cases, id, in_rust, layout, read, spec, whole};
 /// A time in the layout `default`.
 const NOW_MS: f64 = 1_750_000_000_000.0;
 
-/// What one thread of a host has.
+/// A thread of a host: its handle table, page and registry.
 struct Host {
     registry: Registry,
     handles: Handles,
@@ -26,8 +26,8 @@ impl Host {
         Self { registry: Registry::new(), handles: Handles::new(), page: Box::new(Page::new()) }
     }
 
-    /// Describes a generator of the layout, with node 7 and nothing else given.
-    fn describe(&mut self, layout: &LayoutSpec) {
+    /// Writes a request for a generator with the layout, node id 7 and no other options into the page.
+    fn request(&mut self, layout: &LayoutSpec) {
         let numbers = &mut self.page.numbers;
         numbers.fill(0.0);
         numbers[slot::EPOCH_MS] = number(layout.epoch_ms);
@@ -44,8 +44,8 @@ impl Host {
         numbers[slot::START_MS] = f64::NAN;
     }
 
-    fn describe_default(&mut self) {
-        self.describe(&Layout::named("default").unwrap().spec());
+    fn request_default(&mut self) {
+        self.request(&Layout::named("default").unwrap().spec());
     }
 
     fn set(&mut self, at: usize, value: f64) {
@@ -64,15 +64,15 @@ impl Host {
         self.handles.open(&mut self.page, &mut self.registry)
     }
 
-    /// Opens what the page describes, which must be right.
+    /// Opens the generator that the page describes, which must succeed.
     fn handle(&mut self) -> f64 {
         assert_eq!(self.open(), 0, "{}", self.refusal());
         self.page.numbers[slot::HANDLE]
     }
 
-    /// A generator of the layout `default` with another node id, and perhaps a state of its own.
+    /// Opens a generator of the layout `default` with another node id, private or not.
     fn handle_of(&mut self, node: u32, private: bool) -> f64 {
-        self.describe_default();
+        self.request_default();
         self.set(slot::NODE, f64::from(node));
         self.set(slot::PRIVATE, f64::from(u8::from(private)));
         self.handle()
@@ -82,14 +82,14 @@ impl Host {
         self.handles.reserve(&mut self.page, handle, now_ms, want, confirmed)
     }
 
-    /// One ID, which must be had.
+    /// One ID; the call must succeed.
     fn next(&mut self, handle: f64, now_ms: f64) -> u64 {
         let id = self.handles.next(&mut self.page, handle, now_ms, true);
         assert_ne!(id, NO_ID, "status {}", self.page.numbers[slot::STATUS]);
         id
     }
 
-    /// A slot that holds a number of a subject or a rule.
+    /// A slot that holds the number of a subject or a rule.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the core wrote a small whole number")]
     fn index(&self, at: usize) -> usize {
         self.page.numbers[at] as usize
@@ -103,7 +103,7 @@ impl Host {
         Rule::ALL[self.index(slot::RULE)]
     }
 
-    /// What the page says about the last refusal.
+    /// The text of the last refusal, from the slots of the page.
     fn refusal(&self) -> String {
         let numbers = &self.page.numbers;
         let filled = self.rule().template().replace("{min}", &numbers[slot::MIN].to_string());
@@ -123,11 +123,11 @@ fn number(value: u64) -> f64 {
 }
 
 #[test]
-fn the_handles_follow_the_scripts() {
+fn the_handle_table_follows_the_scripts_of_the_vectors() {
     let file = read("generation");
     for script in cases(&file, "scripts") {
         let mut host = Host::new();
-        host.describe(&layout(&file, &script["layout"]).spec());
+        host.request(&layout(&file, &script["layout"]).spec());
         if script["node"] == "none" {
             host.set(slot::NODE_NONE, 1.0);
         } else {
@@ -171,12 +171,12 @@ fn the_handles_follow_the_scripts() {
 }
 
 #[test]
-fn options_that_make_no_generator_are_refused() {
+fn invalid_options_are_refused_and_leave_no_state() {
     let file = read("errors");
     let mut count = 0;
     for case in cases(&file, "open") {
         let mut host = Host::new();
-        host.describe(&layout(&file, &case["layout"]).spec());
+        host.request(&layout(&file, &case["layout"]).spec());
         match &case["node"] {
             Value::Null => host.set(slot::HAS_NODE, 0.0),
             Value::String(_) => host.set(slot::NODE_NONE, 1.0),
@@ -196,7 +196,7 @@ fn options_that_make_no_generator_are_refused() {
             }
         }
         if let Some(start) = case.get("sequenceStart") {
-            // What has no number is -1, as `indexOf` has it.
+            // An unknown name is -1, as `indexOf` returns.
             let number = STARTS.iter().zip(0_u8..).find(|(known, _)| *start == known.name());
             host.set(slot::SEQUENCE_START, number.map_or(-1.0, |row| f64::from(row.1)));
         }
@@ -211,7 +211,7 @@ fn options_that_make_no_generator_are_refused() {
 }
 
 #[test]
-fn layouts_that_do_not_add_up_are_refused() {
+fn invalid_layouts_are_refused() {
     let mut count = 0;
     for case in cases(&read("layouts"), "invalid").iter().filter(|case| in_rust(case)) {
         // Names stay in JavaScript.
@@ -219,7 +219,7 @@ fn layouts_that_do_not_add_up_are_refused() {
             continue;
         }
         let mut host = Host::new();
-        host.describe(&spec(&case["layout"]));
+        host.request(&spec(&case["layout"]));
         assert_eq!(host.open(), Code::InvalidLayout as u32, "{case}");
         assert_eq!(host.refusal(), format!("{} {}", case["field"].as_str().unwrap(), case["rule"].as_str().unwrap()), "{case}");
         count += 1;
@@ -237,8 +237,8 @@ fn equal_generators_have_one_handle() {
     assert_eq!(host.handle_of(7, false), seven);
     assert_eq!(host.handle_of(8, false), eight);
 
-    // The same state under other rules is another generator.
-    host.describe_default();
+    // The same state with other options is another generator.
+    host.request_default();
     host.set(slot::START_MS, NOW_MS - 60_000.0);
     let with_lead = host.handle();
     assert_ne!(with_lead, seven);
@@ -248,9 +248,9 @@ fn equal_generators_have_one_handle() {
 }
 
 #[test]
-fn a_million_generators_of_one_node_are_one() {
+fn a_million_equal_generators_have_one_handle() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     let handle = host.handle();
     for _ in 1..1_000_000 {
         assert_eq!(host.open(), 0);
@@ -261,7 +261,7 @@ fn a_million_generators_of_one_node_are_one() {
 }
 
 #[test]
-fn private_generators_share_nothing() {
+fn private_generators_share_no_state() {
     let mut host = Host::new();
     let (one, other) = (host.handle_of(7, true), host.handle_of(7, true));
     assert_ne!(one, other);
@@ -269,7 +269,7 @@ fn private_generators_share_nothing() {
     assert!(host.registry.is_empty());
 }
 
-/// What the calls answer for a handle: `reserve` (and `next` as it), `admit`, `health`, `file`.
+/// The statuses of the calls for a handle: `reserve` (and `next`, which must be the same), `admit`, `health`, `file`.
 fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
     let Host { handles, page, .. } = host;
     let reserve = handles.reserve(page, handle, NOW_MS, 1, true);
@@ -280,7 +280,7 @@ fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
 
 // docs/safety.md: 20
 #[test]
-fn a_released_handle_stays_closed_when_its_place_is_used_again() {
+fn a_released_handle_stays_closed_when_its_table_entry_is_reused() {
     let closed = [Code::Closed as u32; 4];
     let mut host = Host::new();
     let handle = host.handle_of(7, true);
@@ -292,15 +292,15 @@ fn a_released_handle_stays_closed_when_its_place_is_used_again() {
     }
 
     let (again, fresh) = (host.handle_of(8, true), host.handle_of(7, true));
-    assert_eq!(answers(&mut host, handle), closed, "node 8 has the place now");
+    assert_eq!(answers(&mut host, handle), closed, "node 8 has the table entry now");
     host.handles.release(handle);
-    assert_ne!(again.to_bits(), fresh.to_bits(), "a handle released twice must not be given out twice");
-    assert_eq!(host.next(fresh, NOW_MS), first, "a private generator starts from nothing");
-    assert_eq!(host.next(again, NOW_MS), first + (1 << 12), "and is not closed by a handle of another time");
+    assert_ne!(again.to_bits(), fresh.to_bits(), "an entry that is released twice must not be reused twice");
+    assert_eq!(host.next(fresh, NOW_MS), first, "a private generator begins with an empty state");
+    assert_eq!(host.next(again, NOW_MS), first + (1 << 12), "an old handle with the same entry must not close it");
 }
 
 #[test]
-fn a_handle_that_equal_generators_share_is_released_for_all_of_them() {
+fn releasing_a_shared_handle_closes_it_for_all_its_generators() {
     let mut host = Host::new();
     let shared = host.handle_of(7, false);
     let first = host.next(shared, NOW_MS);
@@ -308,12 +308,12 @@ fn a_handle_that_equal_generators_share_is_released_for_all_of_them() {
     let private = host.handle_of(8, true);
     assert_eq!(answers(&mut host, shared)[0], Code::Closed as u32);
     let again = host.handle_of(7, false);
-    assert_eq!(host.next(again, NOW_MS), first + 1, "the state lives on");
+    assert_eq!(host.next(again, NOW_MS), first + 1, "the state must be kept");
     assert_ne!(again.to_bits(), private.to_bits());
 }
 
 #[test]
-fn what_is_no_handle_is_closed() {
+fn a_number_that_is_no_handle_is_closed() {
     let mut host = Host::new();
     let handle = host.handle_of(7, true);
     assert_eq!(handle.to_bits(), 0.0_f64.to_bits());
@@ -323,7 +323,7 @@ fn what_is_no_handle_is_closed() {
 }
 
 #[test]
-fn a_gap_left_by_a_released_handle_hides_no_generator() {
+fn a_generator_is_found_behind_the_gap_of_a_released_handle() {
     let mut host = Host::new();
     let simulation = host.handle_of(7, true);
     let (seven, eight) = (host.handle_of(7, false), host.handle_of(8, false));
@@ -333,21 +333,21 @@ fn a_gap_left_by_a_released_handle_hides_no_generator() {
 
 // docs/safety.md: 20
 #[test]
-fn a_million_private_generators_one_after_another_use_one_place() {
+fn a_million_private_generators_one_after_another_use_one_table_entry() {
     let mut host = Host::new();
     let first = host.handle_of(7, true);
     let mut handle = first;
     for _ in 0..1_000_000 {
         host.handles.release(handle);
         let again = host.handle();
-        assert!(again > handle, "no number is given twice");
+        assert!(again > handle, "no handle may be used twice");
         handle = again;
     }
     assert_eq!(host.handle_of(8, false).to_bits(), (first + 1.0).to_bits());
 }
 
 #[test]
-fn opening_costs_as_much_beside_a_hundred_thousand_states_as_beside_none() {
+fn opening_takes_no_longer_with_a_hundred_thousand_states_than_with_none() {
     let wide = LayoutSpec {
         epoch_ms: 1_704_067_200_000,
         tick_ms: 1,
@@ -355,7 +355,7 @@ fn opening_costs_as_much_beside_a_hundred_thousand_states_as_beside_none() {
         fields: vec![Field::time(41), Field::node(20), Field::sequence(2)],
     };
     let mut host = Host::new();
-    host.describe(&wide);
+    host.request(&wide);
     let cost = |host: &mut Host, nodes: std::ops::Range<u32>| {
         let batches = nodes.step_by(100).map(|from| {
             let start = std::time::Instant::now();
@@ -365,7 +365,7 @@ fn opening_costs_as_much_beside_a_hundred_thousand_states_as_beside_none() {
             }
             start.elapsed()
         });
-        // The smallest, so that a pause of the machine does not count.
+        // The smallest time, so that a pause of the machine does not count.
         batches.min().unwrap()
     };
     let first = cost(&mut host, 0..2000);
@@ -377,11 +377,11 @@ fn opening_costs_as_much_beside_a_hundred_thousand_states_as_beside_none() {
     assert!(again < 20 * first, "{again:?} for 100 that are open, {first:?} at first");
 }
 
-/// Numbers that are no whole number from 0 up.
+/// Numbers that are not whole numbers from 0 up.
 const NO_NUMBERS: [f64; 7] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.5, 1.5, -1.0, 1e300];
 
 #[test]
-fn what_is_no_whole_number_opens_nothing() {
+fn a_number_that_is_not_whole_is_refused_in_every_slot_of_a_request() {
     let (layout, option) = (Code::InvalidLayout, Code::InvalidOption);
     let slots = [
         (slot::EPOCH_MS, layout, Subject::EpochMs),
@@ -399,7 +399,7 @@ fn what_is_no_whole_number_opens_nothing() {
     let mut host = Host::new();
     for (at, code, subject) in slots {
         for value in NO_NUMBERS {
-            host.describe_default();
+            host.request_default();
             for has in [slot::HAS_MAX_LEAD_MS, slot::HAS_MAX_WAIT_MS, slot::HAS_MAX_ASYNC_WAIT_MS] {
                 host.set(has, 1.0);
             }
@@ -415,7 +415,7 @@ fn what_is_no_whole_number_opens_nothing() {
 fn a_kind_or_a_count_of_fields_out_of_range_is_refused() {
     let mut host = Host::new();
     for (at, value) in [(slot::FIELDS, 4.0), (slot::FIELD_COUNT, 36.0)] {
-        host.describe_default();
+        host.request_default();
         host.set(at, value);
         let status = host.open();
         host.assert_refused(status, Code::InvalidLayout, Subject::Fields, Rule::WholeNumber);
@@ -423,9 +423,9 @@ fn a_kind_or_a_count_of_fields_out_of_range_is_refused() {
 }
 
 #[test]
-fn a_start_that_is_no_time_is_refused_and_nan_means_unknown() {
+fn a_start_time_that_is_not_valid_is_refused_and_nan_means_unknown() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     for value in [f64::INFINITY, f64::NEG_INFINITY] {
         host.set(slot::START_MS, value);
         let status = host.open();
@@ -438,11 +438,11 @@ fn a_start_that_is_no_time_is_refused_and_nan_means_unknown() {
 
     host.set(slot::START_MS, f64::NAN);
     assert_eq!(host.open(), 0);
-    assert_eq!(host.page.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "no lead where the start is unknown");
+    assert_eq!(host.page.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "the lead must be 0 if the start is unknown");
 }
 
 #[test]
-fn a_clock_that_shows_no_time_issues_nothing_and_harms_nothing() {
+fn an_invalid_clock_reading_issues_no_id_and_changes_no_state() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     let mut last = host.next(handle, NOW_MS);
@@ -466,7 +466,7 @@ fn a_clock_that_shows_no_time_issues_nothing_and_harms_nothing() {
 }
 
 #[test]
-fn a_time_between_two_milliseconds_is_in_the_first() {
+fn a_time_between_two_milliseconds_belongs_to_the_first() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     let first = host.next(handle, NOW_MS);
@@ -475,7 +475,7 @@ fn a_time_between_two_milliseconds_is_in_the_first() {
 }
 
 #[test]
-fn counts_and_waits_that_are_no_whole_numbers_are_not_admitted() {
+fn counts_and_waits_that_are_not_whole_numbers_are_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
     for value in NO_NUMBERS {
@@ -492,7 +492,7 @@ fn counts_and_waits_that_are_no_whole_numbers_are_not_admitted() {
 fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
     let mut host = Host::new();
     let handle = host.handle_of(7, false);
-    let most = 11.0 * 4096.0; // this tick and ten of waiting; no lead where the start is unknown
+    let most = 11.0 * 4096.0; // this tick and ten of waiting; the lead is 0 if the start is unknown
     assert_eq!(host.handles.admit(&mut host.page, handle, most, 10.0), 0);
     let status = host.handles.admit(&mut host.page, handle, most + 1.0, 10.0);
     host.assert_refused(status, Code::SequenceExhausted, Subject::Count, Rule::CountReach);
@@ -500,9 +500,9 @@ fn a_count_beyond_the_full_lead_and_the_full_wait_is_not_admitted() {
 }
 
 #[test]
-fn one_call_hands_over_as_many_ids_as_the_page_holds() {
+fn one_call_writes_as_many_ids_as_fit_into_the_page() {
     let mut host = Host::new();
-    host.describe(&Layout::named("mastodon").unwrap().spec());
+    host.request(&Layout::named("mastodon").unwrap().spec());
     host.set(slot::NODE_NONE, 1.0);
     let handle = host.handle();
     for want in [4096, 4097, u32::MAX] {
@@ -512,10 +512,10 @@ fn one_call_hands_over_as_many_ids_as_the_page_holds() {
 }
 
 #[test]
-fn an_id_of_all_ones_is_told_from_a_refusal_by_its_status() {
+fn the_status_distinguishes_an_id_of_all_ones_from_a_refusal() {
     let mut host = Host::new();
     let discord = Layout::named("discord").unwrap();
-    host.describe(&discord.spec());
+    host.request(&discord.spec());
     host.set(slot::NODE, 1023.0);
     let handle = host.handle();
     let last_ms = number(discord.plan().last_ms);
@@ -527,19 +527,19 @@ fn an_id_of_all_ones_is_told_from_a_refusal_by_its_status() {
 }
 
 #[test]
-fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
+fn a_state_without_a_key_asks_for_one_and_keeps_the_first() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     host.set(slot::SEQUENCE_START, 1.0);
     let handle = host.handle();
-    // Not where it would not be used.
+    // It does not ask if the key would not be used.
     assert_eq!(host.reserve(handle, 0.0, 1, false), RECHECK);
     assert_eq!(host.reserve(handle, 0.0, 1, true), Code::ClockBeforeEpoch as u32);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
     assert_eq!(host.handles.next(&mut host.page, handle, NOW_MS, false), NO_ID);
     assert_eq!(host.index(slot::STATUS), KEYLESS as usize);
 
-    // A key of which one half is 0 counts as missing, a number that is none is refused, and neither stays in the page.
+    // A key with a half of 0 counts as missing, an invalid number is refused, and no key stays in the page.
     host.set_key([0, 5]);
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), KEYLESS);
     host.set_key([1, 2]);
@@ -550,7 +550,7 @@ fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
     assert_eq!(host.reserve(handle, NOW_MS, 1, false), 0);
     assert_eq!(host.page.numbers[slot::HAS_KEY..slot::KEY + 4], [0.0; 5]);
 
-    // The halves that were first stay: 5 from the first key, 7 from the last.
+    // The first value of each half is kept: 5 from the first key, 7 from the last.
     let layout = Layout::named("default").unwrap();
     let machine = Machine::new(&layout, Node::Id(7), 0).unwrap().starting(SequenceStart::Random, Key::new(7, 5));
     let Outcome::Issued { block, .. } = machine.reserve(0, Window::OPEN, &[], 1_750_000_000_000, 1, false) else {
@@ -560,9 +560,9 @@ fn a_state_without_a_key_asks_for_one_and_takes_it_once() {
 }
 
 #[test]
-fn a_state_has_one_start_of_its_sequence() {
+fn all_generators_of_a_state_have_one_sequence_start() {
     let mut host = Host::new();
-    host.describe_default();
+    host.request_default();
     host.handle();
     host.set(slot::SEQUENCE_START, 2.0);
     let status = host.open();
@@ -573,9 +573,9 @@ fn a_state_has_one_start_of_its_sequence() {
 }
 
 #[test]
-fn the_page_says_how_a_generator_stands() {
+fn health_writes_the_condition_of_a_generator_into_the_page() {
     let mut host = Host::new();
-    host.describe(&Layout::named("multi-clock").unwrap().spec());
+    host.request(&Layout::named("multi-clock").unwrap().spec());
     host.set(slot::PRIVATE, 1.0);
     let handle = host.handle();
     host.next(handle, NOW_MS);

@@ -1,4 +1,4 @@
-//! Which generators meet on one state, and from when on it issues.
+//! Which generators share a state, and from which time on it issues IDs.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{Code, Field, GeneratorOptions, Key, Layout, LayoutSpec, ManualClock, Node, Registry, Rule, SequenceStart};
@@ -15,7 +15,7 @@ fn open(registry: &mut Registry, spec: LayoutSpec, node: u64) {
 
 // docs/safety.md: 3
 #[test]
-fn whatever_changes_the_numbers_changes_the_state() {
+fn layouts_or_node_ids_that_give_other_ids_have_another_state() {
     let plain = || layout(&[Field::time(40), Field::node(8), Field::sequence(10)]);
     let mut registry = Registry::new();
     open(&mut registry, plain(), 3);
@@ -46,7 +46,7 @@ fn whatever_changes_the_numbers_changes_the_state() {
 
 // docs/safety.md: 3
 #[test]
-fn names_and_the_room_above_change_nothing() {
+fn names_and_unused_high_bits_do_not_change_the_state() {
     let mut registry = Registry::new();
     open(&mut registry, layout(&[Field::time(41), Field::node(10), Field::sequence(12)]), 113);
     let parts = [Field::part("datacenter", 5), Field::part("worker", 5)];
@@ -92,7 +92,7 @@ fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
     let error = small.next(&clock).unwrap_err();
     assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 6));
 
-    let large = open(T + 60_000, 100); // a thread that started a minute later
+    let large = open(T + 60_000, 100); // a thread that starts a minute later
     for ids in [&small, &large] {
         let error = ids.next(&clock).unwrap_err();
         assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 96));
@@ -102,7 +102,7 @@ fn a_state_waits_for_the_largest_lead_asked_of_it_after_the_earliest_start() {
 }
 
 #[test]
-fn a_state_has_one_start_of_the_sequence() {
+fn all_generators_of_a_state_have_one_sequence_start() {
     let mut registry = Registry::new();
     let default = Layout::named("default").unwrap();
     let mut open = |sequence_start| {
@@ -119,7 +119,7 @@ fn a_state_has_one_start_of_the_sequence() {
 }
 
 #[test]
-fn a_key_with_half_of_it_missing_is_none_and_leaves_no_state() {
+fn a_key_with_a_missing_half_is_refused_and_leaves_no_state() {
     let default = Layout::named("default").unwrap();
     let mut registry = Registry::new();
     for (sequence_start, key) in
@@ -129,14 +129,14 @@ fn a_key_with_half_of_it_missing_is_none_and_leaves_no_state() {
         assert_eq!(registry.open(&default, options).unwrap_err().rule(), Rule::StartKey);
         assert!(registry.is_empty());
     }
-    // So neither the start nor the half of a key is in the way of who comes next.
+    // Neither the start nor the half of the key affects the next generator.
     registry.open(&default, GeneratorOptions::new(Node::Id(7))).unwrap();
 }
 
 /// Without `std` no key can be drawn.
 #[cfg(not(feature = "std"))]
 #[test]
-fn a_start_without_a_key_leaves_no_state_where_none_can_be_drawn() {
+fn a_keyed_start_is_refused_and_leaves_no_state_if_no_key_can_be_drawn() {
     let default = Layout::named("default").unwrap();
     let mut registry = Registry::new();
     let asking = |key| GeneratorOptions { sequence_start: SequenceStart::Random, key, ..GeneratorOptions::new(Node::Id(7)) };

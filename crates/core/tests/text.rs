@@ -1,6 +1,6 @@
-//! The text forms against a model that divides, and what a form promises of any ID and any text.
+//! The text forms compared with a model that divides, and the properties of each form for any ID and any text.
 //!
-//! `PROPTEST_CASES` sets how many cases each property has.
+//! `PROPTEST_CASES` sets the number of cases of each property.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be set up has failed")]
 
 use frazil::{Code, Error, Rule, TextForm};
@@ -26,7 +26,7 @@ fn id() -> impl Strategy<Value = u64> {
     prop_oneof![any::<u64>(), (any::<u64>(), 0..64_u32).prop_map(|(id, shift)| id >> shift), near]
 }
 
-/// A form and a text that is an ID's, or nearly, or not at all.
+/// A form and a text that encodes an ID, almost encodes one, or does not.
 fn form_and_text() -> impl Strategy<Value = (TextForm, String)> {
     form().prop_flat_map(|form| {
         let digit = prop::sample::select(form.alphabet().chars().collect::<Vec<_>>());
@@ -52,14 +52,14 @@ fn model(form: TextForm, id: u64) -> String {
     text.iter().rev().collect()
 }
 
-/// The same without zeros in front.
+/// The same without leading zeros.
 fn short_model(form: TextForm, id: u64) -> String {
     let text = model(form, id);
     let short = text.trim_start_matches(&form.alphabet()[..1]);
     if short.is_empty() { text[text.len() - 1..].to_owned() } else { short.to_owned() }
 }
 
-/// The number that the digits stand for, or nothing where they are too large or none.
+/// The number that the digits represent, or `None` if it is too large or a character is no digit.
 fn value(form: TextForm, text: &str) -> Option<u64> {
     let base = form.alphabet().len() as u128;
     let number = text.chars().try_fold(0_u128, |number, digit| {
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_is_read_as_the_id_it_was_written_for(form in form(), id in id()) {
+    fn decoding_a_text_gives_the_id_it_encodes(form in form(), id in id()) {
         prop_assert_eq!(form.decode(&form.encode(id)), Ok(id));
         prop_assert_eq!(form.short().decode(&form.short().encode(id)), Ok(id));
     }
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_that_is_read_is_the_one_that_is_written((form, text) in form_and_text()) {
+    fn a_text_that_can_be_decoded_is_the_one_that_encoding_gives((form, text) in form_and_text()) {
         let fixed = (text.len() == form.width()).then(|| value(form, &text)).flatten();
         prop_assert_eq!(form.decode(&text).ok(), fixed);
         let zeros = text.len() > 1 && text.starts_with(&form.alphabet()[..1]);
@@ -101,7 +101,7 @@ proptest! {
                 Ok(id) => prop_assert_eq!(written(form, id), &text[..]),
                 Err(error) => {
                     prop_assert_eq!(error.code(), Code::InvalidText);
-                    // All before the position is right, so the position is that of a character.
+                    // Everything before the position is right, so it is the position of a character.
                     let position = error.position().unwrap();
                     let before = text.get(..position).filter(|_| position <= form.width());
                     let is_right = before.is_some_and(|before| before.chars().all(|digit| form.alphabet().contains(digit)));
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_character_is_found_where_it_stands(
+    fn the_error_names_the_position_of_one_wrong_character(
         form in form(), id in id(), at in any::<prop::sample::Index>(), any in any::<char>(),
     ) {
         let at = at.index(form.width());
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn many_are_written_and_read_as_one_by_one(form in form(), ids in prop::collection::vec(id(), 0..20)) {
+    fn many_ids_are_encoded_and_decoded_as_single_ones(form in form(), ids in prop::collection::vec(id(), 0..20)) {
         let texts: Vec<String> = ids.iter().map(|id| form.encode(*id)).collect();
         let mut written = vec![0; ids.len() * form.width()];
         form.encode_many(&ids, &mut written).unwrap();
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_text_among_many_is_named_and_nothing_is_written(
+    fn the_error_names_one_wrong_text_among_many_and_no_id_is_written(
         form in form(), ids in prop::collection::vec(id(), 1..20), at in any::<prop::sample::Index>(), short in any::<bool>(),
     ) {
         let at = at.index(ids.len());
@@ -164,7 +164,7 @@ fn digit_rule(form: TextForm) -> Rule {
 }
 
 #[test]
-fn room_of_another_length_is_refused_and_nothing_is_written() {
+fn output_of_the_wrong_length_is_refused_and_not_written() {
     let refused = |error: Result<(), Error>, needed: &str| {
         let error = error.unwrap_err();
         assert_eq!((error.code(), error.position(), error.index()), (Code::InvalidArgument, None, None));
@@ -185,7 +185,7 @@ fn room_of_another_length_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn an_error_says_where_and_what() {
+fn an_error_names_the_text_the_position_and_the_rule() {
     let form = TextForm::Base58;
     assert_eq!(
         form.decode("4aaW4SzAy0K").unwrap_err().to_string(),
@@ -201,7 +201,7 @@ fn an_error_says_where_and_what() {
 }
 
 #[test]
-fn a_text_in_a_format_string_is_padded_like_any_other() {
+fn a_text_in_a_format_string_is_padded_like_a_str() {
     assert_eq!(format!("[{:>8}]", TextForm::Base62.short().display(62)), "[      10]");
     assert_eq!(format!("[{:<18}]", TextForm::Hex.display(255)), "[00000000000000ff  ]");
 }

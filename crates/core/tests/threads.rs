@@ -1,5 +1,5 @@
-//! Real threads on one state whose clock goes back and forth under them; small enough for Miri, which runs each seed of
-//! `-Zmiri-many-seeds` with other interleavings, older values in loads, and swaps that fail for no reason.
+//! Real threads on one state while the clock goes back and forth. The tests are small enough for Miri, which runs each seed of
+//! `-Zmiri-many-seeds` with other interleavings, older values in loads, and swaps that fail spuriously.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use std::sync::Mutex;
@@ -16,8 +16,9 @@ fn layout(clock_bits: u32) -> Layout {
     Layout::new(LayoutSpec { epoch_ms: 0, tick_ms: 1, unsigned: false, fields }).unwrap()
 }
 
-/// Opens a generator in each thread, and mints IDs and blocks in turn while each thread sets the clock as `time` says for
-/// its number and call. Returns how many IDs there were and how often a thread followed the clock back. No ID comes twice.
+/// Opens a generator in each thread and mints single IDs and blocks alternately; before each call the thread sets the clock to
+/// `time(thread, call)`. Returns the number of IDs, none of which may be repeated, and how often a thread followed the clock
+/// back.
 fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) -> u64 + Sync) -> (usize, u64) {
     let (registry, clock) = (Mutex::new(Registry::new()), ManualClock::new(0));
     let open = |number| {
@@ -31,7 +32,7 @@ fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) 
             clock.set_ms(time(number, call));
             let mut block = [0; 3];
             let want = if call % 2 == 0 { 1 } else { block.len() };
-            // Refused where the clock went back and no clock id is free: the next call comes at another time.
+            // Refused if the clock went back and no clock id is free; the next call has another time.
             if let Ok(count) = ids.fill(&clock, &mut block[..want]) {
                 own.extend_from_slice(&block[..count]);
             }
@@ -54,12 +55,12 @@ fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) 
     (count, switches)
 }
 
-/// A millisecond further with each call, whatever thread makes it.
+/// One millisecond later with each call, in every thread.
 fn forward(_: u64, call: u64) -> u64 {
     100 + call
 }
 
-/// Forward too, but every third call of the first thread sets the clock back by 50 ms, which is beyond the lead.
+/// As `forward`, but every third call of the first thread sets the clock back by 50 ms, which is more than the lead.
 fn back_and_forth(thread: u64, call: u64) -> u64 {
     if thread == 0 && call % 3 == 2 { 50 + call } else { 100 + call }
 }
@@ -80,6 +81,6 @@ fn threads_whose_clock_goes_back_and_forth_mint_unique_ids() {
     for start in [SequenceStart::Zero, SequenceStart::Wrap] {
         let (count, switches) = mint(&layout(2), start, back_and_forth);
         assert!(count >= usize::try_from(CALLS).unwrap(), "{count} IDs");
-        assert!(switches > 0 || cfg!(miri), "one seed may miss every step back");
+        assert!(switches > 0 || cfg!(miri), "no thread followed the clock back; one seed of Miri may miss every step");
     }
 }

@@ -1,7 +1,7 @@
-//! No ID twice: each promise beside a generator that breaks it, so that the check is known to see a repeat.
+//! No ID is repeated. Each promise is tested next to a broken generator, which shows that the check can detect a repeat.
 //!
 //! Every scenario mints into a list, and one function counts the repeats. It must find none from the library, and some
-//! from the broken generator that stands next to it.
+//! from the broken generator of the scenario.
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use frazil::{
 /// 2024-07-03, in the layout `default`.
 const T: u64 = 1_720_000_000_000;
 
-/// How many IDs of the list were in it before.
+/// How many IDs of the list repeat an earlier one.
 fn repeats(ids: &[u64]) -> usize {
     let mut sorted = ids.to_vec();
     sorted.sort_unstable();
@@ -26,13 +26,13 @@ fn repeats(ids: &[u64]) -> usize {
 }
 
 #[test]
-fn the_check_counts_repeats() {
+fn the_checker_counts_repeats() {
     assert_eq!(repeats(&[]), 0);
     assert_eq!(repeats(&[3, 1, 2]), 0);
     assert_eq!(repeats(&[3, 1, 3, 2, 1, 3]), 3);
 }
 
-/// Four million IDs a millisecond, so that a tight loop never has to wait.
+/// A layout with four million IDs per millisecond, so that a tight loop never has to wait.
 fn wide() -> Layout {
     let fields = vec![Field::time(40), Field::node(1), Field::sequence(22)];
     Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
@@ -42,7 +42,7 @@ fn open(layout: &Layout) -> Generator {
     Registry::new().open(layout, GeneratorOptions::new(Node::Id(1))).unwrap()
 }
 
-/// The machine on a state that the test keeps, well or badly: the ID, and the state after it.
+/// One ID of the machine, and the word after it, for a state that the test keeps, correctly or not.
 fn mint(machine: &Machine, word: u64, now_ms: u64) -> Option<(u64, u64)> {
     match machine.reserve(word, Window::OPEN, &[], now_ms, 1, true) {
         Outcome::Issued { word, block, .. } => Some((block.first(), word)),
@@ -64,7 +64,7 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
     let (word, stale) = (Cell::new(0), Cell::new(0));
     let minted: Vec<u64> = (0..10_000)
         .filter_map(|number| {
-            // Once in a thousand times the state of the call before.
+            // Once in a thousand calls it uses the state before the previous call.
             let read = if number % 1000 == 999 { stale.get() } else { word.get() };
             let (id, next) = mint(&machine, read, SystemClock.now_ms().unwrap())?;
             stale.set(word.get());
@@ -77,7 +77,7 @@ fn a_generator_that_reads_a_stale_state_is_caught() {
 
 // docs/safety.md: 3
 #[test]
-fn twins_with_one_node_id_share_their_state() {
+fn generators_with_one_node_id_share_a_state() {
     let (layout, mut registry) = (wide(), Registry::new());
     let twins = [(); 2].map(|()| registry.open(&layout, GeneratorOptions::new(Node::Id(1))).unwrap());
     let minted: Vec<u64> = (0..200_000).map(|number| twins[number % 2].next(&SystemClock).unwrap()).collect();
@@ -86,7 +86,7 @@ fn twins_with_one_node_id_share_their_state() {
 }
 
 #[test]
-fn twins_with_a_state_each_are_caught() {
+fn generators_with_one_node_id_and_a_state_each_are_caught() {
     let layout = wide();
     let options = || GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
     let twins = [(); 2].map(|()| Generator::private(&layout, options()).unwrap());
@@ -96,7 +96,7 @@ fn twins_with_a_state_each_are_caught() {
 
 const THREADS: usize = 4;
 
-/// What four threads mint, each in its own order.
+/// The IDs that four threads mint, thread by thread.
 fn on_threads(count: usize, mint: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
     let minted = Mutex::new(Vec::with_capacity(THREADS * count));
     thread::scope(|scope| {
@@ -116,7 +116,7 @@ fn threads_that_share_a_generator_mint_two_million_unique_ids() {
     let ids = open(&wide());
     let minted = on_threads(500_000, |_| {
         loop {
-            // A thread that was paused between clock and state is refused without a lead, and comes again.
+            // Without a lead, a thread that was paused between reading the clock and the state is refused, and calls again.
             if let Ok(id) = ids.next(&SystemClock) {
                 return id;
             }
@@ -133,7 +133,7 @@ fn threads_that_load_and_store_instead_of_swapping_are_caught() {
     let minted = on_threads(1000, |number| {
         let read = word.load(Ordering::SeqCst);
         if number == 500 {
-            together.wait(); // the race that is only likely otherwise: all have loaded and none has stored
+            together.wait(); // forces the race: all threads have loaded and none has stored
         }
         let (id, next) = mint(&machine, read, SystemClock.now_ms().unwrap()).unwrap();
         word.store(next, Ordering::SeqCst);
@@ -143,7 +143,7 @@ fn threads_that_load_and_store_instead_of_swapping_are_caught() {
 }
 
 #[test]
-fn a_frozen_clock_gives_its_tick_and_the_lead_and_then_refuses() {
+fn on_a_frozen_clock_the_tick_and_the_lead_are_issued_and_then_calls_are_refused() {
     let layout = Layout::named("default").unwrap();
     let ids = Generator::private(&layout, GeneratorOptions::new(Node::Id(1))).unwrap();
     let clock = ManualClock::new(T);
@@ -154,7 +154,7 @@ fn a_frozen_clock_gives_its_tick_and_the_lead_and_then_refuses() {
             Err(error) => assert_eq!((error.code(), error.retry_after_ms()), (Code::SequenceExhausted, 1)),
         }
     }
-    assert_eq!(minted.len(), 11 * 4096, "the tick of the clock and ten of lead");
+    assert_eq!(minted.len(), 11 * 4096, "the tick of the clock and ten ticks of lead");
     assert_eq!(repeats(&minted), 0);
 }
 
@@ -167,7 +167,7 @@ fn a_sequence_that_wraps_within_its_tick_is_caught() {
         .filter_map(|_| {
             let (id, next) = mint(&machine, word.get(), T)?;
             let (tick, sequence) = (next >> 12, next & 0xfff);
-            // Counting on in the low bits alone, as `(sequence + 1) & mask` does.
+            // Counts only in the low bits, as `(sequence + 1) & mask` does.
             word.set(if sequence == 0 { (tick - 1) << 12 } else { next });
             Some(id)
         })
@@ -175,7 +175,7 @@ fn a_sequence_that_wraps_within_its_tick_is_caught() {
     assert_ne!(repeats(&minted), 0);
 }
 
-/// Everything that a process can mint whose clock shows these times.
+/// All IDs that a process can mint while its clock shows these times.
 fn process(layout: &Layout, start_ms: u64, max_lead_ms: u64, sequence_start: SequenceStart, times_ms: Range<u64>) -> Vec<u64> {
     let (start_ms, max_lead_ms) = (Some(start_ms), Some(max_lead_ms));
     let options = GeneratorOptions { start_ms, max_lead_ms, sequence_start, ..GeneratorOptions::new(Node::Id(1)) };
@@ -188,8 +188,8 @@ fn process(layout: &Layout, start_ms: u64, max_lead_ms: u64, sequence_start: Seq
     times_ms.flat_map(at).collect()
 }
 
-/// How many IDs two processes with one static node id repeat: the first borrows all that its lead allows in its last
-/// millisecond, in which the second starts. In ticks of several lengths, at each millisecond of one.
+/// How many IDs two processes with one static node id repeat. In its last millisecond the first issues all IDs that its lead
+/// allows; the second starts in the same millisecond. Tested with ticks of several lengths, at each millisecond of a tick.
 fn across_a_restart(clock: Option<&Field>, lead_before_ms: u64, lead_ms: u64) -> usize {
     let mut repeated = 0;
     for (tick_ms, sequence_start) in (1..=3).flat_map(|tick_ms| SequenceStart::ALL.map(|start| (tick_ms, start))) {
@@ -208,18 +208,18 @@ fn across_a_restart(clock: Option<&Field>, lead_before_ms: u64, lead_ms: u64) ->
 
 // docs/safety.md: 4
 #[test]
-fn a_restart_repeats_nothing_that_a_predecessor_with_no_longer_lead_has_borrowed() {
+fn a_restart_repeats_no_id_if_the_lead_of_the_predecessor_was_not_longer() {
     let clock = Field::clock(1);
     for (clock, lead_ms) in [None, Some(&clock)].into_iter().flat_map(|clock| (0..=7).map(move |lead_ms| (clock, lead_ms))) {
         for before_ms in 0..=lead_ms {
             assert_eq!(across_a_restart(clock, before_ms, lead_ms), 0, "{clock:?}, a lead of {before_ms} and then {lead_ms}");
         }
-        // And what the promise leaves out is seen: the predecessor has borrowed further.
+        // The promise does not cover a predecessor with a longer lead, and the checker detects its repeats.
         assert_ne!(across_a_restart(clock, lead_ms + 1, lead_ms), 0, "{clock:?}, a lead of {} and then {lead_ms}", lead_ms + 1);
     }
 }
 
-/// Mints through a day on which the clock is set back by `step_ms` three times.
+/// Mints while the clock is set back by `step_ms` three times.
 fn through_steps_back(step_ms: u64, mut mint: impl FnMut(u64) -> Option<u64>) -> Vec<u64> {
     let mut minted = Vec::new();
     for round in 0..3 {
@@ -235,7 +235,7 @@ const STEPS_MS: [u64; 3] = [1, 1000, 3_600_000];
 
 // docs/safety.md: 1
 #[test]
-fn steps_back_repeat_nothing() {
+fn steps_back_cause_no_repeat() {
     let layout = Layout::named("default").unwrap();
     for step_ms in STEPS_MS {
         let ids = Generator::private(&layout, GeneratorOptions::new(Node::Id(1))).unwrap();
@@ -271,7 +271,8 @@ fn a_sequence_that_starts_again_after_a_step_back_is_caught() {
     }
 }
 
-/// What four threads mint while another sets the clock back and forth a hundred times, and to the same time twice in a row.
+/// The IDs that four threads mint while another sets the clock back and forth a hundred times, and to the same time twice in a
+/// row.
 fn under_a_wild_clock(mint: impl Fn(u64) -> Option<u64> + Sync) -> Vec<u64> {
     let (clock, running) = (AtomicU64::new(T), AtomicU64::new(1));
     let minted = Mutex::new(Vec::new());
@@ -301,7 +302,7 @@ fn clocked() -> Layout {
 
 // docs/safety.md: 6, 7
 #[test]
-fn a_clock_that_goes_back_and_forth_repeats_nothing_across_clock_ids() {
+fn a_clock_that_goes_back_and_forth_causes_no_repeat_with_clock_ids() {
     let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
     let ids = Generator::private(&clocked(), options).unwrap();
     let minted = under_a_wild_clock(|now_ms| match ids.reserve(now_ms, 3, true) {
@@ -314,7 +315,7 @@ fn a_clock_that_goes_back_and_forth_repeats_nothing_across_clock_ids() {
 }
 
 #[test]
-fn clock_ids_that_forget_their_last_tick_are_caught() {
+fn a_generator_that_forgets_the_last_ticks_of_clock_ids_is_caught() {
     let machine = Machine::new(&clocked(), Node::Id(1), 0).unwrap();
     let word = AtomicU64::new(0);
     let minted = under_a_wild_clock(|now_ms| {
@@ -333,13 +334,13 @@ fn a_clock_field_gives_a_tick_all_its_clock_ids_under_load() {
     let options = GeneratorOptions { max_lead_ms: Some(0), ..GeneratorOptions::new(Node::Id(1)) };
     let ids = Generator::private(&layout, options).unwrap();
     let clock = ManualClock::new(T);
-    // Four threads ask for 20,000 in all.
+    // Four threads ask for 20,000 IDs in total.
     let minted = on_threads(5000, |_| ids.next(&clock).unwrap_or(0));
     let minted: Vec<u64> = minted.into_iter().filter(|id| *id != 0).collect();
     assert_eq!((minted.len(), repeats(&minted)), (1 << 14, 0));
 }
 
-/// How many of the IDs, in percent, the fullest of 16 shards gets at one ID every two milliseconds.
+/// The percentage of the IDs that the fullest of 16 shards gets, at one ID every two milliseconds.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 fn fullest_shard(sequence_start: SequenceStart) -> f64 {
     const IDS: usize = 20_000;
@@ -354,9 +355,9 @@ fn fullest_shard(sequence_start: SequenceStart) -> f64 {
 }
 
 #[test]
-fn a_keyed_start_spreads_a_quiet_generator_over_its_shards() {
-    // A sixteenth is 6.25 %; with 20,000 IDs, 8 % is ten standard deviations away.
+fn a_keyed_start_spreads_the_ids_of_a_rarely_used_generator_over_all_shards() {
+    // A sixteenth is 6.25 %; with 20,000 IDs, 8 % is ten standard deviations above.
     assert!(fullest_shard(SequenceStart::Random) <= 8.0);
     assert!(fullest_shard(SequenceStart::Wrap) <= 8.0);
-    assert!(fullest_shard(SequenceStart::Zero) > 99.0, "all of them in one");
+    assert!(fullest_shard(SequenceStart::Zero) > 99.0, "with the start zero nearly all IDs are in one shard");
 }

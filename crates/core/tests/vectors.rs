@@ -1,4 +1,4 @@
-//! The core says what the vectors say.
+//! The core gives the results of the vectors.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its case has failed")]
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ fn assert_refused(case: &Value, error: &Error) {
     }
 }
 
-/// Either what the case expects, or the refusal that it expects.
+/// Checks that the answer is the result, or the refusal, that the case expects.
 fn assert_answer<T: PartialEq + std::fmt::Debug>(case: &Value, answer: &Result<T, Error>, expected: impl Fn() -> T) {
     match answer {
         Ok(answer) => {
@@ -63,7 +63,7 @@ fn the_named_layouts_are_those_of_the_vectors() {
 }
 
 #[test]
-fn layouts_plan_and_decode_and_compose() {
+fn plans_decoding_and_composing_follow_the_vectors() {
     let file = read("layouts");
     for row in [cases(&file, "named"), cases(&file, "custom")].concat() {
         let layout = Layout::new(spec(&row)).unwrap();
@@ -115,7 +115,7 @@ fn assert_columns(layout: &Layout, cases: &[Value]) {
 }
 
 #[test]
-fn published_ids_mean_what_their_sources_say() {
+fn published_ids_decode_to_what_their_sources_say() {
     for case in cases(&read("layouts"), "published") {
         let layout = Layout::named(case["layout"].as_str().unwrap()).unwrap();
         let decoded = layout.decode(id(&case["id"])).unwrap();
@@ -133,7 +133,7 @@ fn published_ids_mean_what_their_sources_say() {
 }
 
 #[test]
-fn layouts_that_do_not_add_up_are_refused() {
+fn invalid_layouts_are_refused() {
     let mut count = 0;
     for case in cases(&read("layouts"), "invalid").iter().filter(|case| in_rust(case)) {
         let refused = match &case["layout"] {
@@ -147,7 +147,7 @@ fn layouts_that_do_not_add_up_are_refused() {
 }
 
 #[test]
-fn ids_are_read_from_text_and_nothing_else_is() {
+fn ids_are_parsed_from_text_and_other_texts_are_refused() {
     let file = read("ids");
     let read = |case: &Value| {
         let layout = layout(&file, &case["layout"]);
@@ -173,7 +173,7 @@ fn ids_are_read_from_text_and_nothing_else_is() {
 }
 
 #[test]
-fn ids_go_into_signed_columns_and_back() {
+fn ids_are_converted_to_signed_columns_and_back() {
     let file = read("ids");
     for case in cases(&file, "signed") {
         let layout = layout(&file, &case["layout"]);
@@ -188,7 +188,7 @@ fn ids_go_into_signed_columns_and_back() {
 }
 
 #[test]
-fn ids_are_put_together() {
+fn ids_are_composed_from_their_parts() {
     let file = read("ranges");
     for case in cases(&file, "compose") {
         let parts = Parts {
@@ -213,7 +213,7 @@ fn a_time_has_a_range_of_ids() {
 }
 
 #[test]
-fn node_ids_are_joined_from_their_parts() {
+fn node_ids_are_composed_from_their_parts() {
     let file = read("ranges");
     for case in cases(&file, "nodes").iter().filter(|case| in_rust(case)) {
         let layout = layout(&file, &case["layout"]);
@@ -287,7 +287,7 @@ fn the_table_of_codes_is_that_of_the_vectors() {
 }
 
 #[test]
-fn options_that_make_no_generator_are_refused() {
+fn invalid_options_are_refused() {
     let file = read("errors");
     let mut count = 0;
     for case in cases(&file, "open").iter().filter(|case| in_rust(case)) {
@@ -310,11 +310,11 @@ fn text_form(name: &Value) -> TextForm {
         "base32" => TextForm::Base32,
         "base58" => TextForm::Base58,
         "base62" => TextForm::Base62,
-        name => panic!("{name} is no form"),
+        name => panic!("{name} is no text form"),
     }
 }
 
-/// Writes an ID in every way there is.
+/// Encodes an ID with every function that can.
 fn texts(form: TextForm, is_short: bool, id: u64) -> [String; 3] {
     let room = &mut [b'?'; TextForm::MAX_WIDTH];
     if is_short {
@@ -342,7 +342,7 @@ fn the_text_forms_are_those_of_the_vectors() {
 }
 
 #[test]
-fn ids_are_written_as_text_and_read_again() {
+fn ids_are_encoded_as_text_and_decoded_again() {
     let file = read("text");
     let cases = cases(&file, "ids");
     let ids: Vec<u64> = cases.iter().map(|case| id(&case["id"])).collect();
@@ -365,7 +365,7 @@ fn ids_are_written_as_text_and_read_again() {
         read.fill(0);
         form.short().decode_many(&short, &mut read).unwrap();
         assert_eq!(read, ids);
-        // The IDs of the file ascend.
+        // The IDs of the file are in ascending order.
         assert!(ids.is_sorted() && fixed.is_sorted(), "{name}");
         assert!(!short.is_sorted(), "{name}");
     }
@@ -376,7 +376,7 @@ fn ids_are_written_as_text_and_read_again() {
 }
 
 #[test]
-fn published_texts_mean_what_their_sources_say() {
+fn published_texts_decode_to_what_their_sources_say() {
     for case in cases(&read("text"), "published") {
         let (form, is_short, text) = (text_form(&case["form"]), case["short"] == true, case["text"].as_str().unwrap());
         assert_eq!(of_text(form, is_short, text), Ok(id(&case["id"])), "{case}");
@@ -385,7 +385,7 @@ fn published_texts_mean_what_their_sources_say() {
 }
 
 #[test]
-fn texts_that_no_id_has_are_refused() {
+fn texts_that_encode_no_id_are_refused() {
     let mut count = 0;
     for case in cases(&read("text"), "refused").iter().filter(|case| in_rust(case)) {
         let (form, is_short, text) = (text_form(&case["form"]), case["short"] == true, case["text"].as_str().unwrap());

@@ -1,14 +1,14 @@
-//! Links only if nothing on the minting path can panic.
+//! A program that links only if nothing on the minting path can panic.
 //!
-//! `#[no_panic]` makes a function call a symbol that does not exist when a panic unwinds through it. Where the optimiser
-//! proves that none can, the call is gone and the program links; else the linker names the function. The functions take
-//! what they work on as arguments and are never inlined, so nothing is known of it but its type: each answer holds for
-//! every machine, word, clock and page that there can be.
+//! `#[no_panic]` adds to a function a call of a symbol that does not exist, which runs if a panic unwinds through the function.
+//! If the optimiser proves that no panic is possible, it removes the call and the program links; otherwise the linker names the
+//! function. The functions take their input as arguments and are never inlined, so the optimiser knows only the types: the
+//! result holds for every machine, word, clock and page.
 //!
 //! * **Twin**: with the feature `twin` the program has a function that can panic, and must not link.
-//! * Not shown: what a caller's own `Clock` or `ClockIds` does; that allocating functions (opening, layouts) cannot panic.
+//! * **Not shown**: panics in a caller's own `Clock` or `ClockIds`, and in functions that allocate (opening, layouts).
 //!
-//! Run by `npm test -- no-panic`; it needs the profile `no-panic` of the workspace.
+//! `npm test -- no-panic` runs it; it needs the profile `no-panic` of the workspace.
 //!
 //! Source: D. Tolnay's crate `no-panic`, and the way `itoa` uses it.
 
@@ -141,7 +141,7 @@ fn layout_range(layout: &Layout, timestamp_ms: u64, node: Option<u64>) -> Result
     Ok((layout.min_id_at(timestamp_ms, node)?, layout.max_id_at(timestamp_ms, node)?))
 }
 
-/// What `Block::write` must not be: the IDs that the caller has no room for are a panic.
+/// A broken variant of `Block::write`: it panics if the output is shorter than the block.
 #[cfg(feature = "twin")]
 #[no_panic]
 #[inline(never)]

@@ -1,6 +1,7 @@
-//! The module's calls as JavaScript makes them: numbers through a view of the page at `page()`, and a status back.
+//! The module's calls as JavaScript makes them: arguments in the page at `page()`, and a status as the result.
 //!
-//! Run by `npm test -- wasm-node wasm-chromium`, in Node, on a page and in a worker of headless Chromium.
+//! `npm test -- wasm-bindgen-node wasm-bindgen-chromium` runs them in Node, on a page of headless Chromium and in a dedicated
+//! worker.
 #![cfg(target_arch = "wasm32")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its memory has failed")]
 
@@ -15,14 +16,14 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 /// 2024-01-01, the epoch of the layout below.
 const EPOCH_MS: f64 = 1_704_067_200_000.0;
-/// A time for tests whose clock stands still.
+/// The time of clocks that stand still.
 const NOW_MS: f64 = EPOCH_MS + 1e10;
 const NODE: f64 = 7.0;
-/// 2^12: what a tick of the layout holds.
-const CAP: usize = 4096;
+/// The IDs of a tick of the layout, 2^12.
+const IDS_PER_TICK: usize = 4096;
 const LEAD_MS: usize = 10;
 
-/// Memory may grow, and then older views are empty: a view is taken anew for each use.
+/// A new view for each use, because a view becomes empty when the memory grows.
 fn numbers() -> Float64Array {
     let buffer = Reflect::get(&wasm_bindgen::memory(), &"buffer".into()).unwrap();
     Float64Array::new_with_byte_offset_and_length(&buffer, page(), u32::try_from(NUMBERS).unwrap())
@@ -44,7 +45,7 @@ fn ids() -> Vec<u64> {
     BigUint64Array::new_with_byte_offset_and_length(&buffer, offset, count).to_vec()
 }
 
-/// Writes a private generator of time 41, node 10, sequence 12 into the page.
+/// Writes a request for a private generator with time 41, node 10, sequence 12 into the page.
 fn describe() {
     for at in 0..NUMBERS {
         set(at, 0.0);
@@ -67,7 +68,7 @@ fn describe() {
     set(slot::MAX_LEAD_MS, f64::from(u32::try_from(LEAD_MS).unwrap()));
 }
 
-fn handle() -> f64 {
+fn open_generator() -> f64 {
     describe();
     assert_eq!(open(page()), 0);
     get(slot::HANDLE)
@@ -78,7 +79,7 @@ fn time_of(id: u64) -> f64 {
     EPOCH_MS + (id >> 22) as f64
 }
 
-fn refused(code: Code, status: u32) {
+fn assert_refused(code: Code, status: u32) {
     assert_eq!(status, code as u32, "{code:?}");
 }
 
@@ -87,20 +88,20 @@ fn the_page_lies_in_the_memory_and_stays_there() {
     assert_ne!(page(), 0);
     assert_eq!(page() % 8, 0);
     let before = page();
-    handle();
+    open_generator();
     assert_eq!(page(), before);
 }
 
 #[wasm_bindgen_test]
-fn an_opened_generator_tells_its_options() {
-    handle();
+fn opening_writes_the_options_into_the_page() {
+    open_generator();
     assert_eq!(get(slot::MAX_LEAD_MS).to_bits(), 10_f64.to_bits());
     assert_eq!(get(slot::MAX_BLOCK).to_bits(), 1024_f64.to_bits());
 }
 
 #[wasm_bindgen_test]
-fn next_carries_the_time_of_the_host_and_the_node() {
-    let handle = handle();
+fn next_gives_an_id_with_the_time_of_the_host_and_the_node_id() {
+    let handle = open_generator();
     let before = Date::now();
     let id = next(page(), handle, Date::now(), false);
     assert_eq!(get(slot::STATUS).to_bits(), 0);
@@ -110,8 +111,8 @@ fn next_carries_the_time_of_the_host_and_the_node() {
 }
 
 #[wasm_bindgen_test]
-fn next_under_the_clock_of_the_host_does_not_repeat() {
-    let handle = handle();
+fn next_with_the_clock_of_the_host_repeats_no_id() {
+    let handle = open_generator();
     let mut last = 0;
     let mut refusals = 0;
     for _ in 0..100_000 {
@@ -130,8 +131,8 @@ fn next_under_the_clock_of_the_host_does_not_repeat() {
 }
 
 #[wasm_bindgen_test]
-fn reserve_writes_a_block_and_how_long_it_is_good() {
-    let handle = handle();
+fn reserve_writes_a_block_and_the_tick_in_which_it_is_valid() {
+    let handle = open_generator();
     assert_eq!(reserve(page(), handle, NOW_MS, 1000, false), 0);
     let block = ids();
     assert_eq!(block.len(), 1000);
@@ -142,20 +143,20 @@ fn reserve_writes_a_block_and_how_long_it_is_good() {
 }
 
 #[wasm_bindgen_test]
-fn a_clock_that_stands_still_gives_the_lead_and_then_a_status() {
-    let handle = handle();
+fn on_a_clock_that_stands_still_the_lead_is_issued_and_then_calls_are_refused() {
+    let handle = open_generator();
     let mut issued = HashSet::new();
-    let full = CAP * (LEAD_MS + 1);
+    let full = IDS_PER_TICK * (LEAD_MS + 1);
     for _ in 0..full {
         assert!(issued.insert(next(page(), handle, NOW_MS, true)), "a repeat");
     }
     assert!(!issued.contains(&NO_ID));
-    // The broken twin: a sequence that is masked. The set that caught no repeat above catches its repeats.
+    // The broken twin masks its sequence. The set that found no repeat above must find its repeats.
     let first = issued.iter().min().unwrap();
-    assert_eq!((0..full as u64).map(|count| first + count % 4096).collect::<HashSet<_>>().len(), CAP);
+    assert_eq!((0..full as u64).map(|count| first + count % 4096).collect::<HashSet<_>>().len(), IDS_PER_TICK);
 
     assert_eq!(reserve(page(), handle, NOW_MS, 1, false), RECHECK);
-    refused(Code::SequenceExhausted, reserve(page(), handle, NOW_MS, 1, true));
+    assert_refused(Code::SequenceExhausted, reserve(page(), handle, NOW_MS, 1, true));
     assert_eq!(get(slot::RETRY_AFTER_MS).to_bits(), 1_f64.to_bits());
     assert_eq!(next(page(), handle, NOW_MS, true), NO_ID);
     assert!(issued.insert(next(page(), handle, NOW_MS + 1.0, true)), "a repeat");
@@ -163,31 +164,31 @@ fn a_clock_that_stands_still_gives_the_lead_and_then_a_status() {
 
 #[wasm_bindgen_test]
 fn a_clock_that_steps_back_is_rechecked_and_then_refused() {
-    let handle = handle();
+    let handle = open_generator();
     let id = next(page(), handle, NOW_MS, false);
     assert_eq!(next(page(), handle, NOW_MS - 10.0, false), id + 1, "within the lead");
     assert_eq!(reserve(page(), handle, NOW_MS - 1000.0, 1, false), RECHECK);
-    refused(Code::ClockBackward, reserve(page(), handle, NOW_MS - 1000.0, 1, true));
+    assert_refused(Code::ClockBackward, reserve(page(), handle, NOW_MS - 1000.0, 1, true));
     assert_eq!(get(slot::RETRY_AFTER_MS).to_bits(), 990_f64.to_bits());
 }
 
 #[wasm_bindgen_test]
-fn a_time_that_is_none_is_refused() {
-    let handle = handle();
-    refused(Code::ClockBeforeEpoch, reserve(page(), handle, 0.0, 1, true));
-    refused(Code::ClockBeforeEpoch, reserve(page(), handle, EPOCH_MS - 1.0, 1, true));
-    refused(Code::InvalidClock, reserve(page(), handle, f64::NAN, 1, true));
-    refused(Code::InvalidClock, reserve(page(), handle, f64::INFINITY, 1, true));
-    refused(Code::TimeExhausted, reserve(page(), handle, EPOCH_MS + 2_199_023_255_552.0, 1, true));
+fn an_invalid_clock_reading_is_refused() {
+    let handle = open_generator();
+    assert_refused(Code::ClockBeforeEpoch, reserve(page(), handle, 0.0, 1, true));
+    assert_refused(Code::ClockBeforeEpoch, reserve(page(), handle, EPOCH_MS - 1.0, 1, true));
+    assert_refused(Code::InvalidClock, reserve(page(), handle, f64::NAN, 1, true));
+    assert_refused(Code::InvalidClock, reserve(page(), handle, f64::INFINITY, 1, true));
+    assert_refused(Code::TimeExhausted, reserve(page(), handle, EPOCH_MS + 2_199_023_255_552.0, 1, true));
     assert_eq!(time_of(next(page(), handle, EPOCH_MS, true)).to_bits(), EPOCH_MS.to_bits());
 }
 
 #[wasm_bindgen_test]
-fn what_cannot_be_opened_is_refused_with_the_bounds_of_the_rule() {
+fn invalid_options_are_refused_with_the_bounds_of_the_rule() {
     for at in 0..NUMBERS {
         set(at, 0.0);
     }
-    refused(Code::InvalidLayout, open(page()));
+    assert_refused(Code::InvalidLayout, open(page()));
     for (at, value, code, max) in [
         (slot::NODE, 1024.0, Code::InvalidNode, Some(1023.0)),
         (slot::NODE, -1.0, Code::InvalidNode, Some(1023.0)),
@@ -199,7 +200,7 @@ fn what_cannot_be_opened_is_refused_with_the_bounds_of_the_rule() {
     ] {
         describe();
         set(at, value);
-        refused(code, open(page()));
+        assert_refused(code, open(page()));
         if let Some(max) = max {
             assert_eq!(get(slot::MAX).to_bits(), f64::to_bits(max), "{code:?} of {value}");
         }
@@ -207,14 +208,14 @@ fn what_cannot_be_opened_is_refused_with_the_bounds_of_the_rule() {
 }
 
 #[wasm_bindgen_test]
-fn a_count_is_admitted_up_to_what_lead_and_wait_can_give() {
-    let handle = handle();
-    let reach = f64::from(u32::try_from(CAP * (LEAD_MS + 1)).unwrap());
+fn a_count_is_admitted_up_to_the_ids_of_lead_and_wait() {
+    let handle = open_generator();
+    let reach = f64::from(u32::try_from(IDS_PER_TICK * (LEAD_MS + 1)).unwrap());
     assert_eq!(admit(page(), handle, reach, 0.0), 0);
-    refused(Code::SequenceExhausted, admit(page(), handle, reach + 1.0, 0.0));
+    assert_refused(Code::SequenceExhausted, admit(page(), handle, reach + 1.0, 0.0));
     assert_eq!(get(slot::MAX).to_bits(), reach.to_bits());
-    refused(Code::InvalidArgument, admit(page(), handle, 0.5, 0.0));
-    refused(Code::InvalidArgument, admit(page(), handle, f64::from(1 << 20) + 1.0, 1e9));
+    assert_refused(Code::InvalidArgument, admit(page(), handle, 0.5, 0.0));
+    assert_refused(Code::InvalidArgument, admit(page(), handle, f64::from(1 << 20) + 1.0, 1e9));
 }
 
 #[wasm_bindgen_test]
@@ -222,42 +223,42 @@ fn equal_generators_share_one_state() {
     let shared = || {
         describe();
         set(slot::PRIVATE, 0.0);
-        // Nobody knows when this process started, so a shared state may not run ahead: a predecessor's IDs could be met.
-        refused(Code::InvalidOption, open(page()));
+        // The start time of this process is unknown, so a shared state must not run ahead: it could repeat a predecessor's IDs.
+        assert_refused(Code::InvalidOption, open(page()));
         set(slot::HAS_MAX_LEAD_MS, 0.0);
         assert_eq!(open(page()), 0);
         assert_eq!(get(slot::MAX_LEAD_MS).to_bits(), 0);
         get(slot::HANDLE)
     };
     assert_eq!(shared().to_bits(), shared().to_bits());
-    // And a private one never does.
-    assert_ne!(handle().to_bits(), handle().to_bits());
+    // Private generators never do.
+    assert_ne!(open_generator().to_bits(), open_generator().to_bits());
 }
 
 #[wasm_bindgen_test]
-fn a_released_generator_is_closed_and_so_is_a_page_of_another_number() {
-    let open_handle = handle();
+fn a_released_generator_and_an_unknown_page_are_closed() {
+    let open_handle = open_generator();
     release(page() + 8, open_handle);
-    assert_ne!(next(page(), open_handle, NOW_MS, true), NO_ID, "released through a page that is not ours");
+    assert_ne!(next(page(), open_handle, NOW_MS, true), NO_ID, "it must not be released through an unknown page");
     let elsewhere = page() + 8;
-    refused(Code::Closed, open(elsewhere));
-    refused(Code::Closed, reserve(elsewhere, open_handle, NOW_MS, 1, true));
-    refused(Code::Closed, admit(elsewhere, open_handle, 1.0, 0.0));
+    assert_refused(Code::Closed, open(elsewhere));
+    assert_refused(Code::Closed, reserve(elsewhere, open_handle, NOW_MS, 1, true));
+    assert_refused(Code::Closed, admit(elsewhere, open_handle, 1.0, 0.0));
     assert_eq!(next(elsewhere, open_handle, NOW_MS, true), NO_ID);
     release(page(), open_handle);
-    refused(Code::Closed, reserve(page(), open_handle, NOW_MS, 1, true));
+    assert_refused(Code::Closed, reserve(page(), open_handle, NOW_MS, 1, true));
     assert_eq!(next(page(), open_handle, NOW_MS, true), NO_ID);
     assert_eq!(get(slot::STATUS).to_bits(), f64::from(Code::Closed as u8).to_bits());
 }
 
 #[wasm_bindgen_test]
 fn memory_that_grows_keeps_the_page_and_the_state() {
-    let handle = handle();
+    let handle = open_generator();
     let id = next(page(), handle, NOW_MS, true);
     let before = numbers();
     let grow = Reflect::get(&wasm_bindgen::memory(), &"grow".into()).unwrap();
     js_sys::Function::from(grow).call1(&wasm_bindgen::memory(), &JsValue::from(1)).unwrap();
-    assert_eq!(before.length(), 0, "an older view is empty");
+    assert_eq!(before.length(), 0, "the older view must be empty");
     assert_eq!(next(page(), handle, NOW_MS, true), id + 1);
     assert_eq!(get(slot::STATUS).to_bits(), 0);
 }

@@ -1,14 +1,14 @@
 // docs/safety.md: 21
-// WebAssembly and the native addon in one process share no state: of the two, the one that comes second is refused.
+// WebAssembly and the native addon in one process share no state, so the backend that mints second is refused.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { copyPackage, copyPackageWithAddon, entry, inProcess, needsLinux, repeats } from "./started.mjs";
+import { copyPackage, copyPackageWithAddon, entry, inNewProcess, needsLinux, repeats } from "./node-process.mjs";
 
 const packaged = JSON.stringify(entry);
 
-/** What threads and realms have in common: a call of the package at a path that says what came of it. */
+/** Defines `mint()` for programs and threads: it mints with a package, and returns the IDs or the refusal. */
 const MINT = `
   globalThis.mint = ({ Snowflake }, options) => {
     try {
@@ -20,7 +20,10 @@ const MINT = `
   };
 `;
 
-/** A program whose main thread mints with one package, and a worker thread with another, in an order. Both clocks show one time. */
+/**
+ * A program whose main thread mints with one package and a worker thread with another, in the given order, at the same clock
+ * time.
+ */
 const program = ({ main, worker, order, mainOptions = "{ node: 5 }", workerOptions = "{ node: 5 }" }) => `
   import { createRequire } from "node:module";
   import { Worker } from "node:worker_threads";
@@ -42,12 +45,12 @@ const program = ({ main, worker, order, mainOptions = "{ node: 5 }", workerOptio
   await answer();
   process.env.FRAZIL_BACKEND = ${JSON.stringify(main.backend)};
   const ours = () => mint(require(${JSON.stringify(main.path)}), ${mainOptions});
-  const theirs = () => { const said = answer(); thread.postMessage(0); return said; };
+  const theirs = () => { const reply = answer(); thread.postMessage(0); return reply; };
   let result;
   if (${JSON.stringify(order)} === "main first") { const first = ours(); result = [first, await theirs()]; }
   else if (${JSON.stringify(order)} === "worker first") { const first = await theirs(); result = [first, ours()]; }
-  else { const said = theirs(); result = [ours(), await said]; }
-  // Those that were refused ask again: neither has to be lost for good, and the order of the answers stays.
+  else { const reply = theirs(); result = [ours(), await reply]; }
+  // If both were refused, both ask again, in the order of the answers: one of them must then succeed.
   if (${JSON.stringify(order)} === "at once" && result.every((each) => each.code)) result = [ours(), await theirs()];
   await thread.terminate();
   process.stdout.write(JSON.stringify(result));
@@ -63,7 +66,7 @@ for (const order of ["main first", "worker first"]) {
     `WebAssembly in the main thread and the addon in a worker, ${order}: the second is refused`,
     needsLinux,
     async () => {
-      const results = await inProcess(program({ main: wasm, worker: native, order }));
+      const results = await inNewProcess(program({ main: wasm, worker: native, order }));
       assert.equal(repeats(minted(results)), 0);
       const [first, second] = results;
       assert.equal(first.code, undefined, first.message);
@@ -75,11 +78,13 @@ for (const order of ["main first", "worker first"]) {
   );
 }
 
-/** A package in the main thread, and the installed one in a worker that chooses its backend by itself: the second is refused. */
-async function theSecondIsRefused(path) {
+/**
+ * Runs a package in the main thread, and the installed one in a worker that chooses its backend itself: the second is refused.
+ */
+async function assertSecondIsRefused(path) {
   const main = { path, backend: "" };
   for (const order of ["main first", "worker first"]) {
-    const results = await inProcess(program({ main, worker: { ...native, backend: "" }, order }));
+    const results = await inNewProcess(program({ main, worker: { ...native, backend: "" }, order }));
     assert.equal(repeats(minted(results)), 0);
     assert.deepEqual(
       results.map(({ code }) => code),
@@ -88,9 +93,9 @@ async function theSecondIsRefused(path) {
   }
 }
 
-test("both at once: at most one of them mints", needsLinux, async () => {
+test("if both backends start at once, at most one of them mints", needsLinux, async () => {
   for (let round = 0; round < 10; round++) {
-    const results = await inProcess(program({ main: wasm, worker: native, order: "at once" }));
+    const results = await inNewProcess(program({ main: wasm, worker: native, order: "at once" }));
     assert.equal(repeats(minted(results)), 0);
     assert.deepEqual(
       results.map(({ code }) => code).filter((code) => code !== undefined && code !== "STATE_CONFLICT"),
@@ -106,24 +111,24 @@ test("both at once: at most one of them mints", needsLinux, async () => {
 test(
   "a package without its addon in the main thread, and one with it in a worker: the second is refused",
   needsLinux,
-  () => theSecondIsRefused(join(copyPackage(), "dist/node.cjs")),
+  () => assertSecondIsRefused(join(copyPackage(), "dist/node.cjs")),
 );
 
 test(
-  "a package whose addon is another version's mints no static IDs beside those of the other",
+  "a package that finds the addon of another version mints no static IDs beside the package that belongs to it",
   needsLinux,
   async () => {
     const folder = copyPackageWithAddon();
     const file = join(folder, "dist/node.cjs");
     const text = readFileSync(file, "utf8");
     const compared = /\babi\(\) !== (\d+)/;
-    assert.match(text, compared, "the comparison with the addon's number must be found");
+    assert.match(text, compared, "the comparison with the addon's version must be found");
     writeFileSync(file, text.replace(compared, "abi() !== 4711"));
-    await theSecondIsRefused(file);
+    await assertSecondIsRefused(file);
   },
 );
 
-test("Snowflake.local() counts as the addon's", needsLinux, async () => {
+test("a generator of Snowflake.local() counts as one of the addon", needsLinux, async () => {
   const { mkdtempSync, rmSync } = await import("node:fs");
   const { tmpdir } = await import("node:os");
   const dir = mkdtempSync(join(tmpdir(), "frazil-attack-"));
@@ -146,7 +151,7 @@ test("Snowflake.local() counts as the addon's", needsLinux, async () => {
     process.stdout.write(JSON.stringify({ said, ours }));
   `;
   try {
-    const { said, ours } = await inProcess(script);
+    const { said, ours } = await inNewProcess(script);
     assert.ok(said.id, said.message);
     assert.equal(ours.code, "STATE_CONFLICT");
   } finally {
@@ -155,7 +160,7 @@ test("Snowflake.local() counts as the addon's", needsLinux, async () => {
 });
 
 test(
-  "with unshared: true, or a clock of its own, WebAssembly is the caller's affair, and the checker finds its repeats",
+  "with unshared: true, or with a now of its own, WebAssembly is not refused, and the checker catches its repeats",
   needsLinux,
   async () => {
     const own = "{ node: 5, unshared: true }";
@@ -165,7 +170,7 @@ test(
       { workerOptions: own },
       { workerOptions: "{ node: 5, now: Date.now }" },
     ]) {
-      const results = await inProcess(program({ main: wasm, worker: native, order: "main first", ...options }));
+      const results = await inNewProcess(program({ main: wasm, worker: native, order: "main first", ...options }));
       assert.deepEqual(
         results.map(({ code, backend }) => code ?? backend),
         ["wasm", "native"],
@@ -175,14 +180,14 @@ test(
   },
 );
 
-test("a refusal leaves nothing behind: what was refused does not keep the other backend out", needsLinux, async () => {
+test("a refused generator does not lock out the other backend", needsLinux, async () => {
   const codes = async (given) =>
-    (await inProcess(program({ main: wasm, worker: native, ...given }))).map(({ code, backend }) => code ?? backend);
+    (await inNewProcess(program({ main: wasm, worker: native, ...given }))).map(({ code, backend }) => code ?? backend);
   assert.deepEqual(await codes({ order: "main first", mainOptions: "{ node: 5000 }" }), ["INVALID_NODE", "native"]);
   assert.deepEqual(await codes({ order: "worker first", workerOptions: "{ node: 5000 }" }), ["INVALID_NODE", "wasm"]);
 });
 
-test("a child process of one on WebAssembly uses the addon", needsLinux, async () => {
+test("a child of a process on WebAssembly can use the addon", needsLinux, async () => {
   const script = `
     import { execFileSync } from "node:child_process";
     import { createRequire } from "node:module";
@@ -195,5 +200,5 @@ test("a child process of one on WebAssembly uses the addon", needsLinux, async (
     const child = JSON.parse(execFileSync(process.execPath, ["--eval", script], { env }));
     process.stdout.write(JSON.stringify(child));
   `;
-  assert.deepEqual(await inProcess(script), ["native"]);
+  assert.deepEqual(await inNewProcess(script), ["native"]);
 });

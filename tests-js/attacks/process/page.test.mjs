@@ -1,10 +1,10 @@
-// The page of numbers is memory that the addon writes to: whatever JavaScript does, it must stay the addon's to write to.
+// The page is memory that the addon writes to. Whatever JavaScript does, that memory must stay valid for the addon.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slot } from "../../vectors/tables.mjs";
-import { inProcess, needsAddon } from "./started.mjs";
+import { slot } from "../../vectors/generated-tables.mjs";
+import { inNewProcess, needsAddon } from "./node-process.mjs";
 
-/** Takes every buffer away that can be taken, then fills the memory that is free with a pattern. */
+/** `take` detaches or shrinks a buffer if that is possible; `overwrite` fills freed memory with a pattern. */
 const TAKE = `
   const taken = [];
   const take = (buffer) => {
@@ -26,7 +26,7 @@ const TAKE = `
   };
 `;
 
-/** Mints, and returns what can be judged of it. */
+/** Mints IDs, and checks that they increase. */
 const MINT = `
   const minted = [];
   for (let at = 0; at < 2000; at++) {
@@ -40,7 +40,7 @@ const MINT = `
   const good = minted.every((id, at) => typeof id === "bigint" && (at === 0 || minted[at - 1] < id));
 `;
 
-test("no memory is reached through what a realm shares", needsAddon, async () => {
+test("the object that a realm shares gives no access to the page", needsAddon, async () => {
   const script = `
     import { Snowflake } from "frazil";
     ${TAKE}
@@ -68,13 +68,13 @@ test("no memory is reached through what a realm shares", needsAddon, async () =>
     ${MINT}
     process.stdout.write(JSON.stringify({ taken, good, seen: seen.size, sample: minted.slice(0, 3).map(String) }));
   `;
-  const { taken, good, seen, sample } = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
-  assert.ok(seen > 1, "there must be something to look at");
+  const { taken, good, seen, sample } = await inNewProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+  assert.ok(seen > 1, "there must be objects to visit");
   assert.deepEqual(taken, []);
   assert.ok(good, `minted ${sample}`);
 });
 
-test("a page whose buffer is caught by a replaced constructor cannot be taken away", needsAddon, async () => {
+test("a page whose buffer is caught by a replaced constructor cannot be detached", needsAddon, async () => {
   const script = `
     ${TAKE}
     const caught = [];
@@ -96,14 +96,17 @@ test("a page whose buffer is caught by a replaced constructor cannot be taken aw
     ${MINT}
     process.stdout.write(JSON.stringify({ taken, good, sample: minted.slice(0, 3).map(String) }));
   `;
-  const { taken, good, sample } = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+  const { taken, good, sample } = await inNewProcess(script, { env: { FRAZIL_BACKEND: "native" } });
   assert.ok(taken.length > 0, "the page must have been caught");
   assert.deepEqual([...new Set(taken)], ["not movable"]);
   assert.ok(good, `minted ${sample}`);
 });
 
-test("calls with a page of another thread, of none, or that is no number are refused", needsAddon, async () => {
-  const script = `
+test(
+  "calls with a page of another thread, an unknown page or a value that is no page number are refused",
+  needsAddon,
+  async () => {
+    const script = `
     import { createRequire } from "node:module";
     import { Worker } from "node:worker_threads";
     const require = createRequire(import.meta.url);
@@ -126,12 +129,13 @@ test("calls with a page of another thread, of none, or that is no number are ref
     const said = await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
     process.stdout.write(JSON.stringify([...new Set(said)].sort()));
   `;
-  const said = await inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
-  // CLOSED, the ID that is none, and nothing.
-  assert.deepEqual(said, ["13", "18446744073709551615", "undefined"]);
-});
+    const said = await inNewProcess(script, { env: { FRAZIL_BACKEND: "native" } });
+    // The status CLOSED, the value of `next` that is no ID, and no value.
+    assert.deepEqual(said, ["13", "18446744073709551615", "undefined"]);
+  },
+);
 
-test("a page whose owner is gone is closed, and its number is nobody else's", needsAddon, async () => {
+test("a page whose owner was collected is closed, and its number is not reused", needsAddon, async () => {
   const script = `
     import { createRequire } from "node:module";
     const require = createRequire(import.meta.url);
@@ -146,10 +150,10 @@ test("a page whose owner is gone is closed, and its number is nobody else's", ne
     }
     const closed = gone.filter((page) => addon.reserve(page, 0, 1.8e12, 1, true) === 13 && addon.open(page) === 13).length;
     const fresh = addon.page({}).page;
-    // A page of zeros is no layout: 1 is INVALID_LAYOUT.
+    // A page of zeros describes no layout: status 1 is INVALID_LAYOUT.
     process.stdout.write(JSON.stringify({ closed, used: gone.includes(fresh), first: addon.open(first.page) }));
   `;
-  const { closed, used, first } = await inProcess(script, {
+  const { closed, used, first } = await inNewProcess(script, {
     flags: ["--expose-gc"],
     env: { FRAZIL_BACKEND: "native" },
   });
@@ -157,7 +161,7 @@ test("a page whose owner is gone is closed, and its number is nobody else's", ne
   assert.deepEqual({ used, first }, { used: false, first: 1 });
 });
 
-test("what is no object owns no page", needsAddon, async () => {
+test("a value that is no object cannot own a page", needsAddon, async () => {
   const script = `
     import { createRequire } from "node:module";
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
@@ -170,7 +174,7 @@ test("what is no object owns no page", needsAddon, async () => {
     });
     process.stdout.write(JSON.stringify([...new Set(said)]));
   `;
-  assert.deepEqual(await inProcess(script), ["refused"]);
+  assert.deepEqual(await inNewProcess(script), ["refused"]);
 });
 
 for (const [name, replaced] of [
@@ -180,9 +184,9 @@ for (const [name, replaced] of [
     "memory that can shrink",
     "class { constructor(size) { return new ArrayBuffer(size, { maxByteLength: 2 * size }); } }",
   ],
-  ["no memory", "class {}"],
+  ["an object without memory", "class {}"],
 ]) {
-  test(`a replaced SharedArrayBuffer that gives ${name} makes no page`, needsAddon, async () => {
+  test(`if SharedArrayBuffer is replaced and gives ${name}, no page is created`, needsAddon, async () => {
     const script = `
       import { createRequire } from "node:module";
       const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
@@ -196,6 +200,6 @@ for (const [name, replaced] of [
       }
       process.stdout.write(JSON.stringify(said));
     `;
-    assert.equal(await inProcess(script), "refused");
+    assert.equal(await inNewProcess(script), "refused");
   });
 }

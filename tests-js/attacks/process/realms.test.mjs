@@ -1,9 +1,9 @@
-// Realms of one thread, as vm contexts (and Jest) make them: each loads the package anew.
+// Several realms in one thread, as vm contexts and Jest create them: each loads the package again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { entry, inProcess, needsAddon, repeats } from "./started.mjs";
+import { entry, inNewProcess, needsAddon, repeats } from "./node-process.mjs";
 
-/** `realm()` gives the package as loaded in a vm context of its own, and the context. */
+/** `realm()` loads the package in a new vm context, and returns its exports and the context. */
 const REALMS = `
   import { createRequire } from "node:module";
   import { readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const REALMS = `
 for (const backend of ["native", "wasm"]) {
   const needed = backend === "native" ? needsAddon : {};
 
-  test(`${backend}: a realm that has minted is collected with all it loaded`, needed, async () => {
+  test(`${backend}: a realm that has minted can be garbage-collected with all it loaded`, needed, async () => {
     const script = `
       ${REALMS}
       const kept = [];
@@ -53,10 +53,13 @@ for (const backend of ["native", "wasm"]) {
       const held = await round(true);
       process.stdout.write(JSON.stringify({ freed, held }));
     `;
-    const { freed, held } = await inProcess(script, { flags: ["--expose-gc"], env: { FRAZIL_BACKEND: backend } });
-    assert.ok(held.alive >= 20, `the checker must see contexts that are held: ${held.alive}`);
+    const { freed, held } = await inNewProcess(script, { flags: ["--expose-gc"], env: { FRAZIL_BACKEND: backend } });
+    assert.ok(held.alive >= 20, `the checker must detect contexts that are held: ${held.alive}`);
     assert.ok(freed.alive <= 5, `${freed.alive} of 60 contexts are alive`);
-    assert.ok(freed.grown < held.grown / 4, `${freed.grown} bytes more, and ${held.grown} where 20 are held`);
+    assert.ok(
+      freed.grown < held.grown / 4,
+      `${freed.grown} bytes were not freed, and ${held.grown} if 20 realms are held`,
+    );
   });
 
   test(`${backend}: realms of one thread share the states of a node id`, needed, async () => {
@@ -75,7 +78,7 @@ for (const backend of ["native", "wasm"]) {
       };
       process.stdout.write(JSON.stringify([mint(() => ({ node: 9 })), mint(({ now }) => ({ node: 9, now: () => now }))]));
     `;
-    const [issued, broken] = await inProcess(script, { env: { FRAZIL_BACKEND: backend } });
+    const [issued, broken] = await inNewProcess(script, { env: { FRAZIL_BACKEND: backend } });
     assert.equal(issued.length, 1500);
     assert.equal(repeats(broken), 1000, "the checker must catch realms with states of their own");
     assert.equal(repeats(issued), 0);

@@ -1,10 +1,13 @@
-// Threads that end in the middle of a call, and memory that another thread writes to while the addon does.
+// Threads that are terminated in the middle of a call, and a page that another thread writes to while the addon uses it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slot } from "../../vectors/tables.mjs";
-import { entry, inProcess, needsAddon } from "./started.mjs";
+import { slot } from "../../vectors/generated-tables.mjs";
+import { entry, inNewProcess, needsAddon } from "./node-process.mjs";
 
-/** Four threads at a time mint in a loop and are terminated, while the main thread mints too. Counts IDs and repeats. */
+/**
+ * A program in which four threads at a time mint in a loop and are terminated, while the main thread mints. Counts IDs and
+ * repeats.
+ */
 const terminated = (own) => `
   import { createRequire } from "node:module";
   import { Worker } from "node:worker_threads";
@@ -37,30 +40,33 @@ const terminated = (own) => `
   for (let round = 0; round < 20; round++, threads += 4) {
     const workerData = { issued, count, options };
     const workers = Array.from({ length: 4 }, () => new Worker(script, { eval: true, execArgv: [], workerData }));
-    // Until all of them mint, however long a busy machine takes to start them.
+    // Waits until all of them mint, however long a busy machine takes to start them.
     const enough = count[0] + 1000;
     while (count[0] < enough) await sleep(2);
     await sleep(Math.random() * 20);
     for (let at = 0; at < 100; at++) issued[Atomics.add(count, 0, 1)] = ids.next();
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
-  // A thread may have ended between counting an ID and writing it down.
+  // A thread can be terminated between counting an ID and storing it.
   const written = issued.filter((id) => id !== 0n).sort();
   const repeats = written.reduce((sum, id, at) => sum + Number(at > 0 && id === written[at - 1]), 0);
   process.stdout.write(JSON.stringify({ threads, written: written.length, repeats }));
 `;
 
-test("threads that are terminated in mid-call take no ID with them that comes again", needsAddon, async () => {
+test("threads that are terminated in mid-call cause no repeat", needsAddon, async () => {
   const env = { FRAZIL_BACKEND: "native" };
-  const { threads, written, repeats } = await inProcess(terminated(""), { env });
+  const { threads, written, repeats } = await inNewProcess(terminated(""), { env });
   assert.ok(threads === 80 && written > 10_000, `${threads} threads, ${written} IDs`);
   assert.equal(repeats, 0);
-  const broken = await inProcess(terminated("now: Date.now"), { env });
+  const broken = await inNewProcess(terminated("now: Date.now"), { env });
   assert.ok(broken.repeats > 0, "the checker must catch threads with states of their own");
 });
 
-test("a page that another thread writes to meanwhile gives wrong numbers at worst", needsAddon, async () => {
-  const script = `
+test(
+  "a page that another thread writes to during calls causes wrong numbers at worst, and no crash",
+  needsAddon,
+  async () => {
+    const script = `
     import { createRequire } from "node:module";
     import { Worker } from "node:worker_threads";
     const addon = createRequire(import.meta.url)("frazil-linux-x64-gnu");
@@ -80,7 +86,7 @@ test("a page that another thread writes to meanwhile gives wrong numbers at wors
     const numbers = new Float64Array(memory.buffer, 0, ${slot.NUMBERS});
     const statuses = new Set();
     for (const end = Date.now() + 3000; Date.now() < end; ) {
-      // Time 41, node 10, sequence 12, of a state of its own.
+      // A private generator with time 41, node 10, sequence 12.
       const options = { EPOCH_MS: 1704067200000, TICK_MS: 1, UNSIGNED: 0, HAS_NODE: 1, NODE: 7, START_MS: NaN, PRIVATE: 1 };
       for (const name in options) numbers[slot[name]] = options[name];
       numbers[slot.FIELD_COUNT] = 3;
@@ -97,7 +103,8 @@ test("a page that another thread writes to meanwhile gives wrong numbers at wors
     await worker.terminate();
     process.stdout.write(JSON.stringify([...statuses]));
   `;
-  const statuses = await inProcess(script);
-  // Some were spoiled, or nobody wrote.
-  assert.ok(statuses.includes(0) && statuses.some((status) => status > 0), `statuses ${statuses}`);
-});
+    const statuses = await inNewProcess(script);
+    // Some calls must fail, or the other thread did not write.
+    assert.ok(statuses.includes(0) && statuses.some((status) => status > 0), `statuses ${statuses}`);
+  },
+);

@@ -1,4 +1,4 @@
-// What a process without an addon does: prints its backend, warnings and errors.
+// A process without an addon: prints its backend, warnings and errors.
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
 

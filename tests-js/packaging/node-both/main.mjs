@@ -7,7 +7,7 @@ const names = Object.keys(imported);
 assert.deepEqual(names, Object.keys(required).sort());
 for (const name of names) assert.equal(imported[name], required[name], `${name} is one class`);
 
-/** How many IDs two generators issue twice when they take turns. */
+/** How many IDs two generators repeat when they are called alternately. */
 function repeats(...generators) {
   const issued = Array.from({ length: 100_000 }, (_, at) => generators[at % 2].next());
   return issued.length - new Set(issued).size;
@@ -15,7 +15,7 @@ function repeats(...generators) {
 const options = { node: 7, maxWaitMs: 1000 };
 const ids = [imported, required].map(({ Snowflake }) => new Snowflake(options));
 assert.equal(repeats(...ids), 0);
-// The broken twin: what two copies of a package do, each with a state of its own.
+// The broken twin: generators like those of two copies of a package that each have a state of their own.
 const alone = () => {
   let calls = 0;
   return new imported.Snowflake({ ...options, now: () => 1_780_000_000_000 + (calls++ >> 10) });

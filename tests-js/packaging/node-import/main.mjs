@@ -12,7 +12,7 @@ assert.equal(decode(issued[0], "default").node, 7);
 assert.equal(Layout.named("discord").decode("175928847299117063").date.toISOString(), "2016-04-30T11:18:25.796Z");
 assert.equal(decode("175928847299117063", "discord").date.toISOString(), "2016-04-30T11:18:25.796Z");
 assert.equal(base62.decode(base62.encode(issued[0])), issued[0]);
-// An error of one entry is one for the other too.
+// An error of one entry is an instance of the other entry's class too.
 assert.throws(
   () => decode("no id", "default"),
   (error) => error instanceof FrazilError && FrazilError.is(error) && error.code === "INVALID_ID",

@@ -15,9 +15,9 @@ const date: Date = decode(base62.decode("0Czks0tP37X"), "discord").date;
 
 // @ts-expect-error: there is no default node id
 () => new Snowflake({});
-// @ts-expect-error: the part is spelt otherwise
+// @ts-expect-error: the part is misspelt
 () => new Snowflake({ layout: "twitter", node: { datacentre: 3, worker: 17 } });
-// @ts-expect-error: no layout is called that
+// @ts-expect-error: there is no such layout
 () => Layout.named("tweeter");
 // @ts-expect-error: an ID is no number
 const wrong: number = ids.next();

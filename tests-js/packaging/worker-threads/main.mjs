@@ -4,7 +4,7 @@ import { Snowflake } from "frazil";
 
 const EACH = 70_000;
 
-/** IDs that this thread mints once every thread is ready. `broken`: from a state of its own, as every other library does. */
+/** Mints IDs once every thread is ready. `broken`: from a state of this thread alone, as every other library does. */
 function mint({ gate, broken }) {
   let calls = 0;
   const clock = broken ? { now: () => 1_780_000_000_000 + (calls++ >> 10) } : {};

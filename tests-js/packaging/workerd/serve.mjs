@@ -1,4 +1,4 @@
-// Runs a bundled Worker in workerd, sends it one request, and prints the answer. Needs the Node that miniflare needs.
+// Runs a bundled Worker in workerd, sends it one request, and prints the answer. Needs the Node version that miniflare needs.
 import { readdirSync, readFileSync } from "node:fs";
 import { Miniflare } from "miniflare";
 

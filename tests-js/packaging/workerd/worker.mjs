@@ -3,7 +3,7 @@ import { decode } from "frazil/decode";
 
 export default {
   fetch() {
-    // In the request, where a Worker may not compile WebAssembly.
+    // In a request a Worker may not compile WebAssembly, so the module must be loaded before.
     const ids = new Snowflake({ node: 7 });
     const id = ids.next();
     const { node, timestampMs } = decode(id, "default");

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
-import { expectedCounts, inProcess } from "../host.mjs";
+import { expectedCounts, inNewProcess } from "../bundle-and-run.mjs";
 
 for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {
   test(`Bun: vectors and minting, backend ${backend}, and require gives what import gives`, async () => {
-    const { vectors, minting, requireIsImport } = await inProcess(tools.bun, { after: ["require"], env });
+    const { vectors, minting, requireIsImport } = await inNewProcess(tools.bun, { after: ["require"], env });
     assert.deepEqual(vectors, await expectedCounts());
     assert.equal(minting.backend, backend);
     assert.deepEqual(minting.refusals, [], "Bun can block");

@@ -1,11 +1,11 @@
-// Headless Chromium with pages of ours, served on loopback.
+// Starts headless Chromium and opens test pages, which are served on loopback.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { chromium } from "playwright-core";
 import { tools } from "../../../scripts/tools.mjs";
 
-/** No sandbox, because CI is root; and none of the connections that a browser makes for itself. */
+/** No sandbox, because CI runs as root, and none of the connections that a browser makes on its own. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -19,8 +19,8 @@ const FLAGS = [
 const TYPES = { mjs: "text/javascript", wasm: "application/wasm" };
 
 /**
- * Opens a page that runs a script of the folder, with headers of its own. Returns what the script left in
- * `globalThis.answer`, and the page's complaints.
+ * Starts a browser for the scripts of a folder. `open` opens a page that runs one of them, with extra response headers, and
+ * returns what the script left in `globalThis.answer` and the errors of the page.
  */
 export async function startBrowser(folder) {
   let headers = {};
@@ -40,13 +40,13 @@ export async function startBrowser(folder) {
     async open(script, ownHeaders = {}) {
       headers = ownHeaders;
       const page = await browser.newPage();
-      const complaints = [];
-      page.on("pageerror", ({ message }) => complaints.push(message));
-      page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+      const pageErrors = [];
+      page.on("pageerror", ({ message }) => pageErrors.push(message));
+      page.on("console", (message) => message.type() === "error" && pageErrors.push(message.text()));
       await page.goto(`http://127.0.0.1:${server.address().port}/?script=${script}`);
       const answer = await page.evaluate(() => globalThis.answer);
       await page.close();
-      return { answer, complaints };
+      return { answer, pageErrors };
     },
     async close() {
       await browser.close();

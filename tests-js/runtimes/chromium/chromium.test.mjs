@@ -1,25 +1,25 @@
 // Chromium: a page, a dedicated worker, and pages whose policy forbids WebAssembly or allows it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { bundle, expectedCounts } from "../host.mjs";
-import { unwrap } from "../report.mjs";
+import { bundle, expectedCounts } from "../bundle-and-run.mjs";
+import { unwrap } from "../json-result.mjs";
 import { startBrowser } from "./browser.mjs";
 
 let browser;
 before(async () => {
-  const entries = ["page", "thread", "thread-worker", "policy"].map((name) => `chromium/${name}.mjs`);
+  const entries = ["page", "worker-page", "worker-main", "csp-page"].map((name) => `chromium/${name}.mjs`);
   browser = await startBrowser(await bundle(entries, { conditions: ["browser"] }));
 });
 after(() => browser?.close());
 
-/** Opens a page that has nothing to complain about. */
-async function quietly(script, headers) {
-  const { answer, complaints } = await browser.open(script, headers);
-  assert.deepEqual(complaints, []);
+/** Opens a page that must report no errors, and returns its result. */
+async function openWithoutErrors(script, headers) {
+  const { answer, pageErrors } = await browser.open(script, headers);
+  assert.deepEqual(pageErrors, []);
   return unwrap(answer);
 }
 
-/** Refused at most because the sequence is full: a thread that cannot block is told when to come again. */
+/** On a thread that cannot block, the only refusal is that the sequence is full, with the time until it is worth retrying. */
 function checkMinted({ backend, refusals, waitedMs }) {
   assert.equal(backend, "wasm");
   assert.deepEqual(
@@ -30,13 +30,13 @@ function checkMinted({ backend, refusals, waitedMs }) {
 }
 
 test("a page: vectors and minting", async () => {
-  const { vectors, minting } = await quietly("page");
+  const { vectors, minting } = await openWithoutErrors("page");
   assert.deepEqual(vectors, await expectedCounts());
   checkMinted(minting);
 });
 
 test("a dedicated worker: vectors and minting", async () => {
-  const { isolated, ...answer } = await quietly("thread");
+  const { isolated, ...answer } = await openWithoutErrors("worker-page");
   const { vectors, minting } = unwrap(answer);
   assert.equal(isolated, false);
   assert.deepEqual(vectors, await expectedCounts());
@@ -45,7 +45,7 @@ test("a dedicated worker: vectors and minting", async () => {
 
 test("a dedicated worker of a cross-origin isolated page can block: next waits and is not refused", async () => {
   const headers = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
-  const { isolated, ...answer } = await quietly("thread", headers);
+  const { isolated, ...answer } = await openWithoutErrors("worker-page", headers);
   const { minting } = unwrap(answer);
   assert.equal(isolated, true);
   assert.deepEqual(minting.refusals, []);
@@ -60,7 +60,7 @@ const decoded = {
 };
 
 test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAILABLE with its cause", async () => {
-  const { answer, complaints } = await browser.open("policy", { "content-security-policy": "script-src 'self'" });
+  const { answer, pageErrors } = await browser.open("csp-page", { "content-security-policy": "script-src 'self'" });
   const { evaluates, refused, minting, ...works } = unwrap(answer);
   assert.equal(evaluates, false, "the policy must be in force");
   assert.deepEqual(works, decoded);
@@ -70,11 +70,11 @@ test("script-src 'self': decoding, text and layouts work, minting is WASM_UNAVAI
     assert.match(says, /^WASM_UNAVAILABLE: .*wasm-unsafe-eval/);
   }
   assert.equal(minting, undefined, "the checks of minting must fail where nothing can be minted");
-  for (const complaint of complaints) assert.match(complaint, /Content Security Policy/);
+  for (const pageError of pageErrors) assert.match(pageError, /Content Security Policy/);
 });
 
 test("script-src 'self' 'wasm-unsafe-eval': minting works", async () => {
-  const { evaluates, refused, minting, ...works } = await quietly("policy", {
+  const { evaluates, refused, minting, ...works } = await openWithoutErrors("csp-page", {
     "content-security-policy": "script-src 'self' 'wasm-unsafe-eval'",
   });
   assert.equal(evaluates, false, "the policy must be in force");

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
-import { expectedCounts, inProcess, root } from "../host.mjs";
+import { expectedCounts, inNewProcess, root } from "../bundle-and-run.mjs";
 
-// Its cache stays in the repository, and it asks nobody for a newer version.
+// The cache stays in the repository, and Deno does not check for a newer version.
 const env = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };
 
 test("Deno without permissions: vectors and minting on WebAssembly", async () => {
-  const { vectors, minting } = await inProcess(tools.deno, { before: ["run", "--no-prompt", "--no-remote"], env });
+  const { vectors, minting } = await inNewProcess(tools.deno, { before: ["run", "--no-prompt", "--no-remote"], env });
   assert.deepEqual(vectors, await expectedCounts());
   assert.equal(minting.backend, "wasm");
   assert.deepEqual(minting.refusals, [], "Deno can block");

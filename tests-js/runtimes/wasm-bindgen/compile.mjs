@@ -1,11 +1,11 @@
-// Compiles the tests of crates/wasm, with the glue that the package has too.
+// Compiles the tests of crates/wasm, with the same glue generator as the package.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { bundle, root } from "../host.mjs";
+import { bundle, root } from "../bundle-and-run.mjs";
 
-/** How many tests the file has: none may be lost on the way to a runtime. */
+/** The number of tests in the file, to check that a runtime runs all of them. */
 export const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(
   /^#\[wasm_bindgen_test\]$/gm,
 ).length;
@@ -13,9 +13,9 @@ export const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").m
 const cargo = (args) =>
   execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
-/** Bundles files that run the tests, and puts the module beside them as `tests.wasm`. */
+/** Bundles files that run the tests, and copies the module beside them as `tests.wasm`. Returns the folder. */
 export async function compileTests(entries) {
-  // With the profile of the package, whose dependencies are compiled already.
+  // With the profile of the package, because its dependencies are compiled already.
   const what = ["-p", "frazil-wasm", "--features", "std", "--test", "calls", "--profile", "release-wasm"];
   const how = ["--locked", "--quiet", "--target", "wasm32-unknown-unknown", "--no-run", "--message-format=json"];
   const messages = cargo(["test", ...what, ...how])
@@ -33,7 +33,7 @@ export async function compileTests(entries) {
   return folder;
 }
 
-/** All tests passed, and none is missing. */
+/** Asserts that all tests passed and none is missing. */
 export function checkReport({ passed, tests, printed }) {
   assert.ok(passed, printed);
   assert.equal(tests, TESTS);

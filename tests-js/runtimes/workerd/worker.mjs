@@ -1,12 +1,12 @@
-// A Worker that mints: at module scope, where the clock stands at 0, and in requests, in which it stands still. A request
-// names what to do by its path and gets a report.
+// A Worker that mints: at module scope, where the clock shows 0, and in requests, in which the clock stands still. The path of a
+// request selects what to do; the response is the result.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
-import { wrapping } from "../../api/broken.mjs";
-import { checkMinting, checkVectors, collect, summaryOf } from "../everywhere.mjs";
-import { report } from "../report.mjs";
+import { wrapping } from "../../api/broken-generators.mjs";
+import { checkMinting, checkVectors, collect, summaryOf } from "../checks.mjs";
+import { resultOf } from "../json-result.mjs";
 
-/** What a call throws, as JSON can carry it. */
+/** What a call throws, in a form that JSON can hold. */
 function refusal(call) {
   try {
     return { returned: String(call()) };
@@ -29,7 +29,7 @@ const moduleScope = {
   layout: Layout.named("twitter").decode("1541815603606036480").date,
 };
 
-/** Runs with a clock that stands still, as in a request of the production service. */
+/** Runs with a clock that stands still, as in a request in production. */
 async function frozen(work) {
   const { now } = Date;
   const still = now();
@@ -41,7 +41,7 @@ async function frozen(work) {
   }
 }
 
-/** Runs with the clock of the production service: it stands still but for timers (EDGE, section 1). */
+/** Runs with the clock of production: it stands still except when a timer fires (EDGE, section 1). */
 async function frozenBetweenTimers(work) {
   const { now } = Date;
   const { setTimeout } = globalThis;
@@ -60,7 +60,7 @@ async function frozenBetweenTimers(work) {
   }
 }
 
-/** Calls and awaits so many times. */
+/** Calls and awaits `next` that many times. */
 async function collectAsync(next, calls) {
   const issued = [];
   for (let call = 0; call < calls; call++) issued.push(await next());
@@ -72,7 +72,7 @@ let earlier = [];
 const ANSWERS = {
   "random-start": () => collectAsync(spread.nextAsync, 200),
   "module-scope": () => moduleScope,
-  // The generator of module scope, once there is a clock.
+  // The generator of module scope, now that the clock shows a time.
   "after-module-scope": () => {
     const id = ids.next();
     return { id: String(id), lateMs: Date.now() - ids.decode(id).timestampMs };
@@ -85,7 +85,7 @@ const ANSWERS = {
       earlier = issued;
       return { ours: report, broken: collect(wrapping(), 100_000).report };
     }),
-  // The next request of the isolate, with the IDs of that one.
+  // The next request in the isolate; its IDs are compared with those of the one before.
   "100000-frozen-again": () =>
     frozen(() => summaryOf([...earlier, ...collect(new Snowflake({ node: 3 }).next, 100_000).issued])),
   "100000-waiting": () =>
@@ -107,7 +107,7 @@ const ANSWERS = {
     lead5: refusal(() => new Snowflake({ node: 6, maxLeadMs: 5 })),
     tooMany: refusal(() => new Snowflake({ node: 6 }).nextMany(4097)),
   }),
-  // Called many times at once: a generator for each request, one state in the isolate.
+  // Many such requests run at once: each has a generator of its own, and all share one state in the isolate.
   together: async () => {
     const ids = new Snowflake({ node: 7 });
     const issued = [];
@@ -125,6 +125,6 @@ function throwing(error) {
 
 export default {
   async fetch(request) {
-    return Response.json(await report(ANSWERS[new URL(request.url).pathname.slice(1)]));
+    return Response.json(await resultOf(ANSWERS[new URL(request.url).pathname.slice(1)]));
   },
 };

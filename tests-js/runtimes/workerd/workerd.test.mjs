@@ -1,22 +1,22 @@
-// Cloudflare's runtime by miniflare, with a bundle as wrangler makes it: the wasm file is an import. Under Node 24, since
-// miniflare wants 22.12 or newer.
+// Cloudflare's runtime in miniflare, with a bundle as wrangler makes it: the wasm file is an import. Runs under Node 24, because
+// miniflare needs 22.12 or newer.
 //
-// miniflare 5 is a beta of its interface, not of the runtime: it is what the current wrangler is made of, and the newest 4
-// brings a workerd of 2026-07-30, whose clock at module scope is not that of production.
+// The beta version of miniflare 5 concerns its interface, not the runtime: the current wrangler is built on it. The newest
+// miniflare 4 contains a workerd of 2026-07-30, whose clock at module scope is not that of production.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { Log, LogLevel, Miniflare } from "miniflare";
-import { bundle, expectedCounts } from "../host.mjs";
-import { unwrap } from "../report.mjs";
+import { bundle, expectedCounts } from "../bundle-and-run.mjs";
+import { unwrap } from "../json-result.mjs";
 
 /** The first workerd whose `Date.now()` is 0 at module scope, as it is in production (EDGE, result 6). */
 const OLDEST_WORKERD = "1.20260807.2";
-/** Compatibility dates, and what they say of `FinalizationRegistry`. */
+/** Compatibility dates, and `typeof FinalizationRegistry` under each. */
 const DATES = { "2024-09-01": "undefined", "2026-11-01": "function" };
 
-/** A Worker of the date, with no compatibility flag: `nodejs_compat` would hide a need for it. */
+/** Starts a Worker with that compatibility date and no flags: `nodejs_compat` would hide that the package needs it. */
 async function start(compatibilityDate, conditions = ["workerd", "worker", "browser"]) {
   const folder = await bundle(["workerd/worker.mjs"], {
     conditions,
@@ -34,7 +34,7 @@ async function start(compatibilityDate, conditions = ["workerd", "worker", "brow
   const files = conditions.includes("workerd") ? 2 : 1;
   assert.equal(Object.keys(modules).length, files, `${contents}`);
   return new Miniflare({
-    cf: false, // else it asks the network for a sample
+    cf: false, // otherwise miniflare downloads a sample
     log: new Log(LogLevel.ERROR),
     logRequests: false,
     workers: [
@@ -52,7 +52,7 @@ async function start(compatibilityDate, conditions = ["workerd", "worker", "brow
   });
 }
 
-/** What takes so long hangs. */
+/** A request that takes longer counts as hanging. */
 const HANG_MS = 30_000;
 
 async function request(miniflare, what) {
@@ -84,7 +84,7 @@ for (const [date, registry] of Object.entries(DATES)) {
 
     const refused = { ours: true, code: "CLOCK_BEFORE_EPOCH" };
 
-    test("at module scope: import and new Snowflake succeed, minting is CLOCK_BEFORE_EPOCH", async () => {
+    test("at module scope, import and new Snowflake succeed, and minting is CLOCK_BEFORE_EPOCH", async () => {
       assert.deepEqual(await ask("module-scope"), {
         now: 0,
         registry,
@@ -100,13 +100,13 @@ for (const [date, registry] of Object.entries(DATES)) {
       assert.ok(lateMs >= 0 && lateMs < 1000, `${lateMs}`);
     });
 
-    test("a random start draws its key in a request, and not at module scope, where that is forbidden", async () => {
+    test("a random start draws its key in a request, not at module scope, where random numbers are forbidden", async () => {
       assert.deepEqual(await ask("random-start"), { issued: 200, repeats: 0, increasing: true });
     });
 
-    test("the vectors", async () => assert.deepEqual(await ask("vectors"), await expectedCounts()));
+    test("the vectors hold", async () => assert.deepEqual(await ask("vectors"), await expectedCounts()));
 
-    test("minting in a request", async () => {
+    test("minting in a request works", async () => {
       const { backend, refusals, waitedMs } = await ask("minting");
       assert.equal(backend, "wasm");
       assert.deepEqual(
@@ -138,14 +138,14 @@ for (const [date, registry] of Object.entries(DATES)) {
       assert.ok(tookMs >= 49 && tookMs < 5000, `${tookMs}`);
     });
 
-    test("the lead is 0, because nobody knows when an isolate started", async () => {
+    test("maxLeadMs must be 0, because the start time of an isolate is unknown", async () => {
       const { lead0, lead5, tooMany } = await ask("options");
       assert.deepEqual(lead0, { returned: "true" });
       assert.deepEqual(lead5, { ours: true, code: "INVALID_OPTION", field: "maxLeadMs" });
       assert.deepEqual(tooMany, { ours: true, code: "SEQUENCE_EXHAUSTED", field: "count", maxCount: 4096 });
     });
 
-    test("requests at once, each with a generator of its own, share one state", async () => {
+    test("concurrent requests, each with a generator of its own, share one state", async () => {
       const issued = (await Promise.all(Array.from({ length: 8 }, () => ask("together")))).flat();
       assert.equal(issued.length, 8 * 2000);
       assert.equal(new Set(issued).size, issued.length);
@@ -153,7 +153,8 @@ for (const [date, registry] of Object.entries(DATES)) {
   });
 }
 
-// What compiling at module scope gives: refused before 2025-06-01, allowed since; in a request it never is.
+// Compiling WebAssembly at module scope is refused with dates before 2025-06-01 and allowed since; in a request it is always
+// refused.
 for (const [date, code] of Object.entries({ "2024-09-01": "WASM_UNAVAILABLE", "2026-11-01": "CLOCK_BEFORE_EPOCH" })) {
   test(`a bundle without the condition workerd, ${date}: minting at module scope is ${code}, decoding works`, async () => {
     const miniflare = await start(date, ["browser"]);

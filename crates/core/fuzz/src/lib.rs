@@ -1,15 +1,15 @@
-//! How the fuzz targets read their input, and what they hold the library to.
+//! What the fuzz targets share: reading values from the input, and a model of fields.
 //!
-//! Each target compares the library with a few lines that say the same in another way (by division, in 128 bits), and has
-//! a **twin** (feature `twin`): the same with a mistake, which the fuzzer must find.
+//! Each target compares the library with a short model that computes the same in another way (by division, in 128 bits). It has
+//! a **twin** (feature `twin`): the same target with a mistake, which the fuzzer must find.
 
 use frazil::{Field, FieldKind, Layout, LayoutSpec};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 
-/// A number of any width: as many short ones as long ones.
+/// A number of any width, each width with about the same probability.
 ///
 /// # Errors
-/// Where the input ends.
+/// If the input ends.
 pub fn number(input: &mut Unstructured<'_>) -> Result<u64> {
     let unused = input.int_in_range(0..=63_u32)?;
     Ok(input.arbitrary::<u64>()? >> unused)
@@ -19,10 +19,10 @@ fn kind(input: &mut Unstructured<'_>) -> Result<FieldKind> {
     input.choose(&[FieldKind::Time, FieldKind::Sequence, FieldKind::Node, FieldKind::Clock]).copied()
 }
 
-/// Any layout, most of them wrong.
+/// Any layout; most are invalid.
 ///
 /// # Errors
-/// Where the input ends.
+/// If the input ends.
 pub fn any_spec(input: &mut Unstructured<'_>) -> Result<LayoutSpec> {
     let (epoch_ms, tick_ms, unsigned) = (number(input)?, number(input)?, input.arbitrary()?);
     let mut fields = Vec::new();
@@ -35,11 +35,11 @@ pub fn any_spec(input: &mut Unstructured<'_>) -> Result<LayoutSpec> {
     Ok(LayoutSpec { epoch_ms, tick_ms, unsigned, fields })
 }
 
-/// A layout that is right: a time, a sequence, perhaps a clock and up to three parts of a node, in any order.
+/// A valid layout: a time, a sequence, perhaps a clock and up to three node parts, in any order.
 ///
 /// # Errors
-/// Where the input ends, or where the widths do not add up.
-pub fn right_layout(input: &mut Unstructured<'_>) -> Result<Layout> {
+/// If the input ends, or if the fields have too many bits together.
+pub fn valid_layout(input: &mut Unstructured<'_>) -> Result<Layout> {
     let tick_ms = if input.arbitrary()? { 1 } else { number(input)? % 100_000 + 1 };
     let (epoch_ms, unsigned) = (number(input)? >> 22, input.arbitrary()?);
     let mut fields = vec![Field::time(input.int_in_range(1..=52)?), Field::sequence(input.int_in_range(1..=53)?)];
@@ -58,13 +58,13 @@ pub fn right_layout(input: &mut Unstructured<'_>) -> Result<Layout> {
     Layout::new(spec).map_err(|_| libfuzzer_sys::arbitrary::Error::IncorrectFormat)
 }
 
-/// How many bits the fields of a kind have together.
+/// The number of bits that the fields of a kind have together.
 #[must_use]
 pub fn width(fields: &[Field], kind: FieldKind) -> u64 {
     fields.iter().filter(|field| field.kind == kind).map(|field| u64::from(field.bits)).sum()
 }
 
-/// The value that the fields of a kind have together in an ID, by division.
+/// The combined value of the fields of a kind in an ID, by division.
 #[must_use]
 pub fn value(fields: &[Field], id: u64, kind: FieldKind) -> u128 {
     let (mut rest, mut value, mut scale) = (u128::from(id), 0, 1);

@@ -1,8 +1,8 @@
-//! Any number as an ID of any layout, and any parts as those of an ID: refused, or taken apart and put together exactly.
+//! Decodes any number with any layout, and composes any parts: either is refused, or gives the exact value of the model.
 #![no_main]
 
 use frazil::{Columns, FieldKind, Layout, Parts};
-use frazil_fuzz::{number, right_layout, value, width};
+use frazil_fuzz::{number, valid_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,8 +12,8 @@ fn option(input: &mut Unstructured<'_>) -> Result<Option<u64>> {
 
 fn input(data: &[u8]) -> Result<(Layout, u64, Parts)> {
     let input = &mut Unstructured::new(data);
-    let (layout, id) = (right_layout(input)?, number(input)?);
-    // A time near the start of a tick of the layout, half of the time.
+    let (layout, id) = (valid_layout(input)?, number(input)?);
+    // In half of the cases, a time at the start of one of the first 1000 ticks.
     let spec = layout.spec();
     let timestamp_ms = number(input)?;
     let near = spec.epoch_ms.saturating_add((timestamp_ms % 1000).saturating_mul(spec.tick_ms));
@@ -21,7 +21,7 @@ fn input(data: &[u8]) -> Result<(Layout, u64, Parts)> {
     Ok((layout, id, Parts { timestamp_ms, node: option(input)?, clock: option(input)?, sequence: number(input)? }))
 }
 
-fn take_apart(layout: &Layout, id: u64) {
+fn check_decode(layout: &Layout, id: u64) {
     let (fields, spec) = (layout.fields(), layout.spec());
     let given = if cfg!(feature = "twin") { id & layout.max_id() } else { id };
     let Ok(decoded) = layout.decode(given) else {
@@ -51,7 +51,7 @@ fn take_apart(layout: &Layout, id: u64) {
     assert_eq!((times, sequences), ([parts.timestamp_ms], [parts.sequence]));
     assert_eq!((nodes, clocks), ([decoded.node.unwrap_or(0)], [decoded.clock.unwrap_or(0)]));
 
-    // Where only a node lies above the time, the range needs it.
+    // If the node field lies above the time, the range needs a node id.
     for node in [None, parts.node] {
         if let (Ok(least), Ok(most)) = (layout.min_id_at(parts.timestamp_ms, node), layout.max_id_at(parts.timestamp_ms, node)) {
             assert!(least <= id && id <= most);
@@ -59,9 +59,9 @@ fn take_apart(layout: &Layout, id: u64) {
     }
 }
 
-fn put_together(layout: &Layout, parts: Parts) {
+fn check_compose(layout: &Layout, parts: Parts) {
     if let Ok(id) = layout.compose(parts) {
-        let decoded = layout.decode(id).expect("the ID was just put together");
+        let decoded = layout.decode(id).expect("the ID was just composed");
         assert_eq!((decoded.timestamp_ms, decoded.sequence), (parts.timestamp_ms, parts.sequence));
         assert_eq!((decoded.node.map(u64::from), decoded.clock.map(u64::from)), (parts.node, parts.clock));
     }
@@ -78,6 +78,6 @@ fn put_together(layout: &Layout, parts: Parts) {
 
 fuzz_target!(|data: &[u8]| {
     let Ok((layout, id, parts)) = input(data) else { return };
-    take_apart(&layout, id);
-    put_together(&layout, parts);
+    check_decode(&layout, id);
+    check_compose(&layout, parts);
 });

@@ -1,5 +1,5 @@
-//! Any layout, options, clock and calls: a generator of its own never repeats an ID, goes up where that is promised, stays
-//! within the lead, and a refusal ends when it said. And any word as a state: the machine answers.
+//! Any layout, options, clock and calls: a private generator never repeats an ID, issues IDs in order where that is promised,
+//! stays within the lead, and a temporary refusal ends when it said. Besides, any word as a state: the machine must not panic.
 #![no_main]
 
 use std::collections::HashSet;
@@ -7,13 +7,13 @@ use std::collections::HashSet;
 use frazil::{
     Code, FieldKind, Generator, GeneratorOptions, Key, Layout, Machine, Node, Outcome, Reservation, SequenceStart, Window,
 };
-use frazil_fuzz::{number, right_layout, value, width};
+use frazil_fuzz::{number, valid_layout, value, width};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
-/// A layout, and options that fit it.
+/// A layout, and valid options for it.
 fn options(input: &mut Unstructured<'_>) -> Result<(Layout, GeneratorOptions<'static>)> {
-    let layout = right_layout(input)?;
+    let layout = valid_layout(input)?;
     let nodes = width(layout.fields(), FieldKind::Node);
     let node = if nodes == 0 { Node::None } else { Node::Id(number(input)? & ((1 << nodes) - 1)) };
     let max_lead_ms = Some(input.int_in_range(0..=1000)?);
@@ -23,8 +23,8 @@ fn options(input: &mut Unstructured<'_>) -> Result<(Layout, GeneratorOptions<'st
     Ok((layout, GeneratorOptions { node, max_lead_ms, start_ms, sequence_start, key }))
 }
 
-/// The next reading of the clock: a little further, back, or anywhere.
-fn tick(input: &mut Unstructured<'_>, layout: &Layout, now_ms: u64) -> Result<u64> {
+/// The next reading of the clock: a little later or earlier, or anywhere.
+fn next_reading(input: &mut Unstructured<'_>, layout: &Layout, now_ms: u64) -> Result<u64> {
     let tick_ms = layout.spec().tick_ms.cast_signed();
     Ok(match input.int_in_range(0..=7_u8)? {
         0..=2 => now_ms,
@@ -35,18 +35,18 @@ fn tick(input: &mut Unstructured<'_>, layout: &Layout, now_ms: u64) -> Result<u6
     })
 }
 
-struct Watch {
+struct Checker {
     layout: Layout,
     node: u128,
     lead_ms: u64,
-    /// Whether the IDs go up, but for switches of the clock id.
+    /// Whether the IDs must increase, except after a switch of the clock id.
     ordered: bool,
     seen: HashSet<u64>,
     last: Option<u64>,
     switches: u64,
 }
 
-impl Watch {
+impl Checker {
     fn issued(&mut self, ids: &[u64], now_ms: u64, switches: u64) {
         let fields = self.layout.fields();
         for &id in ids {
@@ -61,15 +61,15 @@ impl Watch {
     }
 }
 
-/// The most IDs of a block that are looked at.
-const LOOK: usize = 64;
+/// The largest number of IDs of a block that are checked.
+const MAX_CHECKED: usize = 64;
 
 fn walk(input: &mut Unstructured<'_>) -> Result<()> {
     let (layout, options) = options(input)?;
     let node = if let Node::Id(id) = options.node { id.into() } else { 0 };
-    let open = || Generator::private(&layout, options).expect("options that fit");
+    let open = || Generator::private(&layout, options).expect("valid options");
     let mut generator = open();
-    let mut watch = Watch {
+    let mut checker = Checker {
         layout: layout.clone(),
         node,
         lead_ms: options.max_lead_ms.unwrap_or(0),
@@ -79,10 +79,10 @@ fn walk(input: &mut Unstructured<'_>) -> Result<()> {
         switches: 0,
     };
     let mut now_ms = layout.spec().epoch_ms;
-    let mut out = [0; LOOK];
+    let mut out = [0; MAX_CHECKED];
     while !input.is_empty() {
         let before_ms = now_ms;
-        now_ms = tick(input, &layout, now_ms)?;
+        now_ms = next_reading(input, &layout, now_ms)?;
         if cfg!(feature = "twin") && now_ms < before_ms {
             generator = open(); // as if the state were lost
         }
@@ -92,24 +92,25 @@ fn walk(input: &mut Unstructured<'_>) -> Result<()> {
             Ok(Reservation::Issued { block, wall_tick_ms: (from_ms, until_ms) }) => {
                 assert!(from_ms <= now_ms && now_ms < until_ms);
                 assert!(1 <= block.len() && block.len() <= want.max(1));
-                let ids = &mut out[..block.len().min(LOOK)];
+                let ids = &mut out[..block.len().min(MAX_CHECKED)];
                 block.write(ids);
                 assert_eq!(ids[0], block.first());
-                watch.issued(ids, now_ms, generator.stats().switches);
+                checker.issued(ids, now_ms, generator.stats().switches);
             }
             Ok(Reservation::Recheck) => assert!(!confirmed),
             Err(error) if error.retry_after_ms() > 0 => {
                 assert!(matches!(error.code(), Code::ClockBackward | Code::SequenceExhausted));
                 let wait_ms = error.retry_after_ms();
                 if wait_ms > 1 {
-                    let early = generator.reserve(now_ms + wait_ms - 1, 1, true).expect_err("no ID before the time it said");
+                    let early =
+                        generator.reserve(now_ms + wait_ms - 1, 1, true).expect_err("no ID before the time in the refusal");
                     assert_eq!(early.retry_after_ms(), 1);
                 }
                 now_ms += wait_ms;
                 let Ok(Reservation::Issued { block, .. }) = generator.reserve(now_ms, 1, true) else {
                     panic!("no ID after {wait_ms} ms")
                 };
-                watch.issued(&[block.first()], now_ms, generator.stats().switches);
+                checker.issued(&[block.first()], now_ms, generator.stats().switches);
             }
             Err(error) => assert!(matches!(error.code(), Code::ClockBeforeEpoch | Code::TimeExhausted)),
         }
@@ -117,19 +118,19 @@ fn walk(input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// One call with any state: that of another machine, or of a damaged file.
+/// One call with any state, for example that of another machine or of a damaged file.
 fn any_state(input: &mut Unstructured<'_>) -> Result<()> {
     let (layout, options) = options(input)?;
     let machine = Machine::new(&layout, options.node, number(input)?).expect("a node id of the layout");
     let machine = machine.starting(options.sequence_start, options.key.expect("there is one"));
-    let now_ms = tick(input, &layout, layout.spec().epoch_ms)?;
+    let now_ms = next_reading(input, &layout, layout.spec().epoch_ms)?;
     let (word, from_ms, until_ms, want) =
         (number(input)?, number(input)?, number(input)?, usize::try_from(number(input)?).unwrap_or(usize::MAX));
     let clocks: Vec<u64> = (0..input.int_in_range(0..=8_u8)?).map(|_| number(input)).collect::<Result<_>>()?;
     match machine.reserve(word, Window { from_ms, until_ms }, clocks.as_slice(), now_ms, want, true) {
         Outcome::Issued { word: next, block, .. } => {
             assert_ne!(next, word);
-            let mut ids = [0; LOOK];
+            let mut ids = [0; MAX_CHECKED];
             block.write(&mut ids);
             assert!(1 <= block.len() && block.len() <= want.max(1));
             assert!(ids.iter().take(block.len()).all(|id| *id <= layout.max_id()));
@@ -144,6 +145,6 @@ fn any_state(input: &mut Unstructured<'_>) -> Result<()> {
 
 fuzz_target!(|data: &[u8]| {
     let input = &mut Unstructured::new(data);
-    // An input that ends early has been used as far as it went.
+    // An error only says that the input has ended.
     let _ = if input.ratio(1, 8_u8).unwrap_or(false) { any_state(input) } else { walk(input) };
 });

@@ -1,4 +1,4 @@
-//! Any description of a layout: accepted exactly where it obeys the rules, and then the layout says what it was made of.
+//! Any layout spec: it is accepted exactly if it obeys the rules, and then the layout returns the same spec.
 #![no_main]
 
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ fn well_named(fields: &[Field]) -> bool {
 }
 
 /// The rules of `docs/layouts.md`.
-fn right(spec: &LayoutSpec) -> bool {
+fn is_valid(spec: &LayoutSpec) -> bool {
     let LayoutSpec { epoch_ms, tick_ms, unsigned, ref fields } = *spec;
     let count = |kind| fields.iter().filter(|field| field.kind == kind).count();
     let total: u64 = fields.iter().map(|field| u64::from(field.bits)).sum();
@@ -52,13 +52,13 @@ fuzz_target!(|data: &[u8]| {
     let layout = match Layout::new(spec.clone()) {
         Ok(layout) => layout,
         Err(error) => {
-            assert!(!right(&spec), "{error}: {spec:?}");
+            assert!(!is_valid(&spec), "{error}: {spec:?}");
             assert_eq!(error.code(), Code::InvalidLayout);
             assert!(error.to_string().starts_with("INVALID_LAYOUT: "));
             return;
         }
     };
-    assert!(right(&spec), "accepted: {spec:?}");
+    assert!(is_valid(&spec), "accepted: {spec:?}");
     assert_eq!(layout.spec(), spec);
     assert_eq!(Layout::new(layout.spec()).as_ref(), Ok(&layout));
 

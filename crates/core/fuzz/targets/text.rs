@@ -1,15 +1,15 @@
-//! Any text as an ID, in decimal and in each text form: read exactly where it is the one text that the ID has.
+//! Any text, in decimal and in each text form: it is parsed exactly if it is the text that encodes the ID.
 #![no_main]
 
 use frazil::{Layout, TextForm};
-use frazil_fuzz::right_layout;
+use frazil_fuzz::valid_layout;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 
 fn input(data: &[u8]) -> Result<(Layout, &str)> {
     let mut input = Unstructured::new(data);
     let layout = match input.int_in_range(0..=3_u8)? {
-        0 => right_layout(&mut input)?,
+        0 => valid_layout(&mut input)?,
         1 => Layout::named("safe53").expect("a named layout"),
         2 => Layout::named("default").expect("a named layout"),
         _ => Layout::named("discord").expect("a named layout"),
@@ -18,13 +18,13 @@ fn input(data: &[u8]) -> Result<(Layout, &str)> {
     Ok((layout, text))
 }
 
-fn decimal(layout: &Layout, text: &str) {
+fn check_decimal(layout: &Layout, text: &str) {
     let id = text.parse::<u64>().ok().filter(|id| *id <= layout.max_id());
     let expected = id.filter(|id| cfg!(feature = "twin") || id.to_string() == text);
     assert_eq!(layout.parse(text).ok(), expected, "{text:?}");
 }
 
-/// By multiplication in 128 bits: the number that the text's digits make, if all are digits of the form.
+/// The number that the digits of a text represent, by multiplication in 128 bits; `None` if a character is no digit of the form.
 fn number(form: TextForm, text: &str) -> Option<u64> {
     let base = form.alphabet().len() as u128;
     let digit = |letter| form.alphabet().find(letter).map(|digit| digit as u128);
@@ -32,7 +32,7 @@ fn number(form: TextForm, text: &str) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-fn forms(text: &str) {
+fn check_forms(text: &str) {
     for form in TextForm::ALL {
         let id = number(*form, text);
         assert_eq!(form.decode(text).ok(), id.filter(|_| text.len() == form.width()), "{form:?}: {text:?}");
@@ -46,6 +46,6 @@ fn forms(text: &str) {
 
 fuzz_target!(|data: &[u8]| {
     let Ok((layout, text)) = input(data) else { return };
-    decimal(&layout, text);
-    forms(text);
+    check_decimal(&layout, text);
+    check_forms(text);
 });

@@ -1,4 +1,4 @@
-//! Reading the files of `vectors/`.
+//! Reads the files of `vectors/`.
 
 use frazil::{Field, FieldKind, Layout, LayoutSpec};
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(crate) fn cases<'a>(file: &'a Value, list: &str) -> &'a [Value] {
     cases
 }
 
-/// Whether the input is one that this language can express.
+/// Whether Rust can express the input of a case.
 pub(crate) fn in_rust(case: &Value) -> bool {
     case["jsOnly"] != true
 }
@@ -29,7 +29,7 @@ pub(crate) fn id(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// The layout that a case names: one of the file, else one of the library.
+/// The layout that a case names: one of the file, or else one of the library.
 pub(crate) fn layout(file: &Value, name: &Value) -> Layout {
     let name = name.as_str().unwrap();
     match file["layouts"].get(name) {

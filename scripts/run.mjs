@@ -1,9 +1,0 @@
-// `npm run build` and `npm run bench`: what they need first, then the work.
-import { build } from "./build.mjs";
-import { setUp } from "./setup.mjs";
-import { root, run } from "./shell.mjs";
-
-const [task] = process.argv.slice(2);
-await setUp();
-await build();
-if (task === "bench") run(process.execPath, [`${root}tests-js/bench/run.mjs`]);

@@ -1,0 +1,41 @@
+// What the attacks on a whole process share: programs in new Node processes, and copies of the package.
+import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { copyPackage, installed, inNewProcess as run } from "../../api/package-copy.mjs";
+
+export { repeats } from "../../api/broken-generators.mjs";
+export { copyPackage };
+export const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+const carrier = `frazil-${process.platform}-${process.arch}-gnu`;
+
+/** The file of the package that Node loads. */
+export const entry = join(installed, "dist/node.cjs");
+
+/** The folder of the installed addon, or `undefined` if there is none. */
+const addon = (() => {
+  try {
+    return dirname(realpathSync(createRequire(import.meta.url).resolve(`${carrier}/package.json`)));
+  } catch {
+    return undefined;
+  }
+})();
+export const needsAddon = { skip: addon === undefined && "needs the addon" };
+/** The backends of a process detect each other by information that only Linux offers. */
+export const needsLinux = {
+  skip: (addon === undefined || process.platform !== "linux") && "needs Linux and the addon",
+};
+
+/** Creates a copy of the package that finds the installed addon; returns its folder, which is removed at the end. */
+export function copyPackageWithAddon() {
+  const folder = copyPackage();
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(addon, join(folder, "node_modules", carrier));
+  return folder;
+}
+
+/** Runs an ES module in a new Node process, without FRAZIL_BACKEND, and parses what it writes as JSON. */
+export const inNewProcess = (script, { flags = [], env = {}, ...rest } = {}) =>
+  run(script, { flags: ["--no-warnings", ...flags], env: { FRAZIL_BACKEND: undefined, ...env }, ...rest });

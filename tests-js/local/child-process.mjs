@@ -1,0 +1,167 @@
+// Starts child processes under simulated faults: another boot id, other mounts, wrong clocks, failing flushes. Each mounts in a
+// mount namespace of its own, so its mounts disappear when it ends, however it ends.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
+const isRoot = process.getuid?.() === 0;
+const unshare = ["unshare", ...(isRoot ? [] : ["--map-root-user"]), "--mount"];
+const namespaces = spawnSync(unshare[0], [...unshare.slice(1), "true"]).status === 0;
+
+/** The options of a test that needs a mount namespace; it is skipped where there is none. */
+export const withMounts = { skip: !namespaces && "needs unshare --mount" };
+/** The options of a test that mounts a file system image, which needs root. */
+export const withDisks = { skip: !(isRoot && namespaces) && "needs root, to mount a file system" };
+
+/** `Snowflake.local()` detects an orchestrator, or finds the state directory, by these variables: no test may inherit them. */
+const READ_BY_LOCAL =
+  /^(KUBERNETES_|ECS_|AWS_LAMBDA_|NOMAD_|K_SERVICE|CONTAINER_APP_|FLY_|DYNO|SWARM_|STATE_DIRECTORY|XDG_)/;
+for (const name of Object.keys(process.env)) if (READ_BY_LOCAL.test(name)) delete process.env[name];
+process.env.FRAZIL_BACKEND = "native";
+
+const folder = mkdtempSync(join(tmpdir(), "frazil-system-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const newFile = (name) => join(folder, `${name}-${++files}`);
+
+let library;
+/** The path of the compiled `injected-faults.c`. */
+function faultLibrary() {
+  if (library === undefined) {
+    library = join(folder, "injected-faults.so");
+    const source = fileURLToPath(new URL("injected-faults.c", import.meta.url));
+    execFileSync("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source]);
+  }
+  return library;
+}
+
+/** Offsets of the wall clock and the boot clock, for processes that are started with them. */
+export function clocks({ wallMs = 0, bootMs = 0 } = {}) {
+  const file = newFile("clocks");
+  const set = ({ wallMs = 0, bootMs = 0 }) =>
+    writeFileSync(
+      file,
+      new Uint8Array(BigInt64Array.of(BigInt(wallMs) * 1_000_000n, BigInt(bootMs) * 1_000_000n).buffer),
+      {
+        flag: "r+",
+      },
+    );
+  writeFileSync(file, "");
+  set({ wallMs, bootMs });
+  return { file, set };
+}
+
+/** A switch that makes the next flush to disk fail. */
+export function disk() {
+  const file = newFile("flush");
+  return { file, failOnce: (what = "") => writeFileSync(file + what, "") };
+}
+
+/** A switch that stops a process (SIGSTOP) while it opens a state file: after `opened` or after `read`. */
+export function pause() {
+  const file = newFile("pause");
+  return { file, once: (what) => writeFileSync(`${file}.${what}`, "") };
+}
+
+/** The file of another boot id, for processes that are to run "after another boot". */
+export function boot() {
+  const file = newFile("boot");
+  writeFileSync(file, `${crypto.randomUUID()}\n`);
+  return file;
+}
+
+/**
+ * Starts a process that executes commands. It is killed when the test ends.
+ *
+ * @param mounts shell commands that run first, in the mount namespace of the process.
+ * @param asPid1 whether its process id is 1, as in a container.
+ */
+export async function start(t, { boot, clocks, disk, pause, mounts = [], asPid1 = false, env = {}, ...options } = {}) {
+  const prelude = [...(boot ? [`mount --bind ${boot} /proc/sys/kernel/random/boot_id`] : []), ...mounts];
+  const processes = asPid1 ? ["--pid", "--fork", "--kill-child"] : [];
+  const inNamespace = [...unshare, ...processes, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
+  const [file, ...args] = [...(asPid1 || prelude.length > 0 ? inNamespace : []), process.execPath, program];
+  const faults = {
+    ...((clocks || disk || pause) && { LD_PRELOAD: faultLibrary() }),
+    ...(clocks && { CLOCKS: clocks.file }),
+    ...(disk && { FLUSH: disk.file }),
+    ...(pause && { PAUSE: pause.file }),
+  };
+  const child = spawn(file, args, {
+    env: { ...process.env, ...faults, ...env },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    serialization: "advanced",
+    ...options,
+  });
+  const waiting = new Map();
+  child.on("message", ({ number, value, error }) => {
+    const { resolve, reject } = waiting.get(number);
+    waiting.delete(number);
+    if (error) reject(Object.assign(new Error(error.message), error));
+    else resolve(value);
+  });
+  const exited = once(child, "exit").then(([code, signal]) => {
+    for (const { reject } of waiting.values()) reject(new Error(`the process ended with ${signal ?? code}`));
+    return { code, signal };
+  });
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  let calls = 0;
+  const answer = (number) => new Promise((resolve, reject) => waiting.set(number, { resolve, reject }));
+  const call = (command, ...args) => {
+    const number = ++calls;
+    const answered = answer(number);
+    child.send({ number, command, args });
+    return answered;
+  };
+  await answer(0);
+  return {
+    pid: child.pid,
+    exited,
+    call,
+    /** Kills it, by default as the out-of-memory killer does. */
+    end(signal = "SIGKILL") {
+      child.kill(signal);
+      return exited;
+    },
+    /** Waits until it is stopped (SIGSTOP). */
+    untilStopped: () => until(() => /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, "utf8"))),
+    resume: () => child.kill("SIGCONT"),
+    /** Makes it mint into a file until it gets the command `stop`. */
+    async mint(task) {
+      await call("mint", task);
+      await until(async () => (await call("minted")).issued > 0);
+    },
+    /** Waits until one of its calls is refused with a code. */
+    untilRefused: (code) => until(async () => (await call("minted")).codes[code] > 0),
+  };
+}
+
+/** A condition that does not hold after this long counts as a failure. */
+const TIMEOUT_MS = 90_000;
+
+/** Waits until a condition holds, and returns its value. */
+export async function until(condition) {
+  const started = performance.now();
+  while (performance.now() - started < TIMEOUT_MS) {
+    const value = await condition();
+    if (value) return value;
+    await sleep(20);
+  }
+  throw new Error(`not true within ${TIMEOUT_MS} ms: ${condition}`);
+}
+
+/** All IDs in files that children wrote, in the order of the files. */
+export function writtenIds(...names) {
+  return names.flatMap((name) => {
+    const bytes = readFileSync(name);
+    return [...new BigUint64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~7)))];
+  });
+}

@@ -1,0 +1,95 @@
+/* A library for LD_PRELOAD that makes flushes fail, stops the process while it opens a state file, and shows wrong clocks.
+ *
+ * FLUSH is the path of a file. If it exists, the next flush of a file fails with EIO and removes it. The path with `.directory`
+ * appended does the same for flushes of directories.
+ * PAUSE is the path of a file. If it exists with `.opened` appended, the process stops itself (SIGSTOP) right after it opens a
+ * state file; with `.read` appended, right after it reads the last record of one. The file is removed, so this happens once.
+ * CLOCKS is the path of a file with two 64-bit numbers: by how many nanoseconds the wall clock and the boot clock are ahead.
+ *
+ * The functions make the system calls directly, so they need not find the C library's functions that they replace.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static const volatile long long *ahead;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *path = getenv("CLOCKS");
+  int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  void *numbers = mmap(NULL, 16, PROT_READ, MAP_SHARED, fd, 0);
+  if (numbers != MAP_FAILED) ahead = numbers;
+  close(fd);
+}
+
+static int flush_fails(int fd) {
+  const char *path = getenv("FLUSH");
+  struct stat what;
+  char name[4096];
+  if (path == NULL || fstat(fd, &what) != 0) return 0;
+  snprintf(name, sizeof name, "%s%s", path, S_ISDIR(what.st_mode) ? ".directory" : "");
+  if (unlink(name) != 0) return 0;
+  errno = EIO;
+  return 1;
+}
+
+int fdatasync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fdatasync, fd); }
+int fsync(int fd) { return flush_fails(fd) ? -1 : (int)syscall(SYS_fsync, fd); }
+
+static void pause_after(const char *what) {
+  const char *path = getenv("PAUSE");
+  char name[4096];
+  if (path == NULL) return;
+  snprintf(name, sizeof name, "%s.%s", path, what);
+  if (unlink(name) == 0) raise(SIGSTOP);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+  const char *end = strrchr(path, '.');
+  if (fd >= 0 && !(flags & O_CREAT) && end != NULL && strcmp(end, ".frazil") == 0) pause_after("opened");
+  return fd;
+}
+
+ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) {
+  ssize_t got = syscall(SYS_pread64, fd, bytes, count, at);
+  /* The copy of the odd record is the last that an opening reads. */
+  if (got == 512 && at == 8192 + 16384) pause_after("read");
+  return got;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+  int status = (int)syscall(SYS_clock_gettime, clock, now);
+  int which = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? 0 : clock == CLOCK_BOOTTIME ? 1 : 2;
+  if (status == 0 && ahead != NULL && which < 2) {
+    long long nanos = now->tv_sec * 1000000000LL + now->tv_nsec + ahead[which];
+    now->tv_sec = nanos / 1000000000;
+    now->tv_nsec = nanos % 1000000000;
+  }
+  return status;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+  struct timespec exact;
+  (void)zone;
+  if (clock_gettime(CLOCK_REALTIME, &exact) != 0) return -1;
+  now->tv_sec = exact.tv_sec;
+  now->tv_usec = exact.tv_nsec / 1000;
+  return 0;
+}

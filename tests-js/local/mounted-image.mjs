@@ -1,0 +1,52 @@
+// File systems in image files, for one test each: mounted in the namespace of all processes, shut down as the kernel does after
+// an I/O error, and mounted again.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { tempDir } from "./temp-dir.mjs";
+
+const run = (program, ...args) => execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+
+const MAKE = {
+  ext4: { size: "16M", options: ["-q", "-F"] },
+  xfs: { size: "300M", options: ["-q", "-f"] },
+  btrfs: { size: "128M", options: ["-q", "-f"] },
+};
+
+/** Makes a file system and mounts it. Processes that use it must end before the test does. */
+export function mountImage(t, kind, { options = [] } = {}) {
+  const at = tempDir();
+  const [image, dir] = [join(at, "image"), join(at, "mounted")];
+  mkdirSync(dir);
+  run("truncate", `--size=${MAKE[kind].size}`, image);
+  run(`mkfs.${kind}`, ...MAKE[kind].options, ...options, image);
+  let device;
+  const mount = (on = dir) => {
+    device = run("losetup", "--find", "--show", image).trim();
+    run("mount", device, on);
+  };
+  const unmount = (from = dir) => {
+    run("umount", from);
+    run("losetup", "--detach", device);
+    device = undefined;
+  };
+  mount();
+  t.after(() => {
+    if (device !== undefined) unmount(dir);
+  });
+  return {
+    dir,
+    image,
+    mount,
+    unmount,
+    /** Shuts it down as an I/O error does: what was not flushed is lost, including unwritten parts of the journal. */
+    shutDown() {
+      const ioctl = 'open(F, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl(F, 0x8004587d, $how) or die $!';
+      run("perl", "-e", ioctl, dir);
+    },
+    /** The inode number of the kernel's sysfs folder for this mount; the next mount has another. */
+    superblock: () => statSync(`/sys/fs/${kind}/${basename(device)}`).ino,
+  };
+}
+
+export { run };

@@ -1,0 +1,129 @@
+// The content of the tarballs: files, manifests, types and notices.
+//
+// To accept an intended change: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import * as esbuild from "esbuild";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
+
+/** Compares a text with a committed file, or writes the file if UPDATE_SNAPSHOTS is set. */
+function snapshot(name, actual) {
+  const path = join(root, "tests-js/packaging", name);
+  if (process.env.UPDATE_SNAPSHOTS) writeFileSync(path, actual);
+  const update = "UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs";
+  assert.equal(actual, readFileSync(path, "utf8"), `${name} is out of date; if the change is intended: ${update}`);
+}
+
+const only = { skip: !hasAddon && "the snapshot is of a machine that builds the addon" };
+
+test("the tarballs contain exactly the expected files", only, () => {
+  const packages = pack().map(({ report }) => [report.name, report.files.map(({ path }) => path)]);
+  for (const [name, files] of packages) {
+    for (const file of ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json"]) {
+      assert.ok(files.includes(file), `${name} lacks ${file}`);
+    }
+    const stray = files.filter((file) =>
+      /^(?!dist\/)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
+    );
+    assert.deepEqual(stray, [], `${name} has sources or leftovers`);
+  }
+  const list = packages.map(([name, files]) => `${name}\n${files.map((file) => `  ${file}\n`).join("")}`);
+  snapshot("files.txt", list.join("\n"));
+});
+
+test("every file that a manifest names is in the tarball", () => {
+  for (const { name, report } of pack()) {
+    const manifest = JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8"));
+    const named = [];
+    const collect = (value) => (typeof value === "object" ? Object.values(value).forEach(collect) : named.push(value));
+    collect([manifest.main, manifest.exports, manifest.bin, manifest.module, manifest.types].filter(Boolean));
+    const files = new Set(report.files.map(({ path }) => path));
+    assert.deepEqual(
+      named.filter((path) => !files.has(path.replace(/^\.\//, ""))),
+      [],
+    );
+    // npm silently ignores a literal name in `files` that matches no file.
+    const literal = manifest.files.filter((entry) => /\./.test(entry) || /^[A-Z-]+$/.test(entry));
+    assert.deepEqual(
+      literal.filter((path) => !files.has(path)),
+      [],
+    );
+  }
+});
+
+test("publint finds no problem in strict mode", async () => {
+  for (const { name, tarball } of pack()) {
+    const bytes = readFileSync(tarball);
+    const { messages, pkg } = await publint({
+      pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
+      strict: true,
+    });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+      name,
+    );
+  }
+});
+
+test("attw finds types that match the module format of every entry", () => {
+  const [{ tarball }] = pack();
+  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. The resolution mode node10 ignores `exports`, and no
+  // supported Node uses it.
+  const flags = ["--profile", "node16", "--exclude-entrypoints", "./frazil.wasm", "--no-definitely-typed"];
+  const looks = ["--format", "table", "--no-color", "--no-emoji", "--no-summary"];
+  const { stdout } = run(emptyFolder("attw"), join(root, "node_modules/.bin/attw"), [tarball, ...flags, ...looks]);
+  snapshot("attw.txt", `${stdout.replace(/^frazil v.*\n/m, "").trim()}\n`);
+});
+
+test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with its licence", () => {
+  const notice = readFileSync(join(root, "npm/frazil/THIRD-PARTY.md"), "utf8");
+  const rows = (title) => {
+    const [, section] = new RegExp(`\n## ${title}\n(.*?)(?=\n## |$)`, "s").exec(notice);
+    return [...section.matchAll(/^\| (.+?) \| (.+?) \|$/gm)].map(([, name, licence]) => `${name}: ${licence}`).slice(1);
+  };
+  const crates = (...args) => {
+    const flags = [
+      "--locked",
+      "--edges",
+      "normal,no-proc-macro",
+      "--prefix",
+      "none",
+      "--no-dedupe",
+      "--format",
+      "{p}|{l}",
+    ];
+    const { stdout } = run(root, "cargo", ["tree", ...args, ...flags]);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("frazil"));
+    const named = new Map(lines.map((line) => line.split(/ .*?\|/)));
+    return [...named.keys()].sort().map((name) => `${name}: ${named.get(name)}`);
+  };
+  assert.deepEqual(rows("The native addon"), crates("-p", "frazil-napi"));
+  assert.deepEqual(rows("The WebAssembly module"), crates("-p", "frazil-wasm", "--target", "wasm32-unknown-unknown"));
+
+  const { metafile } = esbuild.buildSync({
+    absWorkingDir: root,
+    entryPoints: ["index", "decode", "text", "cli"].map((entry) => `npm/frazil/src/${entry}.ts`),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["#binding", "frazil"],
+    outdir: emptyFolder("bundle"),
+    write: false,
+    metafile: true,
+  });
+  const inputs = Object.keys(metafile.inputs).map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
+  const bundled = [...new Set(inputs.filter((name) => name !== undefined))].sort();
+  const licence = (name) => JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).license;
+  assert.deepEqual(
+    rows("JavaScript"),
+    bundled.map((name) => `${name}: ${licence(name)}`),
+  );
+});

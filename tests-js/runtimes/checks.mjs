@@ -1,0 +1,152 @@
+// The checks that run inside every runtime: the vectors, and minting in all the ways the package offers. They use no test
+// runner, no file system and only the globals of the language and timers, so that a bundle of this file runs in Workers, pages
+// and processes.
+import * as frazil from "frazil";
+import * as decoder from "frazil/decode";
+import * as text from "frazil/text";
+import errorCases from "../../crates/core/vectors/errors.json";
+import generation from "../../crates/core/vectors/generation.json";
+import ids from "../../crates/core/vectors/ids.json";
+import layouts from "../../crates/core/vectors/layouts.json";
+import ranges from "../../crates/core/vectors/ranges.json";
+import texts from "../../crates/core/vectors/text.json";
+import * as errors from "../../npm/frazil/src/generated/errors.ts";
+import * as page from "../../npm/frazil/src/generated/page.ts";
+import { repeats, wrapping } from "../api/broken-generators.mjs";
+import {
+  checkDecoder,
+  checkErrors,
+  checkGeneration,
+  checkIds,
+  checkLayouts,
+  checkRanges,
+  checkText,
+} from "../vectors/check.mjs";
+
+const { FrazilError, Snowflake } = frazil;
+const slot = { ...page, ...page.Page, ...page.Slot };
+
+function must(condition, sentence) {
+  if (!condition) throw new Error(sentence);
+}
+
+/** Checks every file of vectors, and returns the number of cases of each. */
+export function checkVectors() {
+  new Snowflake({ node: 0 }); // connects the realm to the core
+  const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")].connect() };
+  const counts = {
+    layouts: checkLayouts(frazil, layouts),
+    ids: checkIds(frazil, ids),
+    ranges: checkRanges(frazil, ranges),
+    generation: checkGeneration(boundary, generation),
+    errors: checkErrors(boundary, errorCases),
+    text: checkText(text, texts),
+    "frazil/decode": checkDecoder(decoder, layouts, ids),
+  };
+  const wrong = { ...ids, valid: [{ ...ids.valid[0], id: "1" }] };
+  const { message } = thrown(() => checkIds(frazil, wrong));
+  must(/^1 of \d+ cases failed/.test(message), `the checker must detect a wrong vector, but: ${message}`);
+  return counts;
+}
+
+function thrown(call) {
+  try {
+    return new Error(`returned ${String(call())}`);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Calls `next` that many times. Returns the IDs, and how often each kind of refusal (code and `retryAfterMs`) came. */
+export function collect(next, calls) {
+  const issued = [];
+  const refusals = {};
+  for (let call = 0; call < calls; call++) {
+    try {
+      issued.push(next());
+    } catch (error) {
+      must(FrazilError.is(error), `not an error of ours: ${error?.stack}`);
+      const kind = `${error.code} ${error.retryAfterMs}`;
+      refusals[kind] = (refusals[kind] ?? 0) + 1;
+    }
+  }
+  return { issued, report: { ...summaryOf(issued), refusals } };
+}
+
+export function summaryOf(ids) {
+  return { issued: ids.length, repeats: repeats(ids), increasing: ids.every((id, at) => at === 0 || ids[at - 1] < id) };
+}
+
+/** Throws unless there are IDs, none is repeated, and each is larger than the one before. */
+function checkUnique(name, { issued, repeats, increasing }) {
+  must(issued > 0, `${name}: nothing was issued`);
+  must(repeats === 0, `${name}: ${repeats} of ${issued} are repeats`);
+  must(increasing, `${name}: not increasing`);
+}
+
+/** The time of clocks that stand still: 2026-05-28. */
+const STILL = 1_780_000_000_000;
+
+/** Mints with `Snowflake.local()`: returns `"minted"`, or the code of the refusal. */
+function localOf(dir) {
+  try {
+    // A separate scope, because the vectors use generators with the static node id 0.
+    const ids = Snowflake.local({ dir, scope: "runtimes" });
+    checkUnique("from a state file", summaryOf(ids.nextMany(10_000)));
+    ids.close();
+    return "minted";
+  } catch (error) {
+    must(FrazilError.is(error), `not an error of ours: ${error?.stack}`);
+    return error.code;
+  }
+}
+
+/**
+ * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
+ * calls of `next` under the wall clock, and `waitedMs` is how long the calls waited. With the addon a state file is created in
+ * `dir`; without it, `Snowflake.local()` must be refused.
+ */
+export async function checkMinting(node, dir) {
+  const ids = new Snowflake({ node, maxWaitMs: 1000 });
+  const before = Date.now();
+  // The first ID is awaited: within the lead after the start of a page or process no ID is issued.
+  const first = await ids.nextAsync();
+  const { timestampMs, node: decoded } = ids.decode(first);
+  must(decoded === node, `node ${decoded}`);
+  must(Math.abs(timestampMs - before) < 10_000, `${timestampMs} at ${before}`);
+  const issued = [
+    [first, ids.next(), BigInt(ids.nextString())],
+    ids.nextMany(100),
+    [...ids.fill(new BigUint64Array(1000))],
+    // Each call asks for more than the lead allows, so that it has to wait. Three calls, because a paused thread may find that
+    // enough time has passed anyway.
+    await ids.nextManyAsync(15 * 4096),
+    await ids.nextManyAsync(15 * 4096),
+    await ids.nextManyAsync(15 * 4096),
+  ].flat();
+  checkUnique("in every way", summaryOf(issued));
+
+  const second = new Snowflake({ node, maxWaitMs: 1000 });
+  issued.push(await second.nextAsync(), await ids.nextAsync(), await second.nextAsync());
+  must(repeats(issued) === 0, "a second generator with the node id repeats the first");
+  const unshared = [0, 1].map(() => new Snowflake({ node, now: () => STILL }).next());
+  must(repeats(unshared) === 1, "the checker must catch two generators that share no state");
+
+  const looped = collect(ids.next, 100_000).report;
+  checkUnique("in a loop", looped);
+  const still = collect(new Snowflake({ node, now: () => STILL, maxLeadMs: 10, maxWaitMs: 0 }).next, 100_000).report;
+  checkUnique("on a clock that stands still", still);
+  const expected = { issued: 11 * 4096, refusals: { "SEQUENCE_EXHAUSTED 1": 100_000 - 11 * 4096 } };
+  const { refusals } = still;
+  must(JSON.stringify({ issued: still.issued, refusals }) === JSON.stringify(expected), JSON.stringify(still));
+  must(
+    collect(
+      wrapping(() => STILL),
+      100_000,
+    ).report.repeats > 0,
+    "the checker must catch the broken twin",
+  );
+  const local = localOf(dir);
+  must(local === (ids.backend === "native" ? "minted" : "NATIVE_REQUIRED"), `Snowflake.local(): ${local}`);
+  return { backend: ids.backend, refusals: Object.keys(looped.refusals), waitedMs: ids.stats().waitedMs };
+}

@@ -1,0 +1,5 @@
+// The dedicated worker of worker-page.mjs.
+import { checkMinting, checkVectors } from "../checks.mjs";
+import { resultOf } from "../json-result.mjs";
+
+postMessage(await resultOf(async () => ({ vectors: checkVectors(), minting: await checkMinting(3) })));

@@ -1,0 +1,20 @@
+// Loads the generated TypeScript tables for tests that run as JavaScript.
+import { buildSync } from "esbuild";
+
+async function load(name) {
+  const { outputFiles } = buildSync({
+    entryPoints: [new URL(`../../npm/frazil/src/generated/${name}.ts`, import.meta.url).pathname],
+    bundle: true,
+    format: "esm",
+    write: false,
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}
+
+const { Slot, Page, ...page } = await load("page");
+/** The slots of the page, the statuses, and the other constants of the page. */
+export const slot = { ...page, ...Page, ...Slot };
+/** The codes of each error class. */
+export const errors = await load("errors");
+/** The sentence of each rule. */
+export const { Rule: rules } = await load("rules");
