@@ -86,8 +86,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #maxBlock = 1;
   #maxWaitMs = 0;
   #maxAsyncWaitMs = 0;
-  /** Resolves with the ticket of the state file that is being opened. */
-  #opening: Promise<number> | undefined;
+  /** The ticket of the state file that is opened on another thread. */
+  #ticket = 0;
   #closed = false;
 
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
@@ -218,7 +218,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
       files.writeRequest(port, given, write);
-      if (kind === OPEN_LOCAL_ASYNC) this.#opening = files.openAsync(port);
+      if (kind === OPEN_LOCAL_ASYNC) this.#ticket = files.openAsync(port);
       else this.#finishOpen(files.open(port), given);
       return;
     }
@@ -248,8 +248,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Waits until the state file is open, and then reads the result. */
   async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
     const { files } = (this.#port as Port).binding;
-    const ticket = await this.#opening;
-    if (Host.FILES && files) this.#finishOpen(files.opened(this.#port as Port, ticket as number), given);
+    if (!Host.FILES || !files) return;
+    await files.whenOpened(this.#ticket);
+    this.#finishOpen(files.opened(this.#port as Port, this.#ticket), given);
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
