@@ -1,7 +1,7 @@
 //! The core as a Node-API addon: each function translates one call of [`Handles`].
 //!
 //! Names and order are those of `crates/wasm`, which has no files and therefore no `local`,
-//! `local_async`, `when_opened`, `opened` and `file`.
+//! `local_async`, `when_opened`, `opened`, `abandon` and `file`.
 //!
 //! The functions are free functions that pass numbers, and a page of memory holds everything else: class methods and strings
 //! cost several times the work that they carry (`docs/design.md`).
@@ -157,7 +157,7 @@ pub fn local(page: u32) -> u32 {
     })
 }
 
-/// The first half of [`local`], which does not block the event loop: a ticket for [`when_opened`] and [`opened`].
+/// The first half of [`local`], which does not block the event loop: a ticket for [`when_opened`], [`opened`] and [`abandon`].
 #[napi]
 #[must_use]
 pub fn local_async(page: u32) -> u32 {
@@ -181,6 +181,12 @@ pub fn opened(page: u32, ticket: u32) -> u32 {
     let opened = openings::take(ticket);
     let closed = Code::Closed as u32;
     with_page(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
+}
+
+/// Instead of the second half, if the result is not wanted any more: the promise is resolved, and what is opened is closed.
+#[napi]
+pub fn abandon(ticket: u32) {
+    openings::abandon(ticket);
 }
 
 /// `Handles::release`.

@@ -3,11 +3,11 @@
 //! An opening can wait for seconds, so it does not run on the event loop. It does not run on Node's pool either, because a few
 //! openings that wait would hold all file system calls of the process.
 //!
-//! * **The thread that asked owns the opening**, under a ticket, until the result is taken. The thread
-//!   that opens the file has a weak reference only. So if the thread that asked has ended, the file
+//! * **The thread that asked owns the opening**, under a ticket, until the result is taken or the opening is abandoned. The thread
+//!   that opens the file has a weak reference only. So if the opening was abandoned, or the thread that asked has ended, the file
 //!   that was opened is closed at once.
-//! * **The promise is always settled**, because an unsettled one keeps the event loop running: when the opening ends, and when no
-//!   thread can be started.
+//! * **The promise is always settled**, because an unsettled one keeps the event loop running: when the opening ends, when no
+//!   thread can be started, and when the opening is abandoned.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub(crate) fn begin(request: LocalOpening) -> u32 {
 }
 
 fn run(opening: &Weak<Opening>) {
-    // The thread that asked has ended.
+    // Abandoned before this thread began.
     let Some(request) = opening.upgrade().and_then(|opening| opening.progress().request.take()) else { return };
     let result = request.attach(|request| Ok(frazil_local::attach(request)?));
     if let Some(opening) = opening.upgrade() {
@@ -101,5 +101,16 @@ pub(crate) fn when_opened(env: &Env, ticket: u32) -> Result<Object<'_>> {
 
 /// The result of an opening, once.
 pub(crate) fn take(ticket: u32) -> Option<LocalOpened> {
-    OPENINGS.with_borrow_mut(|openings| openings.remove(&ticket))?.progress().result.take()
+    remove(ticket)?.progress().result.take()
+}
+
+/// Ends the wait for an opening: its promise is settled, and what it opened or will have opened is closed.
+pub(crate) fn abandon(ticket: u32) {
+    if let Some(opening) = remove(ticket) {
+        opening.finish(None);
+    }
+}
+
+fn remove(ticket: u32) -> Option<Arc<Opening>> {
+    OPENINGS.with_borrow_mut(|openings| openings.remove(&ticket))
 }

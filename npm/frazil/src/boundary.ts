@@ -30,6 +30,7 @@ export interface FileCalls {
   localAsync(page: number): number;
   whenOpened(ticket: number): Promise<void>;
   opened(page: number, ticket: number): number;
+  abandon(ticket: number): void;
   file(page: number, handle: number): number;
 }
 

@@ -99,6 +99,9 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** Resolves when `opened` has the result. It keeps the event loop running until then. */
   whenOpened: (ticket: number): Promise<void> => calls.whenOpened(ticket),
 
+  /** Ends the wait for the result: `whenOpened` resolves, and the file is closed, or will be when it is open. */
+  abandon: (ticket: number): void => calls.abandon(ticket),
+
   /** Writes the result of `openAsync` into the page. Returns the status. */
   opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
 

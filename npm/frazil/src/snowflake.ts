@@ -163,7 +163,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       await unlessAborted(opened, signal);
       if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
     } catch (error) {
-      // The file may still be opening, and is closed once it is open. If opening fails, there is nothing to close.
+      // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
+      (ids.#port as Port).binding.files?.abandon(ids.#ticket);
       opened.then(ids.close, () => {});
       throw error;
     }
