@@ -82,7 +82,9 @@ pub(crate) fn begin(request: LocalOpening) -> u32 {
 fn run(opening: &Weak<Opening>) {
     // Abandoned before this thread began.
     let Some(request) = opening.upgrade().and_then(|opening| opening.progress().request.take()) else { return };
-    let result = request.attach(|request| Ok(frazil_local::attach(request)?));
+    let owner = Weak::clone(opening);
+    let is_wanted = move || owner.strong_count() > 0;
+    let result = request.attach(|request| Ok(frazil_local::attach_while_wanted(request, is_wanted)?));
     if let Some(opening) = opening.upgrade() {
         opening.finish(Some(result));
     }

@@ -28,8 +28,14 @@ const prelude = (dir, limitMs = 30_000) => `
   setTimeout(() => process.exit(3), ${limitMs}).unref();
   /** Longer than the test. */
   const options = { dir: ${JSON.stringify(dir)}, startWaitMs: 2 ** 31 - 1 };
-  const threads = () =>
-    readdirSync("/proc/self/task").filter((id) => readFileSync("/proc/self/task/" + id + "/comm", "latin1") === "frazil-open\\n");
+  const isOpening = (id) => {
+    try {
+      return readFileSync("/proc/self/task/" + id + "/comm", "latin1") === "frazil-open\\n";
+    } catch {
+      return false;
+    }
+  };
+  const threads = () => readdirSync("/proc/self/task").filter(isOpening);
   const isOpen = (id) => {
     try {
       return readlinkSync("/proc/self/fd/" + id).includes(".frazil");
@@ -41,7 +47,7 @@ const prelude = (dir, limitMs = 30_000) => `
   const until = async (condition) => {
     while (!condition()) await sleep(5);
   };
-  const refusal = (opening) => opening.then(() => "opened", ({ code, name }) => (typeof code === "string" ? code : name));
+  const refusal = (opening) => opening.then((ids) => ids.close() ?? "opened", ({ code, name }) => (typeof code === "string" ? code : name));
 `;
 const inNative = (script) => inProcess(script, { env: { FRAZIL_BACKEND: "native" } });
 
@@ -83,12 +89,14 @@ describe("localAsync() that waits and is aborted", needsLinux, () => {
     assert.equal(exitCode, 0);
   });
 
-  test("leaves no file open once it could open it, nor where it had opened it unnoticed", async (t) => {
+  test("leaves no file open, also if the file was open when the signal was aborted", async (t) => {
     const { dir, holder } = await placeInUse(t);
     const running = inNative(`${prelude(dir)}
-      const signal = AbortSignal.timeout(200);
-      const names = await Promise.all(Array.from({ length: 8 }, () => refusal(Snowflake.localAsync({ ...options, signal }))));
-      const waiting = openFiles().length;
+      const first = new AbortController();
+      const openings = Array.from({ length: 8 }, () => refusal(Snowflake.localAsync({ ...options, signal: first.signal })));
+      await until(() => openFiles().length > 0 && threads().length === 8);
+      first.abort();
+      const names = await Promise.all(openings);
       process.kill(${holder.pid}, "SIGKILL");
       await until(() => threads().length === 0 && openFiles().length === 0);
       const aborter = new AbortController();
@@ -102,16 +110,47 @@ describe("localAsync() that waits and is aborted", needsLinux, () => {
       const ids = await Snowflake.localAsync(options);
       const { attached } = ids.health().file;
       ids.close();
-      process.stdout.write(JSON.stringify({ names, waiting, opened, attached }));
+      process.stdout.write(JSON.stringify({ names, opened, attached }));
     `);
-    const { names, waiting, opened, attached } = await running;
-    assert.deepEqual(names, [...Array(8).fill("TimeoutError"), "AbortError"]);
-    assert.ok(waiting > 0 && opened > 0, "the files can be seen while they are open");
+    const { names, opened, attached } = await running;
+    assert.deepEqual(names, Array(9).fill("AbortError"));
+    assert.ok(opened > 0, "it had been opened");
     assert.equal(attached, 1);
+  });
+
+  test("ends its thread", async (t) => {
+    const { dir } = await placeInUse(t);
+    const result = await inNative(`${prelude(dir)}
+      const aborter = new AbortController();
+      const { signal } = aborter;
+      const openings = Array.from({ length: 16 }, () => refusal(Snowflake.localAsync({ ...options, signal })));
+      await until(() => threads().length === 16);
+      aborter.abort();
+      await until(() => threads().length === 0);
+      process.stdout.write(JSON.stringify(await Promise.all(openings)));
+    `);
+    assert.deepEqual(result, Array(16).fill("AbortError"));
+  });
+
+  test("does not end other openings of the file", async (t) => {
+    const { dir, holder } = await placeInUse(t);
+    const result = await inNative(`${prelude(dir)}
+      const aborter = new AbortController();
+      const openings = Array.from({ length: 16 }, (_, turn) =>
+        refusal(Snowflake.localAsync({ ...options, ...(turn % 4 !== 1 && { signal: aborter.signal }) })),
+      );
+      await until(() => threads().length === 16);
+      aborter.abort();
+      await openings[0];
+      process.kill(${holder.pid}, "SIGKILL");
+      process.stdout.write(JSON.stringify(await Promise.all(openings)));
+    `);
+    const expected = Array.from({ length: 16 }, (_, turn) => (turn % 4 === 1 ? "opened" : "AbortError"));
+    assert.deepEqual(result, expected);
   });
 });
 
-test("worker threads that end while an opening waits leave no file open", needsLinux, async (t) => {
+test("worker threads that end while an opening waits end its thread, and leave no file open", needsLinux, async (t) => {
   const { dir, holder } = await placeInUse(t);
   const attached = await inNative(`${prelude(dir)}
     const script = \`
@@ -124,8 +163,8 @@ test("worker threads that end while an opening waits leave no file open", needsL
     await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once("message", resolve))));
     await until(() => openFiles().length > 0 && threads().length === 8);
     await Promise.all(workers.map((worker) => worker.terminate()));
-    process.kill(${holder.pid}, "SIGKILL");
     await until(() => threads().length === 0 && openFiles().length === 0);
+    process.kill(${holder.pid}, "SIGKILL");
     const ids = await Snowflake.localAsync(options);
     const { attached } = ids.health().file;
     ids.close();
