@@ -145,7 +145,8 @@ const SUITES = [
         cargo("clippy", "--locked", "--quiet", "-p", "frazil-local", "--target", target, ...strict);
       }
       cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
-      cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "-p", "frazil-no-panic", ...strict);
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "--all-targets", ...strict);
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-no-panic", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
       const withTests = ["--tests", "--features", "std"];
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...withTests, ...wasm, ...strict);
@@ -158,6 +159,8 @@ const SUITES = [
       // Without the `std` feature no random key can be drawn.
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--no-default-features", "--test", "registry");
       cargo("test", "--locked", "--quiet", "-p", "frazil-local");
+      // The rule of two copies of the addon. The rest of it runs only in Node.
+      cargo("test", "--locked", "--quiet", "-p", "frazil-napi", "--test", "copies");
       cargo("test", "--locked", "--quiet", "-p", "frazil-reference", "-p", "xtask");
       cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...wasm);
     },

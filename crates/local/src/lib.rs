@@ -29,7 +29,7 @@
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
 //! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state
 //!   starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
-//!   issued).
+//!   issued), `cancellation` (whether the opening is still wanted).
 //! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
 //!   (raises the ceiling before a call needs it).
 //! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),
@@ -38,6 +38,7 @@
 
 mod attached_file;
 mod attachment;
+mod cancellation;
 mod ceiling;
 mod ceiling_thread;
 mod clock;
@@ -61,4 +62,4 @@ mod state_start;
 mod trusted_clock;
 
 pub use fault::Fault;
-pub use local::{Local, LocalOptions, attach};
+pub use local::{Local, LocalOptions, attach, attach_while_wanted};

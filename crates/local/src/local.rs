@@ -10,6 +10,7 @@ use frazil::page::{LocalRequest, LocalState};
 use frazil::{Claim, Generator, Keeper, Layout, Machine, Node, SequenceStart, StateFile};
 
 use crate::attachment::Attachment;
+use crate::cancellation;
 use crate::fault::Fault;
 use crate::open_request::OpenRequest;
 
@@ -150,4 +151,20 @@ pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
     let request = OpenRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms };
     let (keeper, wait_ms) = request.attach()?;
     Ok(LocalState { keeper, wait_ms })
+}
+
+/// [`attach`] that stops waiting once `is_wanted` is false. Then it is refused with `CLOSED`, unless it has opened the file already.
+///
+/// # Errors
+/// As [`attach`].
+///
+/// ```
+/// use frazil::Code;
+/// use frazil::page::{Handles, Page};
+/// let (mut handles, mut page) = (Handles::new(), Page::new());
+/// let status = handles.local(&mut page, |request| Ok(frazil_local::attach_while_wanted(request, || false)?));
+/// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
+/// ```
+pub fn attach_while_wanted(request: LocalRequest, is_wanted: impl Fn() -> bool + 'static) -> Result<LocalState, Fault> {
+    cancellation::while_wanted(Box::new(is_wanted), || attach(request))
 }

@@ -17,9 +17,10 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use frazil::{Code, MAX_LEAD_MS, Machine, Subject};
+use frazil::{Code, Error, MAX_LEAD_MS, Machine, Subject};
 
 use crate::attached_file::AttachedFile;
+use crate::cancellation;
 use crate::ceiling::WINDOW_MS;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
@@ -74,6 +75,9 @@ pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSin
     let mut other_last_seen = None;
     let mut attempts = 0;
     while attempts < ATTEMPTS {
+        if !cancellation::is_wanted() {
+            return Err(Error::with_subject(Code::Closed, Subject::Generator).into());
+        }
         let (file, file_system) = spec.open()?;
         let identity = os::identity(&file).map_err(|cause| Fault::failed(path, "read", &cause))?;
         // The name is locked first, and then other files are looked for. So of two processes that open different files of one

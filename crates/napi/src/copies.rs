@@ -12,8 +12,11 @@
 use std::sync::atomic::AtomicU8;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::Ordering::SeqCst;
+#[cfg(target_os = "linux")]
+use std::sync::{Mutex, PoisonError};
 
-/// The mark that every copy exports. Its address identifies the copy; it is 1 from the first use of the copy on.
+/// The mark that every copy exports. Its address identifies the copy. It is 1 from the first use of the copy on, and while a
+/// thread finds out whether the copy can be used.
 #[expect(unreachable_pub, reason = "exported by name, for the linker")]
 #[unsafe(no_mangle)]
 pub static FRAZIL_ADDON: AtomicU8 = AtomicU8::new(0);
@@ -23,12 +26,26 @@ pub static FRAZIL_ADDON: AtomicU8 = AtomicU8::new(0);
 /// The mark is set before the others are read, so of two copies that start at once at least one sees the other.
 #[cfg(target_os = "linux")]
 pub(crate) fn mark_in_use() -> Result<(), String> {
-    let first = FRAZIL_ADDON.swap(1, SeqCst) == 0;
-    let Some(path) = other() else { return Ok(()) };
-    if first {
-        FRAZIL_ADDON.store(0, SeqCst);
+    static IN_USE: Mutex<bool> = Mutex::new(false);
+    claim(&FRAZIL_ADDON, &IN_USE, other)
+}
+
+/// The rule of [`mark_in_use`]. A copy in use stays in use and does not look again: a copy that it could see is about to be
+/// refused because of this one.
+#[cfg(target_os = "linux")]
+pub(crate) fn claim(mark: &AtomicU8, in_use: &Mutex<bool>, other: impl FnOnce() -> Option<String>) -> Result<(), String> {
+    // Held until the mark is final: a thread that is refused clears the mark, and no other thread may rely on it meanwhile.
+    let mut in_use = in_use.lock().unwrap_or_else(PoisonError::into_inner);
+    if *in_use {
+        return Ok(());
     }
-    Err(path)
+    mark.store(1, SeqCst);
+    if let Some(path) = other() {
+        mark.store(0, SeqCst);
+        return Err(path);
+    }
+    *in_use = true;
+    Ok(())
 }
 
 /// Other copies are not detected on this system.

@@ -1,6 +1,7 @@
 //! The core as a Node-API addon: each function translates one call of [`Handles`].
 //!
-//! Names and order are those of `crates/wasm`, which has no files and therefore no `local`, `local_async`, `opened` and `file`.
+//! Names and order are those of `crates/wasm`, which has no files and therefore no `local`,
+//! `local_async`, `when_opened`, `opened`, `abandon` and `file`.
 //!
 //! The functions are free functions that pass numbers, and a page of memory holds everything else: class methods and strings
 //! cost several times the work that they carry (`docs/design.md`).
@@ -14,15 +15,13 @@
 
 mod backends;
 mod copies;
+mod openings;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use frazil::page::{ABI, Handles, LocalOpened, LocalOpening, NO_ID, Page, slot};
+use frazil::page::{ABI, Handles, LocalOpening, NO_ID, Page, slot};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{
     Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Uint8Array, Unknown,
@@ -31,7 +30,6 @@ use napi::sys;
 use napi_derive::napi;
 
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
-static TICKETS: AtomicU32 = AtomicU32::new(0);
 
 /// A page and the generators that were opened through it.
 struct OpenPage {
@@ -44,8 +42,6 @@ struct OpenPage {
 thread_local! {
     /// By number. `None` once the owner was collected; numbers are not reused.
     static PAGES: RefCell<Vec<Option<OpenPage>>> = const { RefCell::new(Vec::new()) };
-    /// State files that were opened and that `opened` has not taken yet, by ticket.
-    static OPENED: RefCell<BTreeMap<u32, LocalOpened>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Runs a call on a page and its handle table. Returns `closed` where this thread has no such page.
@@ -161,35 +157,36 @@ pub fn local(page: u32) -> u32 {
     })
 }
 
-/// The first half of [`local`], which does not block the event loop: a promise of a ticket for [`opened`]. It runs on a thread of
-/// its own and not on Node's pool, because it can wait for seconds.
+/// The first half of [`local`], which does not block the event loop: a ticket for [`when_opened`], [`opened`] and [`abandon`].
+#[napi]
+#[must_use]
+pub fn local_async(page: u32) -> u32 {
+    let request = with_page(page, None, |_, page| Some(LocalOpening::of(page)));
+    request.map_or(openings::NO_TICKET, openings::begin)
+}
+
+/// A promise that is resolved when [`opened`] has something to return.
 ///
 /// # Errors
-/// `GenericFailure` where no thread can be had.
-#[napi(ts_return_type = "Promise<number>")]
-pub fn local_async(env: &Env, page: u32) -> Result<Object<'_>> {
-    let opening = with_page(page, None, |_, page| Some(LocalOpening::of(page)));
-    let (deferred, promise) = env.create_deferred()?;
-    let work = move || {
-        let opened = opening.map(|opening| opening.attach(|request| Ok(frazil_local::attach(request)?)));
-        // Kept on the thread that asked, until it is fetched.
-        deferred.resolve(move |_| {
-            let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
-            OPENED.with_borrow_mut(|kept| kept.extend(opened.map(|opened| (ticket, opened))));
-            Ok(ticket)
-        });
-    };
-    thread::Builder::new().name("frazil-open".to_owned()).spawn(work)?;
-    Ok(promise)
+/// `GenericFailure` if the environment can run no JavaScript.
+#[napi(ts_return_type = "Promise<void>")]
+pub fn when_opened(env: &Env, ticket: u32) -> Result<Object<'_>> {
+    openings::when_opened(env, ticket)
 }
 
 /// The second half: `Handles::opened`, for a ticket, once.
 #[napi]
 #[must_use]
 pub fn opened(page: u32, ticket: u32) -> u32 {
-    let opened = OPENED.with_borrow_mut(|opened| opened.remove(&ticket));
+    let opened = openings::take(ticket);
     let closed = Code::Closed as u32;
     with_page(page, closed, |handles, page| opened.map_or(closed, |opened| as_backend(page, |page| handles.opened(page, opened))))
+}
+
+/// Instead of the second half, if the result is not wanted any more: the promise is resolved, and what is opened is closed.
+#[napi]
+pub fn abandon(ticket: u32) {
+    openings::abandon(ticket);
 }
 
 /// `Handles::release`.

@@ -27,8 +27,10 @@ export interface Calls {
 /** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */
 export interface FileCalls {
   local(page: number): number;
-  localAsync(page: number): Promise<number>;
+  localAsync(page: number): number;
+  whenOpened(ticket: number): Promise<void>;
   opened(page: number, ticket: number): number;
+  abandon(ticket: number): void;
   file(page: number, handle: number): number;
 }
 

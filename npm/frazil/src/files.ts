@@ -93,8 +93,14 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** Opens the state file of the request in the page. Returns the status. */
   open: ({ binding }: PageAccess): number => calls.local(binding.page),
 
-  /** Starts to open it on a thread of Node's pool. Resolves with a ticket for `opened`. */
-  openAsync: ({ binding }: PageAccess): Promise<number> => calls.localAsync(binding.page),
+  /** Starts to open it on a thread of its own. Returns a ticket. */
+  openAsync: ({ binding }: PageAccess): number => calls.localAsync(binding.page),
+
+  /** Resolves when `opened` has the result. It keeps the event loop running until then. */
+  whenOpened: (ticket: number): Promise<void> => calls.whenOpened(ticket),
+
+  /** Ends the wait for the result: `whenOpened` resolves, and the file is closed, or will be when it is open. */
+  abandon: (ticket: number): void => calls.abandon(ticket),
 
   /** Writes the result of `openAsync` into the page. Returns the status. */
   opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),

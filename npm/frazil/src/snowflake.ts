@@ -86,8 +86,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #maxBlock = 1;
   #maxWaitMs = 0;
   #maxAsyncWaitMs = 0;
-  /** Resolves with the ticket of the state file that is being opened. */
-  #opening: Promise<number> | undefined;
+  /** The ticket of the state file that is opened on another thread. */
+  #ticket = 0;
   #closed = false;
 
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
@@ -163,7 +163,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       await unlessAborted(opened, signal);
       if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
     } catch (error) {
-      // The file may still be opening, and is closed once it is open. If opening fails, there is nothing to close.
+      // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
+      (ids.#port as Port).binding.files?.abandon(ids.#ticket);
       opened.then(ids.close, () => {});
       throw error;
     }
@@ -218,7 +219,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const write = () => writeRequest(port, request);
     if (Host.FILES && local && files) {
       files.writeRequest(port, given, write);
-      if (kind === OPEN_LOCAL_ASYNC) this.#opening = files.openAsync(port);
+      if (kind === OPEN_LOCAL_ASYNC) this.#ticket = files.openAsync(port);
       else this.#finishOpen(files.open(port), given);
       return;
     }
@@ -248,8 +249,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Waits until the state file is open, and then reads the result. */
   async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
     const { files } = (this.#port as Port).binding;
-    const ticket = await this.#opening;
-    if (Host.FILES && files) this.#finishOpen(files.opened(this.#port as Port, ticket as number), given);
+    if (!Host.FILES || !files) return;
+    await files.whenOpened(this.#ticket);
+    this.#finishOpen(files.opened(this.#port as Port, this.#ticket), given);
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
