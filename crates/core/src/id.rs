@@ -351,7 +351,7 @@ impl Layout {
     /// The tick that contains a time.
     fn tick_at(&self, timestamp_ms: u64) -> Result<u64> {
         let g = &self.geometry;
-        let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1);
+        let end_ms = g.end_ms();
         if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
             let (code, subject) = (Code::TimeOutOfRange, Subject::TimestampMs);
             return Err(Error::bad_number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));
