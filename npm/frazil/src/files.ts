@@ -11,6 +11,7 @@ import {
   type FrazilError,
   LeaseError,
   refusal,
+  withoutRule,
 } from "./errors.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "./generated/native.js";
 import { First, Slot } from "./generated/page.js";
@@ -93,7 +94,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** Opens the state file of the request in the page. Returns the status. */
   open: ({ binding }: PageAccess): number => calls.local(binding.page),
 
-  /** Starts to open it on a thread of Node's pool. Resolves with a ticket for `opened`. */
+  /** Starts to open it on a thread of its own. Resolves with a ticket for `opened`. */
   openAsync: ({ binding }: PageAccess): Promise<number> => calls.localAsync(binding.page),
 
   /** Writes the result of `openAsync` into the page. Returns the status. */
@@ -135,11 +136,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
     if (code !== undefined) return undefined;
     const Class: typeof FrazilError = status < First.LeaseError ? ConfigError : LeaseError;
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return new Class(known, `${MEANINGS[status]}${retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""}`, {
-      retryable: RETRYABLE.includes(status),
-      ...(retryAfterMs && { retryAfterMs }),
-      ...details,
-    });
+    return withoutRule(Class, known, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
   },
 });
 

@@ -4,7 +4,7 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { ownOf } from "../own.js";
+import { ownOf } from "../own-properties.js";
 import { wasmBytes } from "./inline.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
