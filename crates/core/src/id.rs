@@ -4,8 +4,9 @@
 //! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
 //! * **Without context**: they need no generator, no node id and no clock.
 //!
-//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text. The other
-//! text forms are in `text.rs`.
+//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+//!
+//! Not covered: the other text forms, which are in `text.rs`.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Layout, Span, to_u32};

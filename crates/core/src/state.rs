@@ -31,6 +31,8 @@
 //! reservation is valid.
 //!
 //! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
+//!
+//! Not covered: which IDs may be issued (`machine.rs`), and the loop that swaps the word (`generator.rs`).
 
 use alloc::boxed::Box;
 
