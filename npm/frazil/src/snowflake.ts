@@ -16,6 +16,7 @@ import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
+import { noAddonError } from "./native-causes.js";
 import {
   type AsyncOptions,
   CONSTRUCTOR_OPTIONS,
@@ -209,7 +210,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
-        { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
+        { field: "node", value: node, cause: noAddonError(causes) },
       );
     }
     const request = openRequest(this.layout, given, joined, this.#isPrivate);
