@@ -8,8 +8,8 @@ use frazil::page::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, slot};
 use frazil::{Code, Field, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
 use serde_json::Value;
 
-mod files;
-use files::{camel, cases, id, in_rust, layout, read, spec, whole};
+mod vector_files;
+use vector_files::{camel, cases, id, in_rust, layout, read, spec, whole};
 
 /// A time in the layout `default`.
 const NOW_MS: f64 = 1_750_000_000_000.0;
