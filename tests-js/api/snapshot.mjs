@@ -31,8 +31,10 @@ export function committedDeclarations() {
 }
 
 if (process.argv[1] === import.meta.filename && process.argv.includes("--update")) {
+  // Read before anything is deleted: without a build there is nothing to read.
+  const declarations = Object.entries(emittedDeclarations());
   rmSync(committed, { recursive: true, force: true });
-  for (const [name, text] of Object.entries(emittedDeclarations())) {
+  for (const [name, text] of declarations) {
     mkdirSync(dirname(join(committed, name)), { recursive: true });
     writeFileSync(join(committed, name), text);
   }

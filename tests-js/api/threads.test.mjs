@@ -30,11 +30,11 @@ function inWorker(path) {
 /** A copy of the package with a copy of the addon beside it. */
 function copyWithAddon() {
   const folder = copyPackage();
-  const carrier = "frazil-linux-x64-gnu";
-  const installed = dirname(realpathSync(createRequire(import.meta.url).resolve(`${carrier}/package.json`)));
-  mkdirSync(join(folder, "node_modules", carrier), { recursive: true });
+  const addonPackage = "frazil-linux-x64-gnu";
+  const installed = dirname(realpathSync(createRequire(import.meta.url).resolve(`${addonPackage}/package.json`)));
+  mkdirSync(join(folder, "node_modules", addonPackage), { recursive: true });
   for (const name of ["package.json", "frazil.node"]) {
-    cpSync(join(installed, name), join(folder, "node_modules", carrier, name));
+    cpSync(join(installed, name), join(folder, "node_modules", addonPackage, name));
   }
   return folder;
 }

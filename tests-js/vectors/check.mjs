@@ -349,10 +349,10 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
     }
     if (startMs === null) continue; // the public API takes no start time: the host knows it or does not
     cases.run(`${name}, by the public API`, () => {
-      const face = given({ layout: layoutOf(layout), node, now: own ? Date.now : undefined, ...options });
+      const generatorOptions = given({ layout: layoutOf(layout), node, now: own ? Date.now : undefined, ...options });
       // If two rules about the lead are broken, Workers name the one about the unknown start of the process.
       const judged = options.maxLeadMs > 0 && !(globalThis.performance.timeOrigin > 0) ? { code, field } : expected;
-      refused(judged, () => new Snowflake(face));
+      refused(judged, () => new Snowflake(generatorOptions));
     });
   }
   return cases.done();

@@ -1,4 +1,4 @@
-//! Which kind of state has a layout and node id in this process: static or kept (feature `std`).
+//! The kind of state that each layout and node id has in this process: static or kept (feature `std`).
 //!
 //! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout
 //! and node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind

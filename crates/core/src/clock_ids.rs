@@ -62,10 +62,7 @@ impl<C: ClockIds + ?Sized> StateView<'_, C> {
 
     /// The tick after the current one: 0 before the first ID.
     pub(crate) const fn next_tick(&self) -> u64 {
-        match self.pair() {
-            Some(pair) => (pair >> self.geometry.clock.bits) + 1,
-            None => 0,
-        }
+        self.geometry.next_tick(self.word)
     }
 
     /// Whether the sequence of the current pair is used up.

@@ -4,8 +4,9 @@
 //! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
 //! * **Without context**: they need no generator, no node id and no clock.
 //!
-//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text. The other
-//! text forms are in `text.rs`.
+//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+//!
+//! Not covered: the other text forms, which are in `text.rs`.
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Layout, Span, to_u32};
@@ -351,7 +352,7 @@ impl Layout {
     /// The tick that contains a time.
     fn tick_at(&self, timestamp_ms: u64) -> Result<u64> {
         let g = &self.geometry;
-        let end_ms = g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1);
+        let end_ms = g.end_ms();
         if timestamp_ms < g.epoch_ms || timestamp_ms > end_ms {
             let (code, subject) = (Code::TimeOutOfRange, Subject::TimestampMs);
             return Err(Error::bad_number(code, subject, Rule::TimeRange, timestamp_ms, (g.epoch_ms, end_ms)));

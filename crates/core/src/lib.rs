@@ -1,4 +1,6 @@
-//! Snowflake IDs: 64-bit, time-ordered, unique across machines, and never repeated.
+//! Snowflake IDs: 64-bit, time-ordered, unique across machines as long as their node ids differ, and never repeated.
+//!
+//! The README at the top of the repository lists the cases in which no ID repeats, and those that are not covered.
 //!
 //! ```
 //! use frazil::{GeneratorOptions, Layout, Node, Registry, SystemClock};

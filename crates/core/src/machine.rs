@@ -359,16 +359,12 @@ impl Machine {
 
     /// The last millisecond of the last tick that the time field can hold.
     pub(crate) const fn end_ms(&self) -> u64 {
-        let g = &self.geometry;
-        g.tick_start_ms(g.time.max()) + (g.tick_ms.get() - 1)
+        self.geometry.end_ms()
     }
 
     /// The tick after the current one of a state: 0 before the first ID.
     pub(crate) const fn next_tick(&self, word: u64) -> u64 {
-        match word.checked_sub(1) {
-            Some(last) => (last >> self.geometry.low_bits()) + 1,
-            None => 0,
-        }
+        self.geometry.next_tick(word)
     }
 
     /// The first millisecond of a tick.
@@ -385,7 +381,7 @@ impl Machine {
     /// ```
     #[must_use]
     pub const fn clock_ids(&self) -> usize {
-        if self.geometry.clock.bits == 0 { 0 } else { 1 << self.geometry.clock.bits }
+        self.geometry.clock_ids()
     }
 
     /// How far the machine may run ahead of the clock, in milliseconds.

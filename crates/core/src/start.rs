@@ -38,7 +38,7 @@ pub enum SequenceStart {
 }
 
 impl SequenceStart {
-    /// All of them, in the order of their numbers.
+    /// All of them, in the order of their numbers, as the page and state files hold them.
     ///
     /// ```
     /// assert_eq!(frazil::SequenceStart::ALL[0], frazil::SequenceStart::default());

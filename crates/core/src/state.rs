@@ -31,6 +31,8 @@
 //! reservation is valid.
 //!
 //! `crates/core/tests/loom.rs` explores the interleavings of all this, and must reject broken variants of it.
+//!
+//! Not covered: which IDs may be issued (`machine.rs`), and the loop that swaps the word (`generator.rs`).
 
 use alloc::boxed::Box;
 
@@ -60,14 +62,13 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(geometry: &Geometry, start: SequenceStart) -> Self {
-        let clock_ids = if geometry.clock.bits == 0 { 0 } else { 1 << geometry.clock.bits };
         Self {
             word: AtomicU64::new(0),
             origin: AtomicU64::new(origin(0, start)),
             until_ms: AtomicU64::new(u64::MAX),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             start,
-            clocks: (0..clock_ids).map(|_| AtomicU64::new(0)).collect(),
+            clocks: (0..geometry.clock_ids()).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The times that a state may issue, bounded at both ends.
 //!
-//! A window is the right to mint: `from_ms` keeps a new holder clear of what its predecessor may have issued, and `until_ms`
-//! keeps it clear of its successor. The machine compares the start and the end of each tick with both, so a clock that is wrong
-//! cannot issue an ID outside the window.
+//! A window is the right to mint: it begins after all that a predecessor may have issued, and ends before anything that a
+//! successor may issue. The machine compares the start and the end of each tick with both ends, so no ID is issued outside the
+//! window if the clock is wrong.
 
 /// The times that may be issued: ticks that lie in `[from_ms, until_ms)` as a whole, in Unix milliseconds.
 ///

@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 
-use frazil::page::{Handles, KEYLESS, KINDS, Page, STARTS, slot};
+use frazil::page::{Handles, KEYLESS, KINDS, Page, slot};
 use frazil::{
     Clock, ClockIds, Field, Generator, GeneratorOptions, Keeper, Key, Layout, LayoutSpec, Machine, Node, Outcome, Parts,
     Registry, Reservation, SequenceStart, StateAtomics, Window,
@@ -623,7 +623,7 @@ fn mint_two_through_a_page(
         page.numbers[slot::FIELDS + 2 * at + 1] = f64::from(bits);
     }
     page.numbers[slot::FIELD_COUNT] = 3.0;
-    let start = STARTS.iter().position(|known| *known == start).unwrap();
+    let start = SequenceStart::ALL.iter().position(|known| *known == start).unwrap();
     page.numbers[slot::SEQUENCE_START] = f64::from(u8::try_from(start).unwrap());
     for at in [slot::TICK_MS, slot::HAS_NODE, slot::NODE] {
         page.numbers[at] = 1.0;

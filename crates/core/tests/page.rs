@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
-use frazil::page::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, STARTS, slot};
+use frazil::page::{Handles, KEYLESS, KINDS, NO_ID, Page, RECHECK, slot};
 use frazil::{Code, Field, Key, Layout, LayoutSpec, Machine, Node, Outcome, Registry, Rule, SequenceStart, Subject, Window};
 use serde_json::Value;
 
-mod files;
-use files::{camel, cases, id, in_rust, layout, read, spec, whole};
+mod vector_files;
+use vector_files::{camel, cases, id, in_rust, layout, read, spec, whole};
 
 /// A time in the layout `default`.
 const NOW_MS: f64 = 1_750_000_000_000.0;
@@ -137,7 +137,7 @@ fn the_handle_table_follows_the_scripts_of_the_vectors() {
         host.set(slot::HAS_MAX_LEAD_MS, 1.0);
         host.set(slot::MAX_LEAD_MS, number(whole(&script["maxLeadMs"])));
         host.set(slot::START_MS, script["startMs"].as_f64().unwrap_or(f64::NAN));
-        let start = STARTS.iter().position(|start| script["sequenceStart"] == start.name()).unwrap();
+        let start = SequenceStart::ALL.iter().position(|start| script["sequenceStart"] == start.name()).unwrap();
         host.set(slot::SEQUENCE_START, number(start as u64));
         let handle = host.handle();
         if let Some(halves) = script["key"].as_array() {
@@ -197,7 +197,7 @@ fn invalid_options_are_refused_and_leave_no_state() {
         }
         if let Some(start) = case.get("sequenceStart") {
             // An unknown name is -1, as `indexOf` returns.
-            let number = STARTS.iter().zip(0_u8..).find(|(known, _)| *start == known.name());
+            let number = SequenceStart::ALL.iter().zip(0_u8..).find(|(known, _)| *start == known.name());
             host.set(slot::SEQUENCE_START, number.map_or(-1.0, |row| f64::from(row.1)));
         }
         let status = host.open();

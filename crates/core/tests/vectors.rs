@@ -8,8 +8,8 @@ use frazil::{
 };
 use serde_json::Value;
 
-mod files;
-use files::{camel, cases, id, in_rust, layout, read, spec, whole};
+mod vector_files;
+use vector_files::{camel, cases, id, in_rust, layout, read, spec, whole};
 
 fn assert_refused(case: &Value, error: &Error) {
     assert_eq!(error.code().name(), case["code"], "{case}");

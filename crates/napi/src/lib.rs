@@ -12,6 +12,8 @@
 //!   in each realm has a page of its own, since two that share one would read each other's IDs.
 //! * **A page exists as long as its owner**, an object of the caller's realm. The buffer belongs to the addon's realm: a
 //!   reference to a buffer of the owner's realm would keep that realm alive.
+//!
+//! Not covered: outside Linux, another copy of the addon (`copies.rs`), and WebAssembly that starts later (`backends.rs`).
 
 mod backends;
 mod copies;

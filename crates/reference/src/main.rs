@@ -55,7 +55,7 @@ fn write() -> Result<(), Failure> {
 fn check() -> Result<(), Failure> {
     for VectorFile { path, text } in vectors::files() {
         if std::fs::read_to_string(Path::new(ROOT).join(path)).ok() != Some(text) {
-            return Err(format!("{path} is stale; write it anew with: cargo run -p frazil-reference").into());
+            return Err(format!("{path} is stale; to write it again: cargo run -p frazil-reference").into());
         }
     }
     Ok(())

@@ -5,6 +5,9 @@
 //!
 //! * **One registry and one handle table an instance**: WebAssembly instances share no memory.
 //! * **One static page**, whose number is its address. JavaScript takes a new view of it whenever the memory has grown.
+//!
+//! Not covered: state files, and states that threads share. On WebAssembly the npm package refuses state files, and in worker
+//! threads of Node static node ids.
 
 #![cfg_attr(target_arch = "wasm32", no_std)]
 #![cfg(target_arch = "wasm32")]

@@ -46,7 +46,7 @@ fn write_or_check(files: &[GeneratedFile], check: bool) -> Result<(), Failure> {
             std::fs::create_dir_all(file.parent().ok_or("a generated file has a folder")?)?;
             std::fs::write(file, text)?;
         } else if std::fs::read_to_string(&file).ok().as_ref() != Some(text) {
-            return Err(format!("{path} is stale; write it anew with: cargo run -p xtask -- tables").into());
+            return Err(format!("{path} is stale; to write it again: cargo run -p xtask -- tables").into());
         }
     }
     Ok(())

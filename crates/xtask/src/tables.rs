@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, Page, RECHECK, SLOTS, STARTS};
+use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, Page, RECHECK, SLOTS};
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
@@ -227,7 +227,7 @@ fn page() -> String {
          export const KINDS = {:?} as const;\n",
         KINDS.iter().map(|row| row.0).collect::<Vec<_>>()
     );
-    let starts = STARTS.map(SequenceStart::name);
+    let starts = SequenceStart::ALL.map(SequenceStart::name);
     let _ = writeln!(text, "/** The starts of the sequence by their numbers. */\nexport const STARTS = {starts:?} as const;\n");
     // The classes list the codes in the order of their numbers, so the bundle needs no second list.
     let split = "/* @__PURE__ */ ` ${Object.values(CLASSES).join(\" \")}`.split(\" \") as ErrorCode[]";

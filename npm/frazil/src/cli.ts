@@ -4,23 +4,25 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
 
-const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines
+const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines as long as their
+node ids differ
 
-  npx frazil next                                mint an ID on this machine, after all others of this user
-  npx frazil next --node 7 --count 3 --json      three, as JSON, with a node id that is yours to keep apart
+  npx frazil next                                mint an ID from the state file of this machine and user
+  npx frazil next --node 7 --count 3 --json      three, as JSON, with a node id that no other process uses
   npx frazil decode 175928847299117063 --layout discord
-                                                 what an ID says: time, node, sequence, bits
-  npx frazil plan --layout twitter               what a layout holds, and when it ends
+                                                 the fields of an ID: time, node, sequence, bits
+  npx frazil plan --layout twitter               the capacity of a layout, and its last time
 
 Options
-  --node N         which of your machines this is, in place of the state file of this machine: two processes on one
-                   node id can repeat each other's IDs. "none" for a layout without a node field
-  --dir PATH       where the state file of this machine lies (default: ~/.local/state/frazil)
+  --node N         the number of this machine. No state file is used then, so two processes with one node id can
+                   repeat each other's IDs. "none" for a layout without a node field
+  --dir PATH       the directory of the state file (default: frazil in $STATE_DIRECTORY,
+                   $XDG_STATE_HOME or ~/.local/state)
   --layout NAME    ${Layout.names.slice(0, 8).join(", ")},
                    ${Layout.names.slice(8).join(", ")} (default: default)
   --epoch MS       another epoch for the layout, in Unix milliseconds
   --count N        how many to mint (default: 1)
-  --json           for programs: one JSON value a line, IDs as text
+  --json           print one JSON value a line, for programs; IDs are text
   --help, --version
 
 An ID is digits only. Pass it as text: a JavaScript number loses the last digits of an ID this long.

@@ -3,7 +3,7 @@
  * Rust core, so both backends and the decoder report the same causes in the same words.
  */
 import type { ErrorCode } from "./generated/errors.js";
-import { ownOf } from "./own.js";
+import { ownOf } from "./own-properties.js";
 
 export type { ErrorCode } from "./generated/errors.js";
 
@@ -134,7 +134,23 @@ export function refusal(
   return new Class(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
 }
 
-/** The same as a `ConfigError`. @internal */
+/** The error for a refusal by the core that is not about a rule. It says when to retry, if waiting helps. @internal */
+export function withoutRule(
+  Class: typeof FrazilError,
+  code: ErrorCode,
+  meaning: string | undefined,
+  retryable: boolean,
+  retryAfterMs: number,
+  details?: ErrorDetails,
+): FrazilError {
+  return new Class(code, meaning + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
+    retryable,
+    ...(retryAfterMs && { retryAfterMs }),
+    ...details,
+  });
+}
+
+/** A `refusal` that is a `ConfigError`. @internal */
 export function configError(
   code: ErrorCode,
   field: string,

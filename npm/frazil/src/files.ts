@@ -11,6 +11,7 @@ import {
   type FrazilError,
   LeaseError,
   refusal,
+  withoutRule,
 } from "./errors.js";
 import { CODES, MEANINGS, RETRYABLE, RULES, SUBJECTS } from "./generated/native.js";
 import { First, Slot } from "./generated/page.js";
@@ -141,11 +142,7 @@ export const stateFilesOf = (calls: FileCalls) => ({
     if (code !== undefined) return undefined;
     const Class: typeof FrazilError = status < First.LeaseError ? ConfigError : LeaseError;
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return new Class(known, `${MEANINGS[status]}${retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""}`, {
-      retryable: RETRYABLE.includes(status),
-      ...(retryAfterMs && { retryAfterMs }),
-      ...details,
-    });
+    return withoutRule(Class, known, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
   },
 });
 

@@ -7,7 +7,7 @@ import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { ownOf } from "./own.js";
+import { ownOf } from "./own-properties.js";
 
 /** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */
 export type IdInput = bigint | string | number;

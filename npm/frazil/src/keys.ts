@@ -1,7 +1,7 @@
 /** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
 import { ConfigError, configError, type ErrorCode } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { ownOf } from "./own.js";
+import { ownOf } from "./own-properties.js";
 
 /** The largest edit distance at which a known name is suggested for a misspelt one. */
 const MAX_DISTANCE = 4;

@@ -26,7 +26,7 @@ import {
   shapeOf,
 } from "./id.js";
 import { checkKeys, hintOf } from "./keys.js";
-import { ownOf } from "./own.js";
+import { ownOf } from "./own-properties.js";
 
 export type { Decoded } from "./decoded.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";

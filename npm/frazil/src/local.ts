@@ -2,11 +2,12 @@
 import { Host } from "#binding";
 import { ConfigError, configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
+import { noAddonError, reasonsOf } from "./native-causes.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   let why = "";
   if (Host.FILES) {
-    const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+    const reasons = reasonsOf(causes);
     why = reasons
       ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
       : ". FRAZIL_BACKEND=wasm forbids it: unset it";
@@ -14,7 +15,7 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   return new ConfigError(
     "NATIVE_REQUIRED",
     `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
-    { cause: new AggregateError(causes, "no native addon could be loaded") },
+    { cause: noAddonError(causes) },
   );
 }
 

@@ -16,6 +16,7 @@ import {
   type FrazilError,
   LeaseError,
   refusal,
+  withoutRule,
 } from "./errors.js";
 import type { StateFiles } from "./files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
@@ -74,11 +75,7 @@ export class Port {
       return refusal(Class, code, this.subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return new Class(code, MEANINGS[status] + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
-      retryable: RETRYABLE.includes(status),
-      ...(retryAfterMs && { retryAfterMs }),
-      ...details,
-    });
+    return withoutRule(Class, code, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
   }
 }
 

@@ -8,7 +8,6 @@
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
-import { type FillCall, type MintCall, newCall } from "./call.js";
 import { checkedClock, wallClock } from "./clock.js";
 import { ConfigError, configError, FrazilError, refusal } from "./errors.js";
 import { Page, Slot } from "./generated/page.js";
@@ -16,6 +15,8 @@ import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
+import { type FillCall, type MintCall, newCall } from "./mint-call.js";
+import { noAddonError } from "./native-causes.js";
 import {
   type AsyncOptions,
   CONSTRUCTOR_OPTIONS,
@@ -204,14 +205,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       return;
     }
     this.#port = port;
-    const { backend, calls, page, causes } = port.binding;
-    const { files } = port.binding;
+    const { backend, calls, files, page, causes } = port.binding;
     if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
-        { field: "node", value: node, cause: new AggregateError(causes, "no native addon could be loaded") },
+        { field: "node", value: node, cause: noAddonError(causes) },
       );
     }
     const request = openRequest(this.layout, given, joined, this.#isPrivate);

@@ -1,7 +1,7 @@
 /** Waiting and retrying: blocking where the host can, and timers elsewhere. The core decides how long to wait. */
 
 import { ClockError, type FrazilError } from "./errors.js";
-import { ownOf } from "./own.js";
+import { ownOf } from "./own-properties.js";
 
 /** Whether this thread may block; `undefined` until `canBlock` has tried. */
 let mayBlock: boolean | undefined;

@@ -9,7 +9,7 @@ export { repeats } from "../../api/broken-generators.mjs";
 export { copyPackage };
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-const carrier = `frazil-${process.platform}-${process.arch}-gnu`;
+const addonPackage = `frazil-${process.platform}-${process.arch}-gnu`;
 
 /** The file of the package that Node loads. */
 export const entry = join(installed, "dist/node.cjs");
@@ -17,7 +17,7 @@ export const entry = join(installed, "dist/node.cjs");
 /** The folder of the installed addon, or `undefined` if there is none. */
 const addon = (() => {
   try {
-    return dirname(realpathSync(createRequire(import.meta.url).resolve(`${carrier}/package.json`)));
+    return dirname(realpathSync(createRequire(import.meta.url).resolve(`${addonPackage}/package.json`)));
   } catch {
     return undefined;
   }
@@ -32,7 +32,7 @@ export const needsLinux = {
 export function copyPackageWithAddon() {
   const folder = copyPackage();
   mkdirSync(join(folder, "node_modules"));
-  symlinkSync(addon, join(folder, "node_modules", carrier));
+  symlinkSync(addon, join(folder, "node_modules", addonPackage));
   return folder;
 }
 

@@ -7,6 +7,8 @@
 //! * **Complete**: every error about input has the [field](Error::field), the [value](Error::value) and the [rule](Error::rule).
 //! * **No effect**: when an error is returned, nothing has been changed or issued.
 //! * **Copyable**: an [`Error`] owns no memory, so a refusal allocates nothing.
+//! * Not covered: texts of any length, such as a path. A [`Keeper`](crate::Keeper) has them (`explain`), and JavaScript adds the
+//!   value as it was given.
 
 use core::fmt;
 

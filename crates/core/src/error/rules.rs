@@ -50,7 +50,7 @@ rules! {
     KnownKey = 13, "must be a name that is known here";
     AnObject = 14, "must be a plain object";
     TrueOrFalse = 15, "must be true or false";
-    NodeNone = 16, "must be \"none\", your word that there is one generator: this layout has no node field";
+    NodeNone = 16, "must be \"none\": this layout has no node field, so there must be only one generator";
     NodeNotNone = 17, "must be a node id: \"none\" is for layouts without a node field";
     NodeGiven = 18, "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine";
     PartNames = 19, "must name all parts of the node id";

@@ -149,6 +149,24 @@ impl Geometry {
         self.epoch_ms + tick * self.tick_ms.get()
     }
 
+    /// The last millisecond of the last tick that the time field can hold.
+    pub(crate) const fn end_ms(&self) -> u64 {
+        self.tick_start_ms(self.time.max()) + (self.tick_ms.get() - 1)
+    }
+
+    /// The tick after that of the last position below a word: 0 if there is none.
+    pub(crate) const fn next_tick(&self, word: u64) -> u64 {
+        match word.checked_sub(1) {
+            Some(last) => (last >> self.low_bits()) + 1,
+            None => 0,
+        }
+    }
+
+    /// How many clock ids there are: 0 without a clock field.
+    pub(crate) const fn clock_ids(&self) -> usize {
+        if self.clock.bits == 0 { 0 } else { 1 << self.clock.bits }
+    }
+
     /// Moves the low bits of `value` to the set bits of the node mask, in order.
     pub(crate) const fn scatter_node(&self, value: u64) -> u64 {
         let (mut id, mut mask, mut rest) = (0, self.node_mask, value);

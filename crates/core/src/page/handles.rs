@@ -22,6 +22,11 @@ const fn index_of(handle: f64) -> usize {
     (handle as u64 & (CAPACITY - 1)) as usize
 }
 
+/// Whether two handles are equal. They are compared by their bits, because a handle of a caller can be any number.
+const fn is_same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits()
+}
+
 /// The generators that one page has open, by handle.
 ///
 /// Equal generators share one handle, so opening a generator for each request does not grow the table. A private generator has a
@@ -102,7 +107,7 @@ impl Handles {
     #[expect(clippy::cast_precision_loss, reason = "2^24 and 2^53 are exact")]
     pub fn release(&mut self, handle: f64) {
         let index = index_of(handle);
-        let Some(entry) = self.entries.get_mut(index).filter(|entry| entry.handle.to_bits() == handle.to_bits()) else { return };
+        let Some(entry) = self.entries.get_mut(index).filter(|entry| is_same(entry.handle, handle)) else { return };
         let Some(generator) = entry.generator.take() else { return };
         entry.handle += CAPACITY as f64;
         // An index whose handles are used up stays empty.
@@ -111,7 +116,7 @@ impl Handles {
         }
         // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
         if let Some(key) = generator.sharing_key()
-            && self.shared.get(&key).is_some_and(|known| known.to_bits() == handle.to_bits())
+            && self.shared.get(&key).is_some_and(|known| is_same(*known, handle))
         {
             self.shared.remove(&key);
         }
@@ -119,7 +124,7 @@ impl Handles {
 
     /// The open generator of a handle.
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
-        let entry = self.entries.get(index_of(handle)).filter(|entry| entry.handle.to_bits() == handle.to_bits());
+        let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
         entry.and_then(|entry| entry.generator.as_ref()).ok_or(Error::new(Code::Closed))
     }
 

@@ -29,5 +29,5 @@ pub use handles::Handles;
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};
-pub use opening::{KINDS, STARTS};
+pub use opening::KINDS;
 pub use slots::{NUMBERS, SLOTS, slot};

@@ -24,9 +24,6 @@ const MAX_FIELDS: usize = 35;
 pub const KINDS: &[(&str, FieldKind)] =
     &[("time", FieldKind::Time), ("node", FieldKind::Node), ("clock", FieldKind::Clock), ("sequence", FieldKind::Sequence)];
 
-/// The starts of the sequence in the order of their numbers, by the names they have in JavaScript.
-pub const STARTS: [SequenceStart; 3] = SequenceStart::ALL;
-
 impl Page {
     /// Reads how long calls may wait, and writes the values in force.
     #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
@@ -67,8 +64,8 @@ impl Page {
     /// Reads where the sequence starts.
     pub(super) fn read_sequence_start(&self) -> Result<SequenceStart> {
         let (code, subject) = (Code::InvalidOption, Subject::SequenceStart);
-        let number = self.whole_number(slot::SEQUENCE_START, code, subject, 0, STARTS.len() as u64 - 1).ok();
-        let known = number.and_then(|number| STARTS.get(usize::try_from(number).ok()?));
+        let number = self.whole_number(slot::SEQUENCE_START, code, subject, 0, SequenceStart::ALL.len() as u64 - 1).ok();
+        let known = number.and_then(|number| SequenceStart::ALL.get(usize::try_from(number).ok()?));
         known.copied().ok_or(Error::bad_input(code, subject, Rule::KnownStart))
     }
 

@@ -59,7 +59,7 @@ impl Rule {
     pub(crate) const KNOWN_KIND: Self = Self("must be time, node, clock or sequence");
     pub(crate) const KNOWN_LAYOUT: Self = Self("must be a layout");
     pub(crate) const NODE_NONE: Self =
-        Self("must be \"none\", your word that there is one generator: this layout has no node field");
+        Self("must be \"none\": this layout has no node field, so there must be only one generator");
     pub(crate) const NODE_NOT_NONE: Self = Self("must be a node id: \"none\" is for layouts without a node field");
     pub(crate) const NODE_GIVEN: Self = Self(
         "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine",

@@ -1,4 +1,4 @@
-/** Vercel's edge runtime. As on Cloudflare Workers, but with the import suffix that its bundler requires. */
+/** Vercel's edge runtime. The module is imported with the suffix that its bundler requires. `canBlock` finds out whether it can block. */
 
 import type { Binding } from "../boundary.js";
 import module from "./frazil.wasm?module";

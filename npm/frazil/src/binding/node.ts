@@ -4,7 +4,8 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { ownOf } from "../own.js";
+import { noAddonError, reasonsOf } from "../native-causes.js";
+import { ownOf } from "../own-properties.js";
 import { wasmBytes } from "./inline.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -198,14 +199,12 @@ export function load(): Binding<StateFiles> {
   if (forced === "wasm") return loadWasm();
   const { binding, causes } = loadNative();
   if (binding !== undefined) return binding;
-  const reasons = causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+  const reasons = reasonsOf(causes);
   if (forced === "native") {
     throw new ConfigError(
       "NATIVE_REQUIRED",
       `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`,
-      {
-        cause: new AggregateError(causes, "no native addon could be loaded"),
-      },
+      { cause: noAddonError(causes) },
     );
   }
   const fallback = wasmFallback(causes);

@@ -18,7 +18,7 @@ export enum Rule {
   KNOWN_KEY = "must be a name that is known here",
   AN_OBJECT = "must be a plain object",
   TRUE_OR_FALSE = "must be true or false",
-  NODE_NONE = "must be \"none\", your word that there is one generator: this layout has no node field",
+  NODE_NONE = "must be \"none\": this layout has no node field, so there must be only one generator",
   NODE_NOT_NONE = "must be a node id: \"none\" is for layouts without a node field",
   NODE_GIVEN = "must be given, there is no default: number your machines and pass node, or use Snowflake.local() if there is one machine",
   PART_NAMES = "must name all parts of the node id",

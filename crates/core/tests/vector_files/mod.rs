@@ -1,4 +1,4 @@
-//! Reads the files of `vectors/`.
+//! Reads the files of `crates/core/vectors`, for several tests.
 
 use frazil::{Field, FieldKind, Layout, LayoutSpec};
 use serde_json::Value;

@@ -1,3 +1,4 @@
+/** The progress of a call that mints. */
 import { lengthOf } from "./arrays.js";
 
 /**
