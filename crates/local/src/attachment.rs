@@ -15,8 +15,9 @@ use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::locks::FileLock;
 use crate::mapped::Slot;
-use crate::opening::{self, IncompleteSince};
+use crate::opening;
 use crate::os;
+use crate::wait_rule::Sightings;
 
 /// How long closing waits until the ceiling's thread has released the file: 20 ms at most.
 const CLOSE_POLLS: u32 = 200;
@@ -31,8 +32,8 @@ pub(crate) struct Attachment {
 
 impl Attachment {
     /// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID.
-    pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(Self, u64), Fault> {
-        let (file, wait_ms) = opening::open(spec, wait_ms, incomplete)?;
+    pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> Result<(Self, u64), Fault> {
+        let (file, wait_ms) = opening::open(spec, wait_ms, sightings)?;
         let file = Arc::new(file);
         Ok((Self { ceiling_thread: CeilingThread::start(&file), file }, wait_ms))
     }

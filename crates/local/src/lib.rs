@@ -27,8 +27,8 @@
 //! # Where the code is
 //! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
-//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state
-//!   starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
+//!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
 //!   issued).
 //! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
 //!   (raises the ceiling before a call needs it).
@@ -59,6 +59,7 @@ mod process;
 mod start_rule;
 mod state_start;
 mod trusted_clock;
+mod wait_rule;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach};

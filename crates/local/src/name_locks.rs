@@ -99,7 +99,7 @@ impl NameLocks {
         self.directories.iter().any(|LockedDirectory { directory, name, file }| {
             let after = file + 1;
             let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
-            others.into_iter().any(|(from, count)| os::is_directory_locked(directory, from, count).unwrap_or(true))
+            others.into_iter().any(|(from, count)| os::is_locked(directory, from, count).unwrap_or(true))
         })
     }
 

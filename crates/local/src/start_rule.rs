@@ -46,8 +46,6 @@ pub(crate) struct Facts {
     /// Whether a flush has failed.
     pub(crate) flush_failed: bool,
     pub(crate) word: Word,
-    /// Whether another file of the same name may have issued IDs ahead of the clock.
-    pub(crate) other_file_was_used: bool,
 }
 
 /// How the state starts.
@@ -69,7 +67,7 @@ pub(crate) enum Start {
 
 impl Start {
     pub(crate) const fn decide(facts: Facts) -> Self {
-        let Facts { mapping, flush_failed, word, other_file_was_used } = facts;
+        let Facts { mapping, flush_failed, word } = facts;
         match (mapping, word) {
             // The failure in a stale mapping does not count: since then the file system was mounted again.
             (Mapping::InUse | Mapping::Unproven | Mapping::Proven, _) if flush_failed => Self::RefuseAfterFailedFlush,
@@ -78,8 +76,6 @@ impl Start {
             (Mapping::InUse, Word::OtherSequenceStart) => Self::RefuseConflict,
             // Positions of a tick are other IDs if the sequence starts elsewhere, so the tick must be another one too.
             (Mapping::Proven, Word::OtherSequenceStart) => Self::AfterLastTick,
-            // If other processes are attached, the state is theirs too and goes on.
-            (Mapping::Proven, Word::SameSequenceStart) if other_file_was_used => Self::AfterLastTick,
             (Mapping::InUse | Mapping::Proven, Word::SameSequenceStart) => Self::Continue,
         }
     }
@@ -92,40 +88,36 @@ mod tests {
     const WORDS: &[Word] = &[Word::Closed, Word::SameSequenceStart, Word::OtherSequenceStart];
     const BOTH: &[bool] = &[false, true];
 
-    /// Which mappings, whether a flush failed, which words, whether another file was used: and how the state starts then.
-    type Row = (&'static [Mapping], &'static [bool], &'static [Word], &'static [bool], Start);
+    /// Which mappings, whether a flush failed, which words: and how the state starts then.
+    type Row = (&'static [Mapping], &'static [bool], &'static [Word], Start);
 
     const TABLE: &[Row] = &[
-        (&[Mapping::InUse, Mapping::Unproven, Mapping::Proven], &[true], WORDS, BOTH, Start::RefuseAfterFailedFlush),
-        (&[Mapping::Stale], BOTH, WORDS, BOTH, Start::Initialize),
-        (&[Mapping::Unproven], &[false], WORDS, BOTH, Start::Initialize),
-        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], BOTH, Start::AtCeiling),
-        (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], BOTH, Start::RefuseConflict),
-        (&[Mapping::InUse], &[false], &[Word::SameSequenceStart], BOTH, Start::Continue),
-        (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], BOTH, Start::AfterLastTick),
-        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[true], Start::AfterLastTick),
-        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[false], Start::Continue),
+        (&[Mapping::InUse, Mapping::Unproven, Mapping::Proven], &[true], WORDS, Start::RefuseAfterFailedFlush),
+        (&[Mapping::Stale], BOTH, WORDS, Start::Initialize),
+        (&[Mapping::Unproven], &[false], WORDS, Start::Initialize),
+        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], Start::AtCeiling),
+        (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], Start::RefuseConflict),
+        (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], Start::AfterLastTick),
+        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::SameSequenceStart], Start::Continue),
     ];
 
     // docs/safety.md: 12, 17
     #[test]
     fn a_state_goes_on_only_where_its_mapping_is_in_use_or_proven_and_no_flush_failed() {
         let mut seen = Vec::new();
-        for (mappings, failures, words, others, start) in TABLE {
+        for (mappings, failures, words, start) in TABLE {
             for &mapping in *mappings {
                 for &flush_failed in *failures {
                     for &word in *words {
-                        for &other_file_was_used in *others {
-                            let facts = Facts { mapping, flush_failed, word, other_file_was_used };
-                            assert_eq!(Start::decide(facts), *start, "{facts:?}");
-                            assert!(!seen.contains(&facts), "the table has {facts:?} twice");
-                            seen.push(facts);
-                        }
+                        let facts = Facts { mapping, flush_failed, word };
+                        assert_eq!(Start::decide(facts), *start, "{facts:?}");
+                        assert!(!seen.contains(&facts), "the table has {facts:?} twice");
+                        seen.push(facts);
                     }
                 }
             }
         }
-        assert_eq!(seen.len(), 4 * 2 * 3 * 2, "the table has every case");
+        assert_eq!(seen.len(), 4 * 2 * 3, "the table has every case");
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(crate) const fn lock_directory(_directory: &File, _byte: u64) -> io::Result<
 
 /// Windows does not show it.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn is_directory_locked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
+pub(crate) const fn is_locked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
     Ok(true)
 }
 
