@@ -12,7 +12,7 @@ import { place } from "./place.mjs";
 import { start, until, withMounts, written } from "./started.mjs";
 
 // 256 IDs a millisecond, so that a process soon is ahead of the clock as far as it may.
-const layout = "edge";
+const options = { layout: "edge", maxWaitMs: 0 };
 const burst = 20_000;
 
 const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, () => start(t, machine)));
@@ -20,17 +20,17 @@ const fleet = (t, count, machine) => Promise.all(Array.from({ length: count }, (
 /** A process that mints as far ahead of the clock as it may. Returns the path of its file and where its IDs are written. */
 async function ahead(minter, dir) {
   const file = join(place(), "ahead");
-  const { path } = await minter.call("open", { dir, layout });
+  const { path } = await minter.call("open", { dir, ...options });
   await minter.mint({ file, burst });
   await until(async () => (await minter.call("minted")).codes.SEQUENCE_EXHAUSTED > 20);
   return { path, file };
 }
 
 /** Opens, again and again if that is refused for now, and mints at once all that the next second can hold. */
-async function next(minter, options) {
+async function next(minter, more) {
   let refusals = 0;
   const again = async () => {
-    const error = await errorOf(() => minter.call("open", { layout, ...options }));
+    const error = await errorOf(() => minter.call("open", { ...options, ...more }));
     if (error === undefined) return true;
     assert.ok(["CLOCK_BACKWARD", "STATE_CONFLICT"].includes(error.code), `${error}`);
     refusals++;
@@ -58,8 +58,12 @@ describe("a file of a name whose other file has just lost its user", { concurren
     const { path, file } = await ahead(one, dir);
     renameSync(path, `${path}.old`);
     const opening = next(other, { dir });
-    await sleep(200);
+    await sleep(60);
+    // Between two looks. Not for so long that the user finds out.
+    process.kill(other.pid, "SIGSTOP");
+    await sleep(150);
     await one.end();
+    other.go();
     const { file: after } = await opening;
     assert.equal(await twice(t, [other], [file, after]), 0);
   });
@@ -80,11 +84,11 @@ describe("a file of a name whose other file has just lost its user", { concurren
   test("that a process has open that gave it up, repeats no ID", async (t) => {
     const dir = place();
     const [first, second, third] = await fleet(t, 3);
-    const { path } = await first.call("open", { dir, layout });
+    const { path } = await first.call("open", { dir, ...options });
     await first.call("next", 100);
     renameSync(path, `${path}.old`);
     // The first process has given up its file, and has it open still.
-    await until(async () => (await errorOf(() => second.call("open", { dir, layout }))) === undefined);
+    await until(async () => (await errorOf(() => second.call("open", { dir, ...options }))) === undefined);
     const { file } = await ahead(second, dir);
     renameSync(path, `${path}.new`);
     renameSync(`${path}.old`, path);
@@ -103,7 +107,7 @@ describe("a file of a name whose other file has just lost its user", { concurren
     const [one, other, third] = [await start(t), await start(t, { mounts }), await start(t, { mounts })];
     const { path, file } = await ahead(one, dir);
     renameSync(path, `${path}.old`);
-    const waiting = errorOf(() => other.call("open", { dir, layout }));
+    const waiting = errorOf(() => other.call("open", { dir, ...options }));
     await sleep(300);
     await one.end();
     await sleep(100);
@@ -129,9 +133,51 @@ describe("a file of a name whose other file has just lost its user", { concurren
     const { file } = await ahead(one, place());
     // The file is new, so it is ready before the other one is ended.
     const dir = place();
-    await other.call("open", { dir, layout });
+    await other.call("open", { dir, ...options });
     await one.end();
     const { file: after } = await next(other, { dir });
     assert.ok((await twice(t, [other], [file, after])) > 0);
   });
+});
+
+describe("a process whose file lost its name, and that ends or closes it at once, repeats no ID", {
+  concurrency: 3,
+}, () => {
+  /** Has a process find out that its file is replaced by another one, which nobody uses, and open that one when it is told. */
+  async function replaced(t, found) {
+    const dir = place();
+    const [one, other, maker] = await fleet(t, 3);
+    // Two files of one name that are both in nobody's use.
+    const { path } = await maker.call("open", { dir, ...options });
+    await maker.call("close");
+    renameSync(path, `${path}.spare`);
+    const file = join(place(), "ahead");
+    await one.call("open", { dir, ...options });
+    await one.mint({ file, burst });
+    await until(async () => (await one.call("minted")).codes.SEQUENCE_EXHAUSTED > 20);
+    renameSync(path, `${path}.old`);
+    renameSync(`${path}.spare`, path);
+    await found(one);
+    const { file: after } = await next(other, { dir });
+    assert.equal(await twice(t, [one, other], [file, after]), 0);
+  }
+
+  test("that is told by a refusal, and ends", (t) =>
+    replaced(t, async (one) => {
+      await one.refused("STATE_FILE_CORRUPT");
+      await one.end();
+    }));
+
+  test("that is told by health(), and ends", (t) =>
+    replaced(t, async (one) => {
+      await one.call("stop");
+      await until(async () => (await one.call("health")).refusal?.code === "STATE_FILE_CORRUPT");
+      await one.end();
+    }));
+
+  test("that closes its generator before it found out", (t) =>
+    replaced(t, async (one) => {
+      await one.call("stop");
+      await one.call("close");
+    }));
 });

@@ -40,7 +40,10 @@ impl Attachment {
 
     /// Whether this process can go on with it: it has no fault, and the path still leads to the file.
     pub(crate) fn is_usable(&self) -> bool {
-        self.file.same_process() && self.fault().is_none() && self.file.is_at_path().unwrap_or(false)
+        self.file.same_process()
+            && self.fault().is_none()
+            && !self.file.is_displaced()
+            && self.file.is_at_path().unwrap_or(false)
     }
 
     pub(crate) fn sequence_start(&self) -> SequenceStart {
@@ -80,6 +83,7 @@ impl Keeper for Attachment {
         // While the clock is not trusted, every call comes here. Most of them need no lock.
         if mapped.get(Slot::StepSightings) != 0
             && self.fault().is_none()
+            && !self.file.is_displaced()
             && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
             && trusted_ms < now_ms
             && trusted_ms.saturating_add(1) < mapped.get(Slot::WindowEnd)
