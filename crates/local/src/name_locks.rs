@@ -22,10 +22,12 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use siphasher::sip::SipHasher24;
 
-use crate::os::{self, Identity, Mode};
+use crate::mutex::lock;
+use crate::os::{self, Identity};
 
 /// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
 /// thousand names below one directory the probability is one in half a million.
@@ -37,7 +39,8 @@ const FILE_BITS: u32 = 24;
 /// The name locks of one user of a file.
 #[derive(Debug)]
 pub(crate) struct NameLocks {
-    directories: Vec<LockedDirectory>,
+    /// Empty once the locks are released.
+    directories: Mutex<Vec<LockedDirectory>>,
     /// Whether a directory could not be locked, so that another file of the name can be in use without being seen.
     incomplete: bool,
 }
@@ -61,7 +64,7 @@ impl NameLocks {
     /// # Errors
     /// The directory that cannot be opened for another reason than permissions.
     pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
-        let mut locks = Self { directories: Vec::new(), incomplete: !os::CAN_LOCK_DIRECTORIES };
+        let mut locks = Self { directories: Mutex::default(), incomplete: !os::CAN_LOCK_DIRECTORIES };
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
@@ -89,14 +92,14 @@ impl NameLocks {
             let locked = LockedDirectory { directory: opened, name, file: name + own };
             // A file system without such locks on directories shows no users.
             self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
-            self.directories.push(locked);
+            self.directories.get_mut().unwrap_or_else(PoisonError::into_inner).push(locked);
         }
         Ok(())
     }
 
     /// Whether another file of this name is in use, as far as the directories tell.
     pub(crate) fn other_file_in_use(&self) -> bool {
-        self.directories.iter().any(|LockedDirectory { directory, name, file }| {
+        lock(&self.directories).iter().any(|LockedDirectory { directory, name, file }| {
             let after = file + 1;
             let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
             others.into_iter().any(|(from, count)| os::is_locked(directory, from, count).unwrap_or(true))
@@ -108,18 +111,16 @@ impl NameLocks {
         self.incomplete
     }
 
-    /// Releases the locks before the file is closed.
+    /// Releases the locks before the file is closed. The directories are closed and not unlocked: a forked child has the same
+    /// locks, and may still mint from the file.
     pub(crate) fn release(&self) {
-        for LockedDirectory { directory, file, .. } in &self.directories {
-            // Releasing cannot fail on an open directory, and closing it releases the lock in any case.
-            let _: io::Result<bool> = os::lock(directory, *file, Mode::Unlocked);
-        }
+        lock(&self.directories).clear();
     }
 
     /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The
     /// entries of other file systems existed before it was mounted.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
-        self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
+        lock(&self.directories).iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }
 }
 
