@@ -12,7 +12,7 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -31,8 +31,10 @@ use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
 use crate::process;
 
-/// How long to wait for another process that raises the ceiling: far longer than a flush takes.
+/// How long a call waits for another thread or process that raises the ceiling: far longer than a flush takes.
 const RAISE_LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long the ceiling's thread waits for it. It has to check the path in time too.
+const AHEAD_LOCK_WAIT: Duration = Duration::from_millis(250);
 /// How long leaving waits for another process that attaches, leaves or raises. If that takes longer, the ceiling stays where it
 /// is, as after a crash.
 const LEAVE_LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -170,14 +172,33 @@ impl AttachedFile {
 
     /// Extends the window to `until_ms` at least, and returns the trusted time.
     pub(crate) fn raise(&self, until_ms: u64, now_ms: u64) -> Result<u64, Error> {
+        self.raise_within(RAISE_LOCK_WAIT, until_ms, now_ms)
+    }
+
+    /// The same, and waits at most `wait` for each other thread and process that raises the ceiling.
+    fn raise_within(&self, wait: Duration, until_ms: u64, now_ms: u64) -> Result<u64, Error> {
         if let Some(fault) = self.fault() {
             return Err(fault.error());
         }
         let failed = |doing| move |cause: io::Error| self.fail(Fault::failed(&self.path, doing, &cause));
-        let _thread = lock(&self.raising);
-        let Some(process) = locks::hold(&self.file, FileLock::Raise, RAISE_LOCK_WAIT).map_err(failed("locked"))? else {
-            return Err(Error::retry_after(Code::LeaseExpired, 10));
-        };
+        let started = Instant::now();
+        let Some(_thread) = self.hold_raising(wait) else { return Err(lock_is_held()) };
+        let mut process = None;
+        let rest = wait.saturating_sub(started.elapsed());
+        locks::retry_for(rest, || {
+            process = locks::hold(&self.file, FileLock::Raise, Duration::ZERO)?;
+            Ok(process.is_some() || self.is_displaced())
+        })
+        .map_err(failed("locked"))?;
+        // Another thread has seen that the path leads elsewhere, and waits for this one.
+        if self.is_displaced() {
+            drop(process);
+            return Err(self.abandon());
+        }
+        let Some(process) = process else { return Err(lock_is_held()) };
+        // The caller's clock was read before the wait.
+        let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let [until_ms, now_ms] = [until_ms, now_ms].map(|ms| ms.saturating_add(waited_ms));
         // Again, because the use of the file may have ended while this call waited for the locks: then the mapping is a copy.
         if let Some(fault) = self.fault() {
             return Err(fault.error());
@@ -204,7 +225,27 @@ impl AttachedFile {
     /// Raises the ceiling before a call needs it. The next call finds a fault.
     pub(crate) fn raise_ahead(&self) {
         let now_ms = wall_ms();
-        let _: Result<u64, Error> = self.raise(now_ms.saturating_add(WINDOW_MS), now_ms);
+        let _: Result<u64, Error> = self.raise_within(AHEAD_LOCK_WAIT, now_ms.saturating_add(WINDOW_MS), now_ms);
+    }
+
+    /// Locks the mutex of raising. `None` if that takes longer than `wait`, unless the thread that holds it gives up the file: its
+    /// caller has to wait for the end of that.
+    fn hold_raising(&self, wait: Duration) -> Option<MutexGuard<'_, ()>> {
+        let mut held = None;
+        let attempt = || {
+            held = match self.raising.try_lock() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            Ok(held.is_some() || self.is_displaced())
+        };
+        // The attempts do not fail.
+        let _: io::Result<bool> = locks::retry_for(wait, attempt);
+        if held.is_none() && self.is_displaced() {
+            return Some(lock(&self.raising));
+        }
+        held
     }
 
     /// How far the window reaches beyond the clock.
@@ -308,4 +349,9 @@ impl AttachedFile {
         }
         Ok(())
     }
+}
+
+/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
+const fn lock_is_held() -> Error {
+    Error::retry_after(Code::LeaseExpired, 10)
 }
