@@ -8,8 +8,8 @@
 //! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
 //! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
-//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched
-//! to another directory.
+//! links, it is followed one link at a time, and the directories above each path on the way are locked, because each of the links
+//! can be switched to another directory. So two files conflict if the ways to them have a path in common.
 //!
 //! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
 //! then releases its locks. So two files of one name are never minted from at the same time.
@@ -21,7 +21,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use siphasher::sip::SipHasher24;
@@ -53,6 +53,29 @@ struct LockedDirectory {
     file: u64,
 }
 
+/// How many steps a path may take. Linux follows 40 links; `..` takes a step too.
+const MAX_STEPS: usize = 100;
+
+/// The path after the first link or `..` in it is resolved; `None` if there is neither.
+fn one_step(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut resolved = PathBuf::new();
+    let mut rest = path.components();
+    while let Some(component) = rest.next() {
+        if component == Component::ParentDir {
+            // Nothing before it is a link.
+            resolved.pop();
+            return Ok(Some(resolved.join(rest)));
+        }
+        resolved.push(component);
+        if resolved.symlink_metadata()?.is_symlink() {
+            let leads_to = resolved.read_link()?;
+            resolved.pop();
+            return Ok(Some(resolved.join(leads_to).join(rest)));
+        }
+    }
+    Ok(None)
+}
+
 /// The upper bits of a hash.
 fn bits_of(bytes: &[u8], bits: u32) -> u64 {
     SipHasher24::new().hash(bytes) >> (u64::BITS - bits)
@@ -68,11 +91,17 @@ impl NameLocks {
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
-        locks.lock_above(path, own)?;
-        let parent = path.parent().unwrap_or(path);
-        let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
-        if leads_to != parent {
-            locks.lock_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
+        let (directory, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+        let failed = |cause| (directory.to_owned(), cause);
+        let mut next = Some(directory.to_owned());
+        let mut steps = 0;
+        while let Some(directory) = next {
+            locks.lock_above(&directory.join(name), own)?;
+            next = one_step(&directory).map_err(failed)?;
+            steps += 1;
+            if steps > MAX_STEPS {
+                return Err(failed(io::Error::other("its path has too many links")));
+            }
         }
         Ok(locks)
     }
@@ -158,6 +187,28 @@ mod tests {
         assert!(replaced.other_file_in_use());
         same.release();
         assert!(!replaced.other_file_in_use());
+        std::fs::remove_dir_all(top).unwrap();
+    }
+
+    // docs/safety.md: 18
+    #[test]
+    fn a_path_through_a_link_of_a_link_conflicts_with_the_path_of_each_link_on_the_way() {
+        let top = std::env::temp_dir().join(format!("frazil-name-locks-links-{}", std::process::id()));
+        for version in ["v1", "v2"] {
+            std::fs::create_dir_all(top.join(version).join("ids")).unwrap();
+        }
+        std::os::unix::fs::symlink("v1", top.join("latest")).unwrap();
+        std::os::unix::fs::symlink("../latest", top.join("v2/current")).unwrap();
+        let lock = |path: &str, inode| NameLocks::acquire(&top.join(path), identity(inode)).unwrap();
+        let first = lock("v2/current/ids/file", 1);
+        for path in ["v2/current/ids/file", "latest/ids/file", "v1/ids/file", "v2/../latest/ids/file"] {
+            assert!(lock(path, 2).other_file_in_use(), "{path}");
+            assert!(!lock(path, 1).other_file_in_use(), "{path}: the same file");
+        }
+        assert!(!lock("v2/ids/file", 2).other_file_in_use());
+        drop(first);
+        std::os::unix::fs::symlink("loop", top.join("loop")).unwrap();
+        assert!(NameLocks::acquire(&top.join("loop/file"), identity(1)).is_err());
         std::fs::remove_dir_all(top).unwrap();
     }
 }
