@@ -18,13 +18,14 @@ pub(crate) enum Mapping {
 }
 
 impl Mapping {
-    /// What is known of a mapping that no process uses. `same_boot_and_mount` is also true if the boot is the same and mounts
-    /// cannot be told apart.
-    pub(crate) const fn of_unused_file(same_boot_and_mount: bool, mount_is_known: bool, knows_newest_record: bool) -> Self {
-        match (same_boot_and_mount, mount_is_known && knows_newest_record) {
-            (false, _) => Self::Stale,
-            (true, false) => Self::Unproven,
-            (true, true) => Self::Proven,
+    /// What is known of a mapping that no process uses. The mounts in which it was written and in which it is opened are `None` if
+    /// they are not known. Then they may be the same.
+    pub(crate) fn of_unused_file(same_boot: bool, written: Option<u64>, opened: Option<u64>, knows_newest_record: bool) -> Self {
+        match written.zip(opened).map(|(written, opened)| written == opened) {
+            _ if !same_boot => Self::Stale,
+            Some(false) => Self::Stale,
+            Some(true) if knows_newest_record => Self::Proven,
+            Some(true) | None => Self::Unproven,
         }
     }
 }
@@ -123,11 +124,17 @@ mod tests {
     #[test]
     fn a_mapping_that_nobody_uses_is_proven_by_the_same_mount_and_the_newest_record_only() {
         let of = Mapping::of_unused_file;
-        assert_eq!(of(true, true, true), Mapping::Proven);
-        assert_eq!([of(true, true, false), of(true, false, true), of(true, false, false)], [Mapping::Unproven; 3]);
-        assert_eq!(
-            [of(false, true, true), of(false, true, false), of(false, false, true), of(false, false, false)],
-            [Mapping::Stale; 4]
-        );
+        assert_eq!(of(true, Some(7), Some(7), true), Mapping::Proven);
+        assert_eq!(of(true, Some(7), Some(7), false), Mapping::Unproven);
+        for knows_newest_record in [false, true] {
+            // A mount that is not known is not another one: a flush that failed in it still counts.
+            for (written, opened) in [(None, Some(7)), (Some(7), None), (None, None)] {
+                assert_eq!(of(true, written, opened, knows_newest_record), Mapping::Unproven);
+            }
+            assert_eq!(of(true, Some(7), Some(8), knows_newest_record), Mapping::Stale);
+            for opened in [None, Some(7), Some(8)] {
+                assert_eq!(of(false, Some(7), opened, knows_newest_record), Mapping::Stale);
+            }
+        }
     }
 }

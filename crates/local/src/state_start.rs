@@ -96,9 +96,9 @@ impl StateStart<'_> {
                         restart the machine";
             return Err(Fault::corrupt(path, what));
         }
-        let same_mount = superblock_id.is_none_or(|id| mapped.get(Slot::SuperblockId) == id);
+        let written = Some(mapped.get(Slot::SuperblockId)).filter(|id| *id != 0);
         let knows_newest_record = mapped.get(Slot::RecordNumber) == self.record.number;
-        let mapping = Mapping::of_unused_file(same_boot && same_mount, superblock_id.is_some(), knows_newest_record);
+        let mapping = Mapping::of_unused_file(same_boot, written, superblock_id, knows_newest_record);
         Ok(Evidence { mapping, same_boot, superblock_id })
     }
 
