@@ -51,6 +51,22 @@ struct LockedDirectory {
     /// The first byte of the name, and the byte of this file.
     name: u64,
     file: u64,
+    /// Whether it can be locked, and asked for the locks of others.
+    shows_users: bool,
+}
+
+impl LockedDirectory {
+    /// Whether another file of this name is in use, as far as this directory tells.
+    fn other_file_in_use(&self) -> io::Result<bool> {
+        let Self { directory, name, file, .. } = self;
+        let after = file + 1;
+        for (from, count) in [(*name, file - name), (after, name + (1 << FILE_BITS) - after)] {
+            if os::is_locked(directory, from, count)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// How many steps a path may take. Linux follows 40 links; `..` takes a step too.
@@ -87,7 +103,7 @@ impl NameLocks {
     /// # Errors
     /// The directory that cannot be opened for another reason than permissions.
     pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
-        let mut locks = Self { directories: Mutex::default(), incomplete: !os::CAN_LOCK_DIRECTORIES };
+        let mut locks = Self { directories: Mutex::default(), incomplete: false };
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
@@ -118,9 +134,11 @@ impl NameLocks {
                 }
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
-            let locked = LockedDirectory { directory: opened, name, file: name + own };
+            let mut locked = LockedDirectory { directory: opened, name, file: name + own, shows_users: true };
             // A file system without such locks on directories shows no users.
-            self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
+            let answer = os::lock_directory(&locked.directory, locked.file).and_then(|()| locked.other_file_in_use());
+            locked.shows_users = answer.is_ok();
+            self.incomplete |= !locked.shows_users;
             self.directories.get_mut().unwrap_or_else(PoisonError::into_inner).push(locked);
         }
         Ok(())
@@ -128,11 +146,9 @@ impl NameLocks {
 
     /// Whether another file of this name is in use, as far as the directories tell.
     pub(crate) fn other_file_in_use(&self) -> bool {
-        lock(&self.directories).iter().any(|LockedDirectory { directory, name, file }| {
-            let after = file + 1;
-            let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
-            others.into_iter().any(|(from, count)| os::is_locked(directory, from, count).unwrap_or(true))
-        })
+        let directories = lock(&self.directories);
+        // One that has answered before and does not now may hide a user.
+        directories.iter().any(|directory| directory.shows_users && directory.other_file_in_use().unwrap_or(true))
     }
 
     /// Whether another file of this name can be in use without being seen.

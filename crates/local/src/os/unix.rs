@@ -16,9 +16,6 @@ use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
 use super::macos::{generation, lock_open_file, test_open_file};
 
-/// Whether a byte of a directory can be locked.
-pub(crate) const CAN_LOCK_DIRECTORIES: bool = true;
-
 /// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     // Opened for reading and writing, a pipe does not block.

@@ -1,0 +1,51 @@
+// Openings that wait for each other, for locks and for what the system does not have.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { place } from "./place.mjs";
+import { start } from "./started.mjs";
+
+/** A library that refuses the locks of open files on directories: setting them, asking for them, or both. */
+function withoutLocks(commands) {
+  const [source, library] = ["nolocks.c", "nolocks.so"].map((name) => join(place(), name));
+  writeFileSync(
+    source,
+    `#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int go(int fd, int command, void *lock) {
+  struct stat what;
+  if ((${commands.map((name) => `command == ${name}`).join(" || ")}) && fstat(fd, &what) == 0 && S_ISDIR(what.st_mode)) {
+    errno = EINVAL;
+    return -1;
+  }
+  return syscall(SYS_fcntl, fd, command, lock);
+}
+int fcntl(int fd, int command, ...) { va_list l; va_start(l, command); void *x = va_arg(l, void *); va_end(l); return go(fd, command, x); }
+int fcntl64(int fd, int command, ...) { va_list l; va_start(l, command); void *x = va_arg(l, void *); va_end(l); return go(fd, command, x); }
+`,
+  );
+  execFileSync("cc", ["-shared", "-fPIC", "-O1", "-o", library, source]);
+  return library;
+}
+
+describe("where a directory", { concurrency: true }, () => {
+  for (const [name, commands] of [
+    ["cannot be locked", ["F_OFD_SETLK"]],
+    ["does not show locks", ["F_OFD_GETLK"]],
+    ["knows no locks", ["F_OFD_SETLK", "F_OFD_GETLK"]],
+  ]) {
+    test(`${name}, an opening waits as below one that may not be read, and succeeds`, async (t) => {
+      const minter = await start(t, { env: { LD_PRELOAD: withoutLocks(commands) } });
+      const { blind } = await minter.call("open", { dir: place() });
+      assert.equal(blind, true);
+      await minter.call("next", 10);
+    });
+  }
+});
