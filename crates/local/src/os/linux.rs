@@ -20,12 +20,12 @@ use super::clock::clock_ms;
 use super::file_system::{CONTAINER_LAYER, LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
 use crate::environment::{absolute_path_in, path_in};
-use crate::process;
+use crate::{fault, process};
 
 /// The id of this boot: 128 bits that no other boot has.
 pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let path = "/proc/sys/kernel/random/boot_id";
-    let text = read_to_string(path).map_err(|cause| io::Error::other(format!("the kernel's boot id, {path}: {cause}")))?;
+    let text = read_to_string(path).map_err(|cause| fault::at(format!("the kernel's boot id, {path}"), cause))?;
     bits_of(&text).map(Some)
 }
 
