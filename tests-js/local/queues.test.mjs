@@ -5,7 +5,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { place } from "./place.mjs";
-import { start } from "./started.mjs";
+import { pause, start } from "./started.mjs";
 
 /** A library that refuses the locks of open files on directories: setting them, asking for them, or both. */
 function withoutLocks(commands) {
@@ -48,4 +48,46 @@ describe("where a directory", { concurrency: true }, () => {
       await minter.call("next", 10);
     });
   }
+});
+
+describe("eight openings of one file in one process", { concurrency: true }, () => {
+  /** Has a process open a file eight times, and asserts that all are refused with a code after about the same time. */
+  async function refusedTogether(t, minter, code, options) {
+    const refusals = await minter.call("openTogether", 8, options);
+    t.diagnostic(`${refusals.map(({ ms }) => Math.round(ms))} ms`);
+    assert.deepEqual(
+      refusals.map((refusal) => refusal.code),
+      Array(8).fill(code),
+    );
+    const times = refusals.map(({ ms }) => ms);
+    assert.ok(Math.max(...times) < 2 * Math.min(...times), `${times}`);
+  }
+
+  test("wait for the user of another file at the same time", async (t) => {
+    const dir = place();
+    const [one, other] = [await start(t), await start(t)];
+    const { path } = await one.call("open", { dir });
+    process.kill(one.pid, "SIGSTOP");
+    await one.stopped();
+    renameSync(path, `${path}.old`);
+    await refusedTogether(t, other, "STATE_CONFLICT", { dir, startWaitMs: 1000 });
+  });
+
+  test("wait for a process that holds the file at the same time", async (t) => {
+    const dir = place();
+    const paused = pause();
+    const [one, other] = [await start(t, { pause: paused }), await start(t)];
+    paused.once("read");
+    // Nobody waits for this one: the process is ended.
+    one.call("open", { dir }).catch(() => {});
+    await one.stopped();
+    await refusedTogether(t, other, "STATE_FILE_FAILED", { dir });
+  });
+
+  test("share the file once the first has it", async (t) => {
+    const dir = place();
+    const minter = await start(t);
+    assert.deepEqual(await minter.call("openTogether", 8, { dir }), []);
+    assert.equal((await minter.call("health")).file.attached, 1);
+  });
 });

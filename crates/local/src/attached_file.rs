@@ -12,8 +12,8 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 

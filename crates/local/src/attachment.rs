@@ -12,12 +12,9 @@ use crate::attached_file::AttachedFile;
 use crate::ceiling_thread::CeilingThread;
 use crate::clock::wall_ms;
 use crate::fault::Fault;
-use crate::file_spec::FileSpec;
 use crate::locks::FileLock;
 use crate::mapped::Slot;
-use crate::opening;
 use crate::os;
-use crate::wait_rule::Sightings;
 
 /// How long closing waits until the ceiling's thread has released the file: 20 ms at most.
 const CLOSE_POLLS: u32 = 200;
@@ -31,19 +28,15 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID.
-    pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> Result<(Self, u64), Fault> {
-        let (file, wait_ms) = opening::open(spec, wait_ms, sightings)?;
+    /// The keeper of a file that this process has just attached to.
+    pub(crate) fn new(file: AttachedFile) -> Self {
         let file = Arc::new(file);
-        Ok((Self { ceiling_thread: CeilingThread::start(&file), file }, wait_ms))
+        Self { ceiling_thread: CeilingThread::start(&file), file }
     }
 
     /// Whether this process can go on with it: it has no fault, and the path still leads to the file.
     pub(crate) fn is_usable(&self) -> bool {
-        self.file.same_process()
-            && self.fault().is_none()
-            && !self.file.is_displaced()
-            && self.file.is_at_path().unwrap_or(false)
+        self.file.same_process() && self.fault().is_none() && !self.file.is_displaced() && self.file.is_at_path().unwrap_or(false)
     }
 
     pub(crate) fn sequence_start(&self) -> SequenceStart {

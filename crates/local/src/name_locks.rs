@@ -165,7 +165,9 @@ impl NameLocks {
     /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The
     /// entries of other file systems existed before it was mounted.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
-        lock(&self.directories).iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
+        lock(&self.directories)
+            .iter()
+            .try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }
 }
 

@@ -14,6 +14,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ use crate::fault::Fault;
 use crate::file_spec::{self, FileSpec};
 use crate::locks::{self, FileLock, Mode};
 use crate::mapped::MappedState;
+use crate::mutex::lock;
 use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
 use crate::state_start::StateStart;
@@ -38,7 +40,7 @@ const ATTEMPTS: u32 = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A file that is open, and whose name is locked.
-struct Candidate {
+pub(crate) struct Candidate {
     file: File,
     file_system: String,
     identity: Identity,
@@ -47,11 +49,11 @@ struct Candidate {
 
 impl Candidate {
     /// Opens the file of a name, and makes it if there is none. `None` if it was moved away meanwhile.
-    fn open(spec: &FileSpec, sightings: &mut Sightings) -> Result<Option<Self>, Fault> {
+    fn open(spec: &FileSpec, sightings: &Mutex<Sightings>) -> Result<Option<Self>, Fault> {
         let (file, file_system) = spec.open()?;
         // Files that are too short to tell are refused later.
         if file_spec::is_new(&file).unwrap_or(false) {
-            sightings.note_new_file();
+            lock(sightings).note_new_file();
         }
         let identity = os::identity(&file).map_err(|cause| Fault::failed(spec.path(), "read", &cause))?;
         // The name is locked first, and then other files are looked for. So of two processes that open different files of one
@@ -67,11 +69,53 @@ impl Candidate {
         let unseen = self.name_locks.is_incomplete() && !locks::is_held_by_another(&self.file, FileLock::Attached);
         Look { other_user: self.name_locks.other_file_in_use(), unseen_of: unseen.then_some(self.identity) }
     }
+
+    /// Attaches to the file. Returns also how long it is until the first ID; `None` if its path leads to another file by now.
+    pub(crate) fn attach(self, spec: &FileSpec) -> Result<Option<(AttachedFile, u64)>, Fault> {
+        let Candidate { file, file_system, identity, name_locks } = self;
+        let path = spec.path();
+        let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
+        // A second descriptor of the same open file, so it has the same locks.
+        let locked_file = file.try_clone().map_err(failed("opened"))?;
+        let hold = |lock| locks::hold(&locked_file, lock, LOCK_WAIT).map_err(failed("locked"))?.ok_or_else(|| busy(path));
+        let _attaching = hold(FileLock::Attach)?;
+        // What is read from here on changes only under this lock.
+        let _raising = hold(FileLock::Raise)?;
+        if !identity.is_at(os::identity_at(path).map_err(failed("found"))?) {
+            return Ok(None);
+        }
+        let clock_ids = spec.machine.clock_ids();
+        if file.metadata().map_err(failed("read"))?.len() != MappedState::file_len(clock_ids) {
+            return Err(Fault::corrupt(path, "has another length than it was made with"));
+        }
+        let header = Header::read(&file).map_err(failed("read"))?;
+        let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
+        spec.check(&header, identity, &file_system)?;
+        let record = Record::read(&file).map_err(failed("read"))?;
+        let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
+        let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
+        let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
+        locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
+        let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped);
+        let wait_ms = StateStart { file: &file, record, header, alone }.run()?;
+        // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
+        // mapped state without proof.
+        if !locks::set(&file.file, FileLock::Attached, Mode::Shared).map_err(failed("locked"))? {
+            return Err(busy(path));
+        }
+        Ok(Some((file, wait_ms)))
+    }
 }
 
-/// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID. Users of other files of its
-/// name are waited for `wait_ms` at most, and so is the end of what they can have issued.
-pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> Result<(AttachedFile, u64), Fault> {
+/// Opens a state file, and makes it if there is none. Users of other files of its name are waited for `wait_ms` at most, and so is
+/// the end of what they can have issued. Then the file is attached to by `attach`, which returns `None` if its path leads to
+/// another file by then.
+pub(crate) fn open<T>(
+    spec: &FileSpec,
+    wait_ms: u64,
+    sightings: &Mutex<Sightings>,
+    mut attach: impl FnMut(Candidate) -> Result<Option<T>, Fault>,
+) -> Result<T, Fault> {
     let path = spec.path();
     let started = Instant::now();
     let wait = Duration::from_millis(wait_ms);
@@ -84,7 +128,7 @@ pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> 
             continue;
         };
         let look = candidate.look();
-        let rest = sightings.note(look, &spec.machine, Instant::now());
+        let rest = lock(sightings).note(look, &spec.machine, Instant::now());
         if look.other_user {
             drop(candidate);
             if started.elapsed() >= wait {
@@ -94,11 +138,11 @@ pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> 
             continue;
         }
         if rest.is_zero() {
-            if let Some(opened) = attach(spec, candidate)? {
-                *sightings = Sightings::default();
+            if let Some(opened) = attach(candidate)? {
+                *lock(sightings) = Sightings::default();
                 return Ok(opened);
             }
-            sightings.note_replaced();
+            lock(sightings).note_replaced();
             attempts += 1;
             continue;
         }
@@ -109,7 +153,7 @@ pub(crate) fn open(spec: &FileSpec, wait_ms: u64, sightings: &mut Sightings) -> 
         if candidate.identity.is_at(os::identity_at(path).map_err(|cause| Fault::failed(path, "found", &cause))?) {
             held = Some(candidate);
         } else {
-            sightings.note_replaced();
+            lock(sightings).note_replaced();
             attempts += 1;
         }
     }
@@ -135,42 +179,6 @@ fn other_file_in_use(path: &Path) -> Fault {
         path.display()
     );
     Fault::new(Code::StateConflict, Subject::Dir, text)
-}
-
-/// Attaches to an open file. `None` if its path leads to another file by now.
-fn attach(spec: &FileSpec, candidate: Candidate) -> Result<Option<(AttachedFile, u64)>, Fault> {
-    let Candidate { file, file_system, identity, name_locks } = candidate;
-    let path = spec.path();
-    let failed = |doing| move |cause: io::Error| Fault::failed(path, doing, &cause);
-    // A second descriptor of the same open file, so it has the same locks.
-    let locked_file = file.try_clone().map_err(failed("opened"))?;
-    let hold = |lock| locks::hold(&locked_file, lock, LOCK_WAIT).map_err(failed("locked"))?.ok_or_else(|| busy(path));
-    let _attaching = hold(FileLock::Attach)?;
-    // What is read from here on changes only under this lock.
-    let _raising = hold(FileLock::Raise)?;
-    if !identity.is_at(os::identity_at(path).map_err(failed("found"))?) {
-        return Ok(None);
-    }
-    let clock_ids = spec.machine.clock_ids();
-    if file.metadata().map_err(failed("read"))?.len() != MappedState::file_len(clock_ids) {
-        return Err(Fault::corrupt(path, "has another length than it was made with"));
-    }
-    let header = Header::read(&file).map_err(failed("read"))?;
-    let header = header.ok_or_else(|| Fault::corrupt(path, "has a damaged header"))?;
-    spec.check(&header, identity, &file_system)?;
-    let record = Record::read(&file).map_err(failed("read"))?;
-    let record = record.ok_or_else(|| Fault::corrupt(path, "has a damaged record"))?;
-    let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
-    let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
-    locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
-    let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped);
-    let wait_ms = StateStart { file: &file, record, header, alone }.run()?;
-    // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
-    // mapped state without proof.
-    if !locks::set(&file.file, FileLock::Attached, Mode::Shared).map_err(failed("locked"))? {
-        return Err(busy(path));
-    }
-    Ok(Some((file, wait_ms)))
 }
 
 fn busy(path: &Path) -> Fault {
