@@ -32,8 +32,17 @@ const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 /** Tests that mostly wait. */
 const concurrency = 6;
 
+/** Directories with a state file each. The first opening of a new file waits for a second: here all at the same time. */
+const directories = await Promise.all(
+  Array.from({ length: 64 }, async () => {
+    const dir = place();
+    (await Snowflake.localAsync({ dir })).close();
+    return dir;
+  }),
+);
+
 /** A state file that is not in use, and the IDs that were minted from it. */
-function made({ dir = place(), ...options } = {}) {
+function made({ dir = directories.pop() ?? place(), ...options } = {}) {
   const issued = [];
   let path;
   // Twice, so that both records have been written since the file was made.

@@ -274,13 +274,7 @@ impl AttachedFile {
             if is_private {
                 *lock(&self.name_free_at_ms) = Some(end_ms);
             }
-            let started = Instant::now();
-            while let rest = Duration::from_millis(end_ms.saturating_sub(wall_ms()))
-                && let left = MAX_END_WAIT.saturating_sub(started.elapsed())
-                && !rest.min(left).is_zero()
-            {
-                sleep(rest.min(left));
-            }
+            sleep_until(end_ms, MAX_END_WAIT);
             end_ms
         });
         self.release_name(end_ms);
@@ -354,4 +348,17 @@ impl AttachedFile {
 /// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
 const fn lock_is_held() -> Error {
     Error::retry_after(Code::LeaseExpired, 10)
+}
+
+/// Waits until the wall clock shows `end_ms`, but no longer than `limit`.
+fn sleep_until(end_ms: u64, limit: Duration) {
+    let started = Instant::now();
+    loop {
+        let rest = Duration::from_millis(end_ms.saturating_sub(wall_ms()));
+        let pause = rest.min(limit.saturating_sub(started.elapsed()));
+        if pause.is_zero() {
+            return;
+        }
+        sleep(pause);
+    }
 }
