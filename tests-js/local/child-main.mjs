@@ -32,6 +32,18 @@ const commands = {
     ids = Snowflake.local(options);
     return ids.health().file;
   },
+  /** Opens so many generators at the same time, and tells how each refusal came, and after how long. */
+  async openTogether(count, options) {
+    const refusals = [];
+    const began = performance.now();
+    const open = () => Snowflake.localAsync(options);
+    const refused = ({ code }) => {
+      refusals.push({ code, ms: performance.now() - began });
+    };
+    const opened = await Promise.all(Array.from({ length: count }, () => open().catch(refused)));
+    ids = opened.find((generator) => generator !== undefined);
+    return refusals;
+  },
   openStatic(options) {
     ids = new Snowflake(options);
   },

@@ -32,8 +32,17 @@ const increasing = (ids) => ids.every((id, at) => at === 0 || ids[at - 1] < id);
 /** The tests mostly wait, so several can run at once. */
 const concurrency = 6;
 
-/** A new state file that is not in use, and the IDs that were minted from it. */
-function newStateFile({ dir = tempDir(), ...options } = {}) {
+/** Directories with a state file each. The first opening of a new file waits for a second: here all at the same time. */
+const directories = await Promise.all(
+  Array.from({ length: 64 }, async () => {
+    const dir = tempDir();
+    (await Snowflake.localAsync({ dir })).close();
+    return dir;
+  }),
+);
+
+/** A state file that is not in use, and the IDs that were minted from it. */
+function newStateFile({ dir = directories.pop() ?? tempDir(), ...options } = {}) {
   const issued = [];
   let path;
   // Opened twice, so that both records have been written since the file was created.

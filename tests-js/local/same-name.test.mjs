@@ -118,6 +118,8 @@ test("a service with a state file below the same parent directory delays no star
   const dirs = ["one", "other"].map((name) => join(parent, name));
   const neighbour = Snowflake.local({ dir: dirs[0] });
   t.after(neighbour.close);
+  // A new file waits for what a user of an earlier one can have issued.
+  Snowflake.local({ dir: dirs[1] }).close();
   // startWaitMs suffices only for the end of the last tick after a clean close.
   for (let round = 0; round < 5; round++) {
     const ids = Snowflake.local({ dir: dirs[1], startWaitMs: 100 });

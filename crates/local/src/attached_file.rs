@@ -4,18 +4,20 @@
 //!   last tick used.
 //! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can
 //!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
-//!   ([`crate::name_locks`]).
+//!   ([`crate::name_locks`]). No call reports that the file is lost, and no generator is closed, before these ticks are over,
+//!   because the caller may end the process then, and with it the locks.
 //! * **After a failed flush** nothing is issued until the file system is mounted again. Then the state begins at the ceiling that
 //!   is read from the disk, which is above all that was issued.
 
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use frazil::{Code, Error, Machine, SequenceStart, StateAtomics, Subject};
+use frazil::{Code, Error, MAX_LEAD_MS, Machine, SequenceStart, StateAtomics, Subject};
 
 use crate::ceiling::{Ceiling, Raise, WINDOW_MS};
 use crate::clock::wall_ms;
@@ -29,11 +31,17 @@ use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
 use crate::process;
 
-/// How long to wait for another process that raises the ceiling: far longer than a flush takes.
+/// How long a call waits for another thread or process that raises the ceiling: far longer than a flush takes.
 const RAISE_LOCK_WAIT: Duration = Duration::from_secs(1);
+/// How long the ceiling's thread waits for it. It has to check the path in time too.
+const AHEAD_LOCK_WAIT: Duration = Duration::from_millis(250);
 /// How long leaving waits for another process that attaches, leaves or raises. If that takes longer, the ceiling stays where it
 /// is, as after a crash.
 const LEAVE_LOCK_WAIT: Duration = Duration::from_millis(200);
+
+/// How long giving up a file waits at most for what was issued to be over. It takes longer only if the clock was set back, or in a
+/// layout whose ticks are longer than a second.
+const MAX_END_WAIT: Duration = Duration::from_millis(2 * MAX_LEAD_MS);
 
 /// A state file that this process is attached to. The ceiling's thread shares it.
 #[derive(Debug)]
@@ -52,7 +60,9 @@ pub(crate) struct AttachedFile {
     process: u64,
     /// Serializes the threads of this process, because they share the locks of the open file.
     raising: Mutex<()>,
-    /// Set once the path leads to another file: the Unix millisecond at which all that was issued from this file is over.
+    /// Set once the path was seen to lead to another file, before anything else is done about it.
+    displaced: AtomicBool,
+    /// Set once the mapping is cut off because the path leads to another file: the Unix millisecond at which all that was issued from this file is over.
     name_free_at_ms: Mutex<Option<u64>>,
     fault: Mutex<Option<Fault>>,
     has_fault: AtomicBool,
@@ -81,6 +91,7 @@ impl AttachedFile {
             machine: spec.machine,
             process: process::unique_id(),
             raising: Mutex::new(()),
+            displaced: AtomicBool::new(false),
             name_free_at_ms: Mutex::new(None),
             fault: Mutex::new(None),
             has_fault: AtomicBool::new(false),
@@ -154,16 +165,44 @@ impl AttachedFile {
         Ok(self.identity.is_at(os::identity_at(&self.path)?) && os::has_links(&self.file)?)
     }
 
+    /// Whether this process has seen that the path leads to another file.
+    pub(crate) fn is_displaced(&self) -> bool {
+        self.displaced.load(Ordering::Acquire)
+    }
+
     /// Extends the window to `until_ms` at least, and returns the trusted time.
     pub(crate) fn raise(&self, until_ms: u64, now_ms: u64) -> Result<u64, Error> {
+        self.raise_within(RAISE_LOCK_WAIT, until_ms, now_ms)
+    }
+
+    /// The same, and waits at most `wait` for each other thread and process that raises the ceiling.
+    fn raise_within(&self, wait: Duration, until_ms: u64, now_ms: u64) -> Result<u64, Error> {
         if let Some(fault) = self.fault() {
             return Err(fault.error());
         }
         let failed = |doing| move |cause: io::Error| self.fail(Fault::failed(&self.path, doing, &cause));
-        let _thread = lock(&self.raising);
-        let Some(_process) = locks::hold(&self.file, FileLock::Raise, RAISE_LOCK_WAIT).map_err(failed("locked"))? else {
-            return Err(Error::retry_after(Code::LeaseExpired, 10));
-        };
+        let started = Instant::now();
+        let Some(_thread) = self.hold_raising(wait) else { return Err(lock_is_held()) };
+        let mut process = None;
+        let rest = wait.saturating_sub(started.elapsed());
+        locks::retry_for(rest, || {
+            process = locks::hold(&self.file, FileLock::Raise, Duration::ZERO)?;
+            Ok(process.is_some() || self.is_displaced())
+        })
+        .map_err(failed("locked"))?;
+        // Another thread has seen that the path leads elsewhere, and waits for this one.
+        if self.is_displaced() {
+            drop(process);
+            return Err(self.abandon());
+        }
+        let Some(process) = process else { return Err(lock_is_held()) };
+        // The caller's clock was read before the wait.
+        let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let [until_ms, now_ms] = [until_ms, now_ms].map(|ms| ms.saturating_add(waited_ms));
+        // Again, because the use of the file may have ended while this call waited for the locks: then the mapping is a copy.
+        if let Some(fault) = self.fault() {
+            return Err(fault.error());
+        }
         if self.left.load(Ordering::Acquire) {
             return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
@@ -174,6 +213,8 @@ impl AttachedFile {
         let needed = ceiling.needed(until_ms, now_ms).map_err(failed("used, because there is no clock"))?;
         let Raise { trusted_ms, ceiling_ms: Some(ceiling_ms) } = needed else { return Ok(needed.trusted_ms) };
         if !self.is_at_path().map_err(failed("found"))? {
+            // Other processes may go on with the file.
+            drop(process);
             return Err(self.abandon());
         }
         ceiling.move_to(ceiling_ms).map_err(|cause| self.fail(self.flush_failed(&cause)))?;
@@ -184,7 +225,27 @@ impl AttachedFile {
     /// Raises the ceiling before a call needs it. The next call finds a fault.
     pub(crate) fn raise_ahead(&self) {
         let now_ms = wall_ms();
-        let _: Result<u64, Error> = self.raise(now_ms.saturating_add(WINDOW_MS), now_ms);
+        let _: Result<u64, Error> = self.raise_within(AHEAD_LOCK_WAIT, now_ms.saturating_add(WINDOW_MS), now_ms);
+    }
+
+    /// Locks the mutex of raising. `None` if that takes longer than `wait`, unless the thread that holds it gives up the file: its
+    /// caller has to wait for the end of that.
+    fn hold_raising(&self, wait: Duration) -> Option<MutexGuard<'_, ()>> {
+        let mut held = None;
+        let attempt = || {
+            held = match self.raising.try_lock() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            Ok(held.is_some() || self.is_displaced())
+        };
+        // The attempts do not fail.
+        let _: io::Result<bool> = locks::retry_for(wait, attempt);
+        if held.is_none() && self.is_displaced() {
+            return Some(lock(&self.raising));
+        }
+        held
     }
 
     /// How far the window reaches beyond the clock.
@@ -197,35 +258,50 @@ impl AttachedFile {
         self.mapped.get(Slot::Word)
     }
 
-    /// Ends minting from a file that the path does not lead to any more.
+    /// Ends minting from a file that the path does not lead to any more, and waits until all that was issued from it is over.
+    /// The caller holds the mutex of raising, and no lock of the file.
     fn abandon(&self) -> Error {
+        self.displaced.store(true, Ordering::Release);
+        let end_ms = *lock(&self.name_free_at_ms);
+        let end_ms = end_ms.unwrap_or_else(|| {
+            // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
+            // afterwards, from a new mapping.
+            let is_private = self.mapped.make_private();
+            let mapped = MappedState::map(&self.file, self.machine.clock_ids());
+            let mapped = mapped.as_ref().unwrap_or(&self.mapped);
+            let end_ms = mapped.atomics(self.sequence_start).used_until_ms(&self.machine);
+            // If the mapping is still shared, this process may go on for a moment, and keeps the locks.
+            if is_private {
+                *lock(&self.name_free_at_ms) = Some(end_ms);
+            }
+            sleep_until(end_ms, MAX_END_WAIT);
+            end_ms
+        });
+        self.release_name(end_ms);
         let text = format!(
             "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
             self.path.display()
         );
-        let error = self.fail(Fault::new(Code::StateFileCorrupt, Subject::Dir, text));
-        let mut free_at_ms = lock(&self.name_free_at_ms);
-        // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
-        // afterwards, from a new mapping.
-        if free_at_ms.is_none()
-            && self.mapped.make_private()
-            && let Ok(mapped) = MappedState::map(&self.file, self.machine.clock_ids())
-        {
-            *free_at_ms = Some(mapped.atomics(self.sequence_start).used_until_ms(&self.machine));
-        }
-        error
+        self.fail(Fault::new(Code::StateFileCorrupt, Subject::Dir, text))
     }
 
-    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from an abandoned
-    /// file is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
+    /// Releases the locks of the name of a file that was given up, if all that was issued from it is over.
+    fn release_name(&self, end_ms: u64) {
+        if wall_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
+            self.name_locks.release();
+        }
+    }
+
+    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from a file that
+    /// was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
     pub(crate) fn check_path(&self) {
-        let is_over = lock(&self.name_free_at_ms).map(|free_at_ms| wall_ms() >= free_at_ms);
-        match is_over {
-            Some(true) => self.name_locks.release(),
-            Some(false) => {}
+        let end_ms = *lock(&self.name_free_at_ms);
+        match end_ms {
+            Some(end_ms) => self.release_name(end_ms),
             // If the path cannot be looked up, nothing is known. The next raise reports it.
             None if self.is_at_path().unwrap_or(true) => {}
             None => {
+                self.displaced.store(true, Ordering::Release);
                 let _thread = lock(&self.raising);
                 let _: Error = self.abandon();
             }
@@ -236,11 +312,19 @@ impl AttachedFile {
     /// that fails, that wait is all that is lost.
     pub(crate) fn leave(&self) -> io::Result<()> {
         self.left.store(true, Ordering::Release);
-        // In a forked child the mutex itself may be held by a thread that does not exist there, so the child returns here.
-        if self.fault().is_some() || self.ceiling().has_failed() {
+        // In a forked child the mutex itself may be held by a thread that does not exist there.
+        if !self.same_process() {
             return Ok(());
         }
         let _thread = lock(&self.raising);
+        // With the file the locks of the name are released, so what was issued has to be over if another file can have the name.
+        if self.is_displaced() || !self.is_at_path().unwrap_or(false) {
+            let _: Error = self.abandon();
+            return Ok(());
+        }
+        if self.fault().is_some() || self.ceiling().has_failed() {
+            return Ok(());
+        }
         let Some(_attaching) = locks::hold(&self.file, FileLock::Attach, LEAVE_LOCK_WAIT)? else { return Ok(()) };
         let alone = locks::set(&self.file, FileLock::Attached, Mode::Exclusive)?;
         // A forked child has the same lock, and is attached for as long as it lives.
@@ -258,5 +342,23 @@ impl AttachedFile {
             self.ceiling().move_to(ceiling_ms)?;
         }
         Ok(())
+    }
+}
+
+/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
+const fn lock_is_held() -> Error {
+    Error::retry_after(Code::LeaseExpired, 10)
+}
+
+/// Waits until the wall clock shows `end_ms`, but no longer than `limit`.
+fn sleep_until(end_ms: u64, limit: Duration) {
+    let started = Instant::now();
+    loop {
+        let rest = Duration::from_millis(end_ms.saturating_sub(wall_ms()));
+        let pause = rest.min(limit.saturating_sub(started.elapsed()));
+        if pause.is_zero() {
+            return;
+        }
+        sleep(pause);
     }
 }

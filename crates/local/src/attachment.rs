@@ -12,10 +12,8 @@ use crate::attached_file::AttachedFile;
 use crate::ceiling_thread::CeilingThread;
 use crate::clock::wall_ms;
 use crate::fault::Fault;
-use crate::file_spec::FileSpec;
 use crate::locks::FileLock;
 use crate::mapped::Slot;
-use crate::opening::{self, IncompleteSince};
 use crate::os;
 
 /// How long closing waits until the ceiling's thread has released the file: 20 ms at most.
@@ -30,16 +28,15 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    /// Opens a state file, and makes it if there is none. Returns also how long it is until the first ID.
-    pub(crate) fn open(spec: &FileSpec, wait_ms: u64, incomplete: &mut IncompleteSince) -> Result<(Self, u64), Fault> {
-        let (file, wait_ms) = opening::open(spec, wait_ms, incomplete)?;
+    /// The keeper of a file that this process has just attached to.
+    pub(crate) fn new(file: AttachedFile) -> Self {
         let file = Arc::new(file);
-        Ok((Self { ceiling_thread: CeilingThread::start(&file), file }, wait_ms))
+        Self { ceiling_thread: CeilingThread::start(&file), file }
     }
 
     /// Whether this process can go on with it: it has no fault, and the path still leads to the file.
     pub(crate) fn is_usable(&self) -> bool {
-        self.file.same_process() && self.fault().is_none() && self.file.is_at_path().unwrap_or(false)
+        self.file.same_process() && self.fault().is_none() && !self.file.is_displaced() && self.file.is_at_path().unwrap_or(false)
     }
 
     pub(crate) fn sequence_start(&self) -> SequenceStart {
@@ -79,6 +76,7 @@ impl Keeper for Attachment {
         // While the clock is not trusted, every call comes here. Most of them need no lock.
         if mapped.get(Slot::StepSightings) != 0
             && self.fault().is_none()
+            && !self.file.is_displaced()
             && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
             && trusted_ms < now_ms
             && trusted_ms.saturating_add(1) < mapped.get(Slot::WindowEnd)

@@ -134,9 +134,37 @@ const TOO_MANY_FILES: [i32; 2] = [24, 23];
 #[cfg(not(unix))]
 const TOO_MANY_FILES: [i32; 0] = [];
 
+/// An error of the operating system about something else than the state file.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "errors of other systems keep their number"))]
+#[derive(Debug)]
+struct Elsewhere {
+    what: String,
+    cause: io::Error,
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.what, self.cause)
+    }
+}
+
+impl std::error::Error for Elsewhere {}
+
+/// Says what an error is about, and keeps its number, by which the remedy is chosen.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "errors of other systems keep their number"))]
+pub(crate) fn at(what: String, cause: io::Error) -> io::Error {
+    io::Error::other(Elsewhere { what, cause })
+}
+
+/// The number of an error of the operating system.
+fn number_of(cause: &io::Error) -> Option<i32> {
+    let elsewhere = || cause.get_ref()?.downcast_ref::<Elsewhere>()?.cause.raw_os_error();
+    cause.raw_os_error().or_else(elsewhere)
+}
+
 /// The remedy for an error of the operating system.
 fn remedy(cause: &io::Error) -> &'static str {
-    if cause.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
+    if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
     }
     match cause.kind() {
@@ -158,5 +186,10 @@ mod tests {
         let fault = Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(24));
         assert!(fault.text().contains("ulimit -n") && !fault.text().contains("disk"), "{fault}");
         assert!(Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5)).text().contains("Check the disk"));
+        let elsewhere = at("the boot id".to_owned(), io::Error::from_raw_os_error(24));
+        let fault = Fault::failed(Path::new("/a"), "read", &elsewhere);
+        assert!(fault.text().contains("the boot id: Too many open files") && fault.text().contains("ulimit -n"), "{fault}");
+        let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
+        assert!(Fault::failed(Path::new("/a"), "read", &missing).text().contains("the boot id: No such file"));
     }
 }

@@ -4,14 +4,25 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use frazil::{Code, Key, Machine, SequenceStart, Subject};
+use frazil::{Code, Key, MAX_LEAD_MS, Machine, SequenceStart, Subject};
 
 use crate::clock::wall_ms;
 use crate::disk::{Header, Record};
 use crate::fault::Fault;
 use crate::mapped::MappedState;
 use crate::os::{self, Identity, Support};
+
+/// A file that was not started for so long after it was made is not new any more. So processes that each refuse to wait can start
+/// it in the end.
+const NEW_FOR: Duration = Duration::from_secs(10);
+
+/// Whether a file is new: made a moment ago, and not started since.
+pub(crate) fn is_new(file: &File) -> io::Result<bool> {
+    let old = || Ok::<_, io::Error>(file.metadata()?.modified()?.elapsed().is_ok_and(|age| age > NEW_FOR));
+    Ok(!MappedState::was_started(file)? && !old()?)
+}
 
 /// A state file that the options lead to.
 #[derive(Debug)]
@@ -128,8 +139,9 @@ impl FileSpec {
         self.check_file_system(&os::open_directory(base).map_err(self.failed("made"))?)?;
         let missing = dir.ancestors().take_while(|path| *path != base).count();
         os::make_directories(dir).map_err(self.failed("made"))?;
-        // A new file has issued nothing, so its window may begin with the tick that has just begun.
-        let ceiling_ms = self.machine.tick_from((wall_ms() + 1).saturating_sub(self.machine.tick_ms()));
+        // The name may have had another file until now, whose user ended before it could be seen. So the window begins with the
+        // first tick that this user cannot have issued.
+        let ceiling_ms = self.machine.tick_from(wall_ms() + MAX_LEAD_MS + 1);
         self.write_new(dir, ceiling_ms).map_err(self.failed("made"))?;
         // Each directory that got a new entry is flushed, so that the file is there after a crash.
         for made in dir.ancestors().take(missing + 1) {

@@ -27,9 +27,10 @@
 //! # Where the code is
 //! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
-//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `start_rule` (how a state
-//!   starts, as a pure rule), `state_start` (the facts and the effects of that rule), `first_id` (when the first ID can be
-//!   issued), `cancellation` (whether the opening is still wanted).
+//! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
+//!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and
+//!   the effects of that rule), `first_id` (when the first ID can be issued), `cancellation` (whether the opening is still
+//!   wanted).
 //! * **In use**: `attachment` (the keeper of the state), `attached_file` (extends the window and leaves), `ceiling_thread`
 //!   (raises the ceiling before a call needs it).
 //! * **Parts**: `disk` (header and records), `mapped` (the mapped state), `ceiling` (record, flush, end of the window),
@@ -60,6 +61,7 @@ mod process;
 mod start_rule;
 mod state_start;
 mod trusted_clock;
+mod wait_rule;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach, attach_while_wanted};

@@ -40,6 +40,11 @@ pub(crate) fn set(file: &File, lock: FileLock, mode: Mode) -> io::Result<bool> {
     os::lock(file, lock.byte(), mode)
 }
 
+/// Whether another open file holds a lock, as far as the system tells.
+pub(crate) fn is_held_by_another(file: &File, lock: FileLock) -> bool {
+    os::is_locked(file, lock.byte(), 1).unwrap_or(false)
+}
+
 /// A lock that is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldLock<'a>(&'a File, FileLock);

@@ -79,6 +79,13 @@ impl MappedState {
         (CLOCKS_AT + 8 * clocks).next_multiple_of(65536)
     }
 
+    /// Whether a state of the file was ever started. A new file is all zeros there.
+    pub(crate) fn was_started(file: &File) -> io::Result<bool> {
+        let mut magic = [0; 8];
+        os::read_at(file, &mut magic, MAPPED_AT + Slot::Magic as u64)?;
+        Ok(u64::from_ne_bytes(magic) == MAGIC)
+    }
+
     /// Maps a file that has the length [`MappedState::file_len`].
     pub(crate) fn map(file: &File, clocks: usize) -> io::Result<Self> {
         let map = MmapOptions::new().offset(MAPPED_AT).len(Self::len(clocks)).map_raw(file)?;

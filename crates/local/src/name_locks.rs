@@ -8,8 +8,8 @@
 //! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
 //! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
-//! links, the directories of the path as it was given and of the path that it leads to are locked, because a link can be switched
-//! to another directory.
+//! links, it is followed one link at a time, and the directories above each path on the way are locked, because each of the links
+//! can be switched to another directory. So two files conflict if the ways to them have a path in common.
 //!
 //! A file is opened only while no other file of its name is in use. A process whose path leads to another file stops minting, and
 //! then releases its locks. So two files of one name are never minted from at the same time.
@@ -21,11 +21,13 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use siphasher::sip::SipHasher24;
 
-use crate::os::{self, Identity, Mode};
+use crate::mutex::lock;
+use crate::os::{self, Identity};
 
 /// How many bits of a hash stand for the name. If the hashes of two names are equal, a file is refused without need. With a
 /// thousand names below one directory the probability is one in half a million.
@@ -37,7 +39,8 @@ const FILE_BITS: u32 = 24;
 /// The name locks of one user of a file.
 #[derive(Debug)]
 pub(crate) struct NameLocks {
-    directories: Vec<LockedDirectory>,
+    /// Empty once the locks are released.
+    directories: Mutex<Vec<LockedDirectory>>,
     /// Whether a directory could not be locked, so that another file of the name can be in use without being seen.
     incomplete: bool,
 }
@@ -48,6 +51,45 @@ struct LockedDirectory {
     /// The first byte of the name, and the byte of this file.
     name: u64,
     file: u64,
+    /// Whether it can be locked, and asked for the locks of others.
+    shows_users: bool,
+}
+
+impl LockedDirectory {
+    /// Whether another file of this name is in use, as far as this directory tells.
+    fn other_file_in_use(&self) -> io::Result<bool> {
+        let Self { directory, name, file, .. } = self;
+        let after = file + 1;
+        for (from, count) in [(*name, file - name), (after, name + (1 << FILE_BITS) - after)] {
+            if os::is_locked(directory, from, count)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// How many steps a path may take. Linux follows 40 links; `..` takes a step too.
+const MAX_STEPS: usize = 100;
+
+/// The path after the first link or `..` in it is resolved; `None` if there is neither.
+fn one_step(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut resolved = PathBuf::new();
+    let mut rest = path.components();
+    while let Some(component) = rest.next() {
+        if component == Component::ParentDir {
+            // Nothing before it is a link.
+            resolved.pop();
+            return Ok(Some(resolved.join(rest)));
+        }
+        resolved.push(component);
+        if resolved.symlink_metadata()?.is_symlink() {
+            let leads_to = resolved.read_link()?;
+            resolved.pop();
+            return Ok(Some(resolved.join(leads_to).join(rest)));
+        }
+    }
+    Ok(None)
 }
 
 /// The upper bits of a hash.
@@ -61,15 +103,21 @@ impl NameLocks {
     /// # Errors
     /// The directory that cannot be opened for another reason than permissions.
     pub(crate) fn acquire(path: &Path, identity: Identity) -> Result<Self, (PathBuf, io::Error)> {
-        let mut locks = Self { directories: Vec::new(), incomplete: !os::CAN_LOCK_DIRECTORIES };
+        let mut locks = Self { directories: Mutex::default(), incomplete: false };
         let Identity { device, inode, created_ns, generation } = identity;
         let numbers = [device, inode, created_ns, u64::from(generation.unwrap_or(0))].map(u64::to_le_bytes);
         let own = bits_of(numbers.as_flattened(), FILE_BITS);
-        locks.lock_above(path, own)?;
-        let parent = path.parent().unwrap_or(path);
-        let leads_to = parent.canonicalize().map_err(|cause| (parent.to_owned(), cause))?;
-        if leads_to != parent {
-            locks.lock_above(&leads_to.join(path.file_name().unwrap_or_default()), own)?;
+        let (directory, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+        let failed = |cause| (directory.to_owned(), cause);
+        let mut next = Some(directory.to_owned());
+        let mut steps = 0;
+        while let Some(directory) = next {
+            locks.lock_above(&directory.join(name), own)?;
+            next = one_step(&directory).map_err(failed)?;
+            steps += 1;
+            if steps > MAX_STEPS {
+                return Err(failed(io::Error::other("its path has too many links")));
+            }
         }
         Ok(locks)
     }
@@ -86,21 +134,21 @@ impl NameLocks {
                 }
                 Err(cause) => return Err((directory.to_owned(), cause)),
             };
-            let locked = LockedDirectory { directory: opened, name, file: name + own };
+            let mut locked = LockedDirectory { directory: opened, name, file: name + own, shows_users: true };
             // A file system without such locks on directories shows no users.
-            self.incomplete |= os::lock_directory(&locked.directory, locked.file).is_err();
-            self.directories.push(locked);
+            let answer = os::lock_directory(&locked.directory, locked.file).and_then(|()| locked.other_file_in_use());
+            locked.shows_users = answer.is_ok();
+            self.incomplete |= !locked.shows_users;
+            self.directories.get_mut().unwrap_or_else(PoisonError::into_inner).push(locked);
         }
         Ok(())
     }
 
     /// Whether another file of this name is in use, as far as the directories tell.
     pub(crate) fn other_file_in_use(&self) -> bool {
-        self.directories.iter().any(|LockedDirectory { directory, name, file }| {
-            let after = file + 1;
-            let others = [(*name, file - name), (after, name + (1 << FILE_BITS) - after)];
-            others.into_iter().any(|(from, count)| os::is_directory_locked(directory, from, count).unwrap_or(true))
-        })
+        let directories = lock(&self.directories);
+        // One that has answered before and does not now may hide a user.
+        directories.iter().any(|directory| directory.shows_users && directory.other_file_in_use().unwrap_or(true))
     }
 
     /// Whether another file of this name can be in use without being seen.
@@ -108,18 +156,18 @@ impl NameLocks {
         self.incomplete
     }
 
-    /// Releases the locks before the file is closed.
+    /// Releases the locks before the file is closed. The directories are closed and not unlocked: a forked child has the same
+    /// locks, and may still mint from the file.
     pub(crate) fn release(&self) {
-        for LockedDirectory { directory, file, .. } in &self.directories {
-            // Releasing cannot fail on an open directory, and closing it releases the lock in any case.
-            let _: io::Result<bool> = os::lock(directory, *file, Mode::Unlocked);
-        }
+        lock(&self.directories).clear();
     }
 
     /// Flushes the directories above the file that are on its own file system, so that its path is there after a crash. The
     /// entries of other file systems existed before it was mounted.
     pub(crate) fn flush_names(&self, identity: Identity) -> io::Result<()> {
-        self.directories.iter().try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
+        lock(&self.directories)
+            .iter()
+            .try_for_each(|LockedDirectory { directory, .. }| os::flush_if_on(directory, identity.device))
     }
 }
 
@@ -157,6 +205,28 @@ mod tests {
         assert!(replaced.other_file_in_use());
         same.release();
         assert!(!replaced.other_file_in_use());
+        std::fs::remove_dir_all(top).unwrap();
+    }
+
+    // docs/safety.md: 18
+    #[test]
+    fn a_path_through_a_link_of_a_link_conflicts_with_the_path_of_each_link_on_the_way() {
+        let top = std::env::temp_dir().join(format!("frazil-name-locks-links-{}", std::process::id()));
+        for version in ["v1", "v2"] {
+            std::fs::create_dir_all(top.join(version).join("ids")).unwrap();
+        }
+        std::os::unix::fs::symlink("v1", top.join("latest")).unwrap();
+        std::os::unix::fs::symlink("../latest", top.join("v2/current")).unwrap();
+        let lock = |path: &str, inode| NameLocks::acquire(&top.join(path), identity(inode)).unwrap();
+        let first = lock("v2/current/ids/file", 1);
+        for path in ["v2/current/ids/file", "latest/ids/file", "v1/ids/file", "v2/../latest/ids/file"] {
+            assert!(lock(path, 2).other_file_in_use(), "{path}");
+            assert!(!lock(path, 1).other_file_in_use(), "{path}: the same file");
+        }
+        assert!(!lock("v2/ids/file", 2).other_file_in_use());
+        drop(first);
+        std::os::unix::fs::symlink("loop", top.join("loop")).unwrap();
+        assert!(NameLocks::acquire(&top.join("loop/file"), identity(1)).is_err());
         std::fs::remove_dir_all(top).unwrap();
     }
 }

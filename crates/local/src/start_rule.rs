@@ -18,13 +18,14 @@ pub(crate) enum Mapping {
 }
 
 impl Mapping {
-    /// What is known of a mapping that no process uses. `same_boot_and_mount` is also true if the boot is the same and mounts
-    /// cannot be told apart.
-    pub(crate) const fn of_unused_file(same_boot_and_mount: bool, mount_is_known: bool, knows_newest_record: bool) -> Self {
-        match (same_boot_and_mount, mount_is_known && knows_newest_record) {
-            (false, _) => Self::Stale,
-            (true, false) => Self::Unproven,
-            (true, true) => Self::Proven,
+    /// What is known of a mapping that no process uses. The mounts in which it was written and in which it is opened are `None` if
+    /// they are not known. Then they may be the same.
+    pub(crate) fn of_unused_file(same_boot: bool, written: Option<u64>, opened: Option<u64>, knows_newest_record: bool) -> Self {
+        match written.zip(opened).map(|(written, opened)| written == opened) {
+            _ if !same_boot => Self::Stale,
+            Some(false) => Self::Stale,
+            Some(true) if knows_newest_record => Self::Proven,
+            Some(true) | None => Self::Unproven,
         }
     }
 }
@@ -46,8 +47,6 @@ pub(crate) struct Facts {
     /// Whether a flush has failed.
     pub(crate) flush_failed: bool,
     pub(crate) word: Word,
-    /// Whether another file of the same name may have issued IDs ahead of the clock.
-    pub(crate) other_file_was_used: bool,
 }
 
 /// How the state starts.
@@ -69,7 +68,7 @@ pub(crate) enum Start {
 
 impl Start {
     pub(crate) const fn decide(facts: Facts) -> Self {
-        let Facts { mapping, flush_failed, word, other_file_was_used } = facts;
+        let Facts { mapping, flush_failed, word } = facts;
         match (mapping, word) {
             // The failure in a stale mapping does not count: since then the file system was mounted again.
             (Mapping::InUse | Mapping::Unproven | Mapping::Proven, _) if flush_failed => Self::RefuseAfterFailedFlush,
@@ -78,8 +77,6 @@ impl Start {
             (Mapping::InUse, Word::OtherSequenceStart) => Self::RefuseConflict,
             // Positions of a tick are other IDs if the sequence starts elsewhere, so the tick must be another one too.
             (Mapping::Proven, Word::OtherSequenceStart) => Self::AfterLastTick,
-            // If other processes are attached, the state is theirs too and goes on.
-            (Mapping::Proven, Word::SameSequenceStart) if other_file_was_used => Self::AfterLastTick,
             (Mapping::InUse | Mapping::Proven, Word::SameSequenceStart) => Self::Continue,
         }
     }
@@ -92,50 +89,52 @@ mod tests {
     const WORDS: &[Word] = &[Word::Closed, Word::SameSequenceStart, Word::OtherSequenceStart];
     const BOTH: &[bool] = &[false, true];
 
-    /// Which mappings, whether a flush failed, which words, whether another file was used: and how the state starts then.
-    type Row = (&'static [Mapping], &'static [bool], &'static [Word], &'static [bool], Start);
+    /// Which mappings, whether a flush failed, which words: and how the state starts then.
+    type Row = (&'static [Mapping], &'static [bool], &'static [Word], Start);
 
     const TABLE: &[Row] = &[
-        (&[Mapping::InUse, Mapping::Unproven, Mapping::Proven], &[true], WORDS, BOTH, Start::RefuseAfterFailedFlush),
-        (&[Mapping::Stale], BOTH, WORDS, BOTH, Start::Initialize),
-        (&[Mapping::Unproven], &[false], WORDS, BOTH, Start::Initialize),
-        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], BOTH, Start::AtCeiling),
-        (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], BOTH, Start::RefuseConflict),
-        (&[Mapping::InUse], &[false], &[Word::SameSequenceStart], BOTH, Start::Continue),
-        (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], BOTH, Start::AfterLastTick),
-        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[true], Start::AfterLastTick),
-        (&[Mapping::Proven], &[false], &[Word::SameSequenceStart], &[false], Start::Continue),
+        (&[Mapping::InUse, Mapping::Unproven, Mapping::Proven], &[true], WORDS, Start::RefuseAfterFailedFlush),
+        (&[Mapping::Stale], BOTH, WORDS, Start::Initialize),
+        (&[Mapping::Unproven], &[false], WORDS, Start::Initialize),
+        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::Closed], Start::AtCeiling),
+        (&[Mapping::InUse], &[false], &[Word::OtherSequenceStart], Start::RefuseConflict),
+        (&[Mapping::Proven], &[false], &[Word::OtherSequenceStart], Start::AfterLastTick),
+        (&[Mapping::InUse, Mapping::Proven], &[false], &[Word::SameSequenceStart], Start::Continue),
     ];
 
     // docs/safety.md: 12, 17
     #[test]
     fn a_state_goes_on_only_where_its_mapping_is_in_use_or_proven_and_no_flush_failed() {
         let mut seen = Vec::new();
-        for (mappings, failures, words, others, start) in TABLE {
+        for (mappings, failures, words, start) in TABLE {
             for &mapping in *mappings {
                 for &flush_failed in *failures {
                     for &word in *words {
-                        for &other_file_was_used in *others {
-                            let facts = Facts { mapping, flush_failed, word, other_file_was_used };
-                            assert_eq!(Start::decide(facts), *start, "{facts:?}");
-                            assert!(!seen.contains(&facts), "the table has {facts:?} twice");
-                            seen.push(facts);
-                        }
+                        let facts = Facts { mapping, flush_failed, word };
+                        assert_eq!(Start::decide(facts), *start, "{facts:?}");
+                        assert!(!seen.contains(&facts), "the table has {facts:?} twice");
+                        seen.push(facts);
                     }
                 }
             }
         }
-        assert_eq!(seen.len(), 4 * 2 * 3 * 2, "the table has every case");
+        assert_eq!(seen.len(), 4 * 2 * 3, "the table has every case");
     }
 
     #[test]
     fn a_mapping_that_nobody_uses_is_proven_by_the_same_mount_and_the_newest_record_only() {
         let of = Mapping::of_unused_file;
-        assert_eq!(of(true, true, true), Mapping::Proven);
-        assert_eq!([of(true, true, false), of(true, false, true), of(true, false, false)], [Mapping::Unproven; 3]);
-        assert_eq!(
-            [of(false, true, true), of(false, true, false), of(false, false, true), of(false, false, false)],
-            [Mapping::Stale; 4]
-        );
+        assert_eq!(of(true, Some(7), Some(7), true), Mapping::Proven);
+        assert_eq!(of(true, Some(7), Some(7), false), Mapping::Unproven);
+        for knows_newest_record in [false, true] {
+            // A mount that is not known is not another one: a flush that failed in it still counts.
+            for (written, opened) in [(None, Some(7)), (Some(7), None), (None, None)] {
+                assert_eq!(of(true, written, opened, knows_newest_record), Mapping::Unproven);
+            }
+            assert_eq!(of(true, Some(7), Some(8), knows_newest_record), Mapping::Stale);
+            for opened in [None, Some(7), Some(8)] {
+                assert_eq!(of(false, Some(7), opened, knows_newest_record), Mapping::Stale);
+            }
+        }
     }
 }

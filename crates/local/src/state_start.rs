@@ -30,8 +30,6 @@ pub(crate) struct StateStart<'a> {
     pub(crate) header: Header,
     /// Whether no other process is attached.
     pub(crate) alone: bool,
-    /// How far ahead of the clock users of another file of the same name can have issued; 0 if there were none.
-    pub(crate) reserved_ms: u64,
 }
 
 /// What is known of the mapped state.
@@ -46,7 +44,7 @@ struct Evidence {
 impl StateStart<'_> {
     /// Starts the state, and returns how long it is until the first ID.
     pub(crate) fn run(self) -> Result<u64, Fault> {
-        let Self { file, record, alone, reserved_ms, .. } = self;
+        let Self { file, record, alone, .. } = self;
         let evidence = self.evidence()?;
         let atomics = file.atomics();
         let start = Start::decide(Facts {
@@ -57,7 +55,6 @@ impl StateStart<'_> {
                 _ if atomics.same_start() => Word::SameSequenceStart,
                 _ => Word::OtherSequenceStart,
             },
-            other_file_was_used: reserved_ms > 0,
         });
         let needs_proof = alone && matches!(start, Start::AtCeiling | Start::AfterLastTick | Start::Continue);
         if needs_proof {
@@ -99,9 +96,9 @@ impl StateStart<'_> {
                         restart the machine";
             return Err(Fault::corrupt(path, what));
         }
-        let same_mount = superblock_id.is_none_or(|id| mapped.get(Slot::SuperblockId) == id);
+        let written = Some(mapped.get(Slot::SuperblockId)).filter(|id| *id != 0);
         let knows_newest_record = mapped.get(Slot::RecordNumber) == self.record.number;
-        let mapping = Mapping::of_unused_file(same_boot && same_mount, superblock_id.is_some(), knows_newest_record);
+        let mapping = Mapping::of_unused_file(same_boot, written, superblock_id, knows_newest_record);
         Ok(Evidence { mapping, same_boot, superblock_id })
     }
 
@@ -118,11 +115,9 @@ impl StateStart<'_> {
         Fault::new(Code::StateConflict, Subject::SequenceStart, text)
     }
 
-    /// The window of a state that starts again, from `from_ms` on, where the IDs of this file end. If users of another file of
-    /// the name can have issued later IDs, it begins after those.
-    fn window_from(&self, from_ms: u64) -> Window {
-        let reserved_until_ms = if self.reserved_ms > 0 { wall_ms().saturating_add(self.reserved_ms) } else { 0 };
-        Window { from_ms: from_ms.max(reserved_until_ms), until_ms: self.record.ceiling_ms }
+    /// The window of a state that starts again, from `from_ms` on, where its IDs end.
+    const fn window_from(&self, from_ms: u64) -> Window {
+        Window { from_ms, until_ms: self.record.ceiling_ms }
     }
 
     /// Writes all mapped numbers of a state of which only the ceiling is known.

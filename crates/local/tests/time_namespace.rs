@@ -1,5 +1,6 @@
 //! A process that made a time namespace for its children (`unshare` without `exec`) is not in that namespace, but the kernel
-//! shows its offsets. This is a test file of its own, because a process reads the offset of its namespace only once.
+//! shows its offsets. A child that it forks afterwards is in it. This is a test file of its own, because a process reads the
+//! offset of its namespace only once.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -33,6 +34,23 @@ fn the_offsets_of_a_time_namespace_that_is_only_for_children_are_not_its_own() {
         let ids = open().unwrap();
         ids.next(&SystemClock).unwrap();
         assert_eq!(ids.file().distrusted_ms, 0, "the clock of this process is that of the other");
+    });
+    in_a_child(|| {
+        // This process knows its offset, and then leaves the namespace to its children.
+        open().unwrap().next(&SystemClock).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::unshare(CLONE_NEWTIME) }, 0);
+        fs::write("/proc/self/timens_offsets", format!("boottime {DAY_S} 0")).unwrap();
+        in_a_child(|| {
+            let ids = open().unwrap();
+            ids.next(&SystemClock).unwrap();
+            assert_eq!(ids.file().distrusted_ms, 0, "the clock of the child, less its offset, is that of the others");
+        });
+    });
+    in_a_child(|| {
+        let ids = open().unwrap();
+        ids.next(&SystemClock).unwrap();
+        assert_eq!(ids.file().distrusted_ms, 0, "the child taught the file no other clock");
     });
     fs::remove_dir_all(dir).unwrap();
 }

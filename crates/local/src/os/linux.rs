@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl, posix_fallocate};
@@ -20,11 +20,12 @@ use super::clock::clock_ms;
 use super::file_system::{CONTAINER_LAYER, LOST_AT_RESTART, SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
 use crate::environment::{absolute_path_in, path_in};
+use crate::{fault, process};
 
 /// The id of this boot: 128 bits that no other boot has.
 pub(crate) fn boot_id() -> io::Result<Option<[u64; 2]>> {
     let path = "/proc/sys/kernel/random/boot_id";
-    let text = read_to_string(path).map_err(|cause| io::Error::other(format!("the kernel's boot id, {path}: {cause}")))?;
+    let text = read_to_string(path).map_err(|cause| fault::at(format!("the kernel's boot id, {path}"), cause))?;
     bits_of(&text).map(Some)
 }
 
@@ -38,9 +39,12 @@ pub(crate) fn since_boot_ms() -> io::Result<u64> {
 fn time_namespace_offset_ms() -> io::Result<i64> {
     /// The first time namespace (`PROC_TIME_INIT_INO`), which has no offsets.
     const FIRST: &str = "time:[4026531834]";
-    static OFFSET_MS: OnceLock<i64> = OnceLock::new();
-    if let Some(offset_ms) = OFFSET_MS.get() {
-        return Ok(*offset_ms);
+    // The offset, and the process that read it: a forked child can be in another namespace.
+    static OFFSET_MS: AtomicI64 = AtomicI64::new(0);
+    static READ_BY: AtomicU64 = AtomicU64::new(0);
+    let process = process::unique_id();
+    if READ_BY.load(Ordering::Acquire) == process {
+        return Ok(OFFSET_MS.load(Ordering::Relaxed));
     }
     let space = |name: &str| read_link(format!("/proc/self/ns/{name}"));
     // The kernel shows the offsets of the namespace for children. After `unshare` that is not the namespace of this process.
@@ -58,7 +62,9 @@ fn time_namespace_offset_ms() -> io::Result<i64> {
             number() * 1000 + number() / 1_000_000
         }
     };
-    Ok(*OFFSET_MS.get_or_init(|| offset_ms))
+    OFFSET_MS.store(offset_ms, Ordering::Relaxed);
+    READ_BY.store(process, Ordering::Release);
+    Ok(offset_ms)
 }
 
 /// Takes or releases a lock of the open file description. It needs no process ids, and is released with the last descriptor of

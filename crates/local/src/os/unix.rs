@@ -16,9 +16,6 @@ use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
 use super::macos::{generation, lock_open_file, test_open_file};
 
-/// Whether a byte of a directory can be locked.
-pub(crate) const CAN_LOCK_DIRECTORIES: bool = true;
-
 /// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     // Opened for reading and writing, a pipe does not block.
@@ -115,14 +112,14 @@ pub(crate) fn lock_directory(directory: &File, byte: u64) -> io::Result<()> {
     Ok(lock_open_file(directory, &flock_request(Mode::Shared, byte, 1))?)
 }
 
-/// Whether another open file holds a lock on any of `count` bytes of a directory.
-pub(crate) fn is_directory_locked(directory: &File, from: u64, count: u64) -> io::Result<bool> {
+/// Whether another open file holds a lock on any of `count` bytes of a file or directory.
+pub(crate) fn is_locked(file: &File, from: u64, count: u64) -> io::Result<bool> {
     // For the system a count of 0 means all bytes from there on.
     if count == 0 {
         return Ok(false);
     }
     let mut record = flock_request(Mode::Exclusive, from, count);
-    test_open_file(directory, &mut record)?;
+    test_open_file(file, &mut record)?;
     #[allow(clippy::useless_conversion, reason = "the types are others on each system")]
     Ok(libc::c_int::from(record.l_type) != libc::c_int::from(libc::F_UNLCK))
 }

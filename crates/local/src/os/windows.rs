@@ -2,7 +2,7 @@
 //!
 //! * There is no boot id, so the mapped state is used only while another process is attached. After the last process has crashed,
 //!   the next one begins at the ceiling.
-//! * A directory cannot be locked, so a new file always waits.
+//! * A directory cannot be locked, so a start always waits.
 //! * After a crash the system releases locks with a delay.
 
 use std::fs::{File, OpenOptions};
@@ -24,9 +24,6 @@ use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
 use super::identity::Identity;
 use super::lock_mode::Mode;
 use crate::environment::absolute_path_in;
-
-/// Whether a byte of a directory can be locked.
-pub(crate) const CAN_LOCK_DIRECTORIES: bool = false;
 
 /// Not known.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
@@ -72,16 +69,14 @@ pub(crate) const fn flush_if_on(_directory: &File, _device: u64) -> io::Result<(
     Ok(())
 }
 
-/// Does nothing: a directory cannot be locked.
-#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
-    Ok(())
+/// A directory cannot be locked.
+pub(crate) fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Windows does not show it.
-#[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
-pub(crate) const fn is_directory_locked(_directory: &File, _from: u64, _count: u64) -> io::Result<bool> {
-    Ok(true)
+/// Windows does not show the locks of others.
+pub(crate) fn is_locked(_file: &File, _from: u64, _count: u64) -> io::Result<bool> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Windows does not show it.
