@@ -124,7 +124,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * A generator for one machine, without configuration. Its state is in a file that all processes and threads of the
    * machine share, so IDs do not repeat after a crash, after a power loss, or when the clock is set back. If an earlier
    * boot may have reserved the current time, opening waits until that time has passed: usually not at all, and at most
-   * `startWaitMs`.
+   * `startWaitMs`. A new state file takes a second.
    *
    * If IDs of two machines must differ, give each machine its own `node`.
    *
