@@ -1,6 +1,6 @@
 //! A state file that this process is attached to: extending its window, and ending its use.
 //!
-//! * **The last process to leave** closes the state: it takes the word away, and only then lowers the ceiling to the end of the
+//! * **The last process to leave** closes the state: it swaps the word for all ones, and only then lowers the ceiling to the end of the
 //!   last tick used.
 //! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can
 //!   have issued are over, it releases its locks of the name, so that another file of the name can be opened

@@ -25,7 +25,7 @@
 //!   ceiling.
 //!
 //! # Where the code is
-//! * **The public face**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
+//! * **The public API**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
 //!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
 //! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
 //!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and

@@ -1,4 +1,4 @@
-//! The public face: options, the generator on a state file, and what `Snowflake.local()` calls.
+//! The public API: options, the generator on a state file, and what `Snowflake.local()` calls.
 
 use std::ops::Deref;
 use std::path::PathBuf;

@@ -45,7 +45,7 @@ impl OpenRequest {
         let start_wait_ms = self.start_wait_ms.unwrap_or(START_WAIT_MS);
         let epoch_ms = self.machine.tick_from(0);
         let spec = self.spec()?;
-        // No state can begin there, and such a clock must not count as a sighting in the file.
+        // Before the epoch no ID can be minted, and such a clock must not count as a sighting in the file.
         if wall_ms() < epoch_ms {
             return Err(Error::with_subject(Code::ClockBeforeEpoch, Subject::Generator).into());
         }
