@@ -1,7 +1,7 @@
 //! A state file that this process is attached to: extending its window, and ending its use.
 //!
-//! * **The last process to leave** closes the state: it swaps the word for all ones, and only then lowers the ceiling to the end of the
-//!   last tick used.
+//! * **The last process to leave** closes the state: it swaps the word for all ones, and only then lowers the ceiling to the end
+//!   of the last tick used.
 //! * **If the path leads to another file**, this process stops using the file: it mints nothing more. Once all ticks that it can
 //!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
 //!   ([`crate::name_locks`]). No call reports that the file is lost, and no generator is closed, before these ticks are over,
@@ -62,7 +62,8 @@ pub(crate) struct AttachedFile {
     raising: Mutex<()>,
     /// Set once the path was seen to lead to another file, before anything else is done about it.
     displaced: AtomicBool,
-    /// Set once the mapping is cut off because the path leads to another file: the Unix millisecond at which all that was issued from this file is over.
+    /// Set once the mapping is private because the path leads to another file: the Unix millisecond at which all that was issued
+    /// from this file is over.
     name_free_at_ms: Mutex<Option<u64>>,
     fault: Mutex<Option<Fault>>,
     has_fault: AtomicBool,
@@ -153,8 +154,7 @@ impl AttachedFile {
 
     /// Ends the use of the file by this process, for good. The first fault is kept.
     fn fail(&self, fault: Fault) -> Error {
-        let error = fault.error();
-        lock(&self.fault).get_or_insert(fault);
+        let error = lock(&self.fault).get_or_insert(fault).error();
         self.has_fault.store(true, Ordering::Release);
         error
     }
@@ -212,10 +212,14 @@ impl AttachedFile {
         }
         let needed = ceiling.needed(until_ms, now_ms).map_err(failed("used, because there is no clock"))?;
         let Raise { trusted_ms, ceiling_ms: Some(ceiling_ms) } = needed else { return Ok(needed.trusted_ms) };
-        if !self.is_at_path().map_err(failed("found"))? {
+        let found = self.is_at_path();
+        if !matches!(found, Ok(true)) {
             // Other processes may go on with the file.
             drop(process);
-            return Err(self.abandon());
+            return Err(match found {
+                Ok(_) => self.abandon(),
+                Err(cause) => self.abandon_for(Fault::failed(&self.path, "found", &cause)),
+            });
         }
         ceiling.move_to(ceiling_ms).map_err(|cause| self.fail(self.flush_failed(&cause)))?;
         self.raises.fetch_add(1, Ordering::Relaxed);
@@ -243,7 +247,15 @@ impl AttachedFile {
         // The attempts do not fail.
         let _: io::Result<bool> = locks::retry_for(wait, attempt);
         if held.is_none() && self.is_displaced() {
-            return Some(lock(&self.raising));
+            // The other thread may hang on its disk.
+            let _: io::Result<bool> = locks::retry_for(MAX_END_WAIT + wait, || {
+                held = match self.raising.try_lock() {
+                    Ok(held) => Some(held),
+                    Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                    Err(TryLockError::WouldBlock) => None,
+                };
+                Ok(held.is_some())
+            });
         }
         held
     }
@@ -261,28 +273,36 @@ impl AttachedFile {
     /// Ends minting from a file that the path does not lead to any more, and waits until all that was issued from it is over.
     /// The caller holds the mutex of raising, and no lock of the file.
     fn abandon(&self) -> Error {
+        let text = format!(
+            "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
+            self.path.display()
+        );
+        self.abandon_for(Fault::new(Code::StateFileCorrupt, Subject::Dir, text))
+    }
+
+    /// The same, for what was found at the path.
+    fn abandon_for(&self, fault: Fault) -> Error {
         self.displaced.store(true, Ordering::Release);
         let end_ms = *lock(&self.name_free_at_ms);
         let end_ms = end_ms.unwrap_or_else(|| {
             // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
             // afterwards, from a new mapping.
             let is_private = self.mapped.make_private();
-            let mapped = MappedState::map(&self.file, self.machine.clock_ids());
-            let mapped = mapped.as_ref().unwrap_or(&self.mapped);
-            let end_ms = mapped.atomics(self.sequence_start).used_until_ms(&self.machine);
+            let mapped_again = MappedState::map(&self.file, self.machine.clock_ids());
+            let end_ms = mapped_again.as_ref().unwrap_or(&self.mapped).atomics(self.sequence_start).used_until_ms(&self.machine);
             // If the mapping is still shared, this process may go on for a moment, and keeps the locks.
             if is_private {
                 *lock(&self.name_free_at_ms) = Some(end_ms);
+                drop(mapped_again);
+                // Nothing of this process uses the file any more, so it must not count as attached, unless a forked child does. If
+                // that fails, it counts until the generator is closed.
+                let _: bool = os::detach_file(&self.file);
             }
             sleep_until(end_ms, MAX_END_WAIT);
             end_ms
         });
         self.release_name(end_ms);
-        let text = format!(
-            "{} was deleted or replaced while it was in use: restart this process, which joins the file that is there then",
-            self.path.display()
-        );
-        self.fail(Fault::new(Code::StateFileCorrupt, Subject::Dir, text))
+        self.fail(fault)
     }
 
     /// Releases the locks of the name of a file that was given up, if all that was issued from it is over.
@@ -322,6 +342,21 @@ impl AttachedFile {
             let _: Error = self.abandon();
             return Ok(());
         }
+        let mut used_ms = None;
+        let result = self.close_if_last(&mut used_ms);
+        // Looked up again, because leaving can wait for locks and for the disk.
+        if !self.is_at_path().unwrap_or(false) {
+            match used_ms {
+                // The word is closed, so the mapping no longer shows what was used.
+                Some(used_ms) => sleep_until(used_ms, MAX_END_WAIT),
+                None => drop(self.abandon()),
+            }
+        }
+        result
+    }
+
+    /// Closes the state if no other process is attached, and notes the end of the last tick used.
+    fn close_if_last(&self, closed: &mut Option<u64>) -> io::Result<()> {
         if self.fault().is_some() || self.ceiling().has_failed() {
             return Ok(());
         }
@@ -336,6 +371,7 @@ impl AttachedFile {
         let (atomics, until_ms) = (self.atomics(), self.mapped.get(Slot::WindowEnd));
         let from_ms = atomics.from_ms();
         let Some(used_ms) = atomics.close(&self.machine) else { return Ok(()) };
+        *closed = Some(used_ms);
         let ceiling_ms = used_ms.max(from_ms).min(until_ms);
         if ceiling_ms < until_ms {
             // While this runs, the disk holds less than the window, but there is no word to mint from.

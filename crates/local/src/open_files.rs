@@ -42,7 +42,7 @@ impl FileEntry {
     /// Whether it is of use after all openings have ended.
     fn is_in_use(&self) -> bool {
         let attached = self.attached.try_lock().is_ok_and(|attached| attached.attachment.strong_count() > 0);
-        attached || self.sightings.try_lock().is_ok_and(|sightings| !sightings.is_empty())
+        attached || self.sightings.try_lock().is_ok_and(|sightings| !sightings.is_empty(Instant::now()))
     }
 }
 

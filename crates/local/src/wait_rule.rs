@@ -52,6 +52,8 @@ pub(crate) struct Sightings {
     others: Others,
     /// The file that was opened below a directory that shows no users, and since when its path led to it.
     unseen: Option<(Identity, Instant)>,
+    /// When the above says nothing any more; `None` while it has no end.
+    forget_at: Option<Instant>,
 }
 
 /// What a look showed.
@@ -70,6 +72,7 @@ impl Sightings {
         if self.others == Others::None {
             self.others = Others::InUse;
         }
+        self.forget_at = None;
     }
 
     /// Notes a look, and returns how long the opening has to wait from now on; zero if it may attach. If the look showed a user,
@@ -93,7 +96,9 @@ impl Sightings {
         if after_others.is_zero() {
             self.others = Others::None;
         }
-        after_others.max(self.unseen.map_or(Duration::ZERO, |(_, since)| rest(since, unseen_wait(machine))))
+        let wait = after_others.max(self.unseen.map_or(Duration::ZERO, |(_, since)| rest(since, unseen_wait(machine))));
+        self.forget_at = (self.others != Others::InUse).then(|| now + wait + RETRY_GRACE);
+        wait
     }
 
     /// Notes that the path led to another file than the one that was opened.
@@ -102,11 +107,12 @@ impl Sightings {
             self.others = Others::InUse;
         }
         self.unseen = None;
+        self.forget_at = None;
     }
 
-    /// Whether it remembers anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.others == Others::None && self.unseen.is_none()
+    /// Whether it says nothing that an opening from now on needs.
+    pub(crate) fn is_empty(&self, now: Instant) -> bool {
+        (self.others == Others::None && self.unseen.is_none()) || self.forget_at.is_some_and(|at| at < now)
     }
 }
 
@@ -140,7 +146,7 @@ mod tests {
         assert_eq!(waits(&mut sightings, &looks), [0, 1001, 1001, 1001, 971, 1, 0]);
         // Another user, and an opening that is tried again after a refusal, however late.
         assert_eq!(waits(&mut sightings, &[(0, A_USER), (60_000, NOBODY), (60_500, A_USER), (60_600, NOBODY)]), [1001; 4]);
-        assert!(!sightings.is_empty());
+        assert!(!sightings.is_empty(Instant::now()));
     }
 
     #[test]
@@ -168,6 +174,21 @@ mod tests {
         sightings.note_replaced();
         assert_eq!(waits(&mut sightings, &[(3600, file(1))]), [3000]);
         assert_eq!(waits(&mut sightings, &[(3700, NOBODY)]), [0], "another process has it open");
-        assert!(sightings.is_empty());
+        assert!(sightings.is_empty(Instant::now()));
+    }
+
+    #[test]
+    fn what_is_remembered_ends_when_it_is_over_and_a_user_is_remembered_for_good() {
+        let (mut sightings, start) = (Sightings::default(), Instant::now());
+        let is_empty = |sightings: &Sightings, ms| sightings.is_empty(start + Duration::from_millis(ms));
+        assert!(is_empty(&sightings, 0));
+        waits(&mut sightings, &[(0, A_USER)]);
+        assert!(!is_empty(&sightings, 1 << 32));
+        waits(&mut sightings, &[(0, NOBODY)]);
+        assert!(!is_empty(&sightings, 1001) && is_empty(&sightings, 2000));
+        waits(&mut sightings, &[(0, file(1))]);
+        assert!(!is_empty(&sightings, 3000) && is_empty(&sightings, 4000));
+        sightings.note_new_file();
+        assert!(!is_empty(&sightings, 1 << 32), "an opening is about to look");
     }
 }

@@ -251,3 +251,11 @@ pub(crate) fn holders(identity: Identity, byte: u64) -> Option<u64> {
     // The caller holds the lock, so 0 means that the kernel lists the file under another device number (as for btrfs).
     before.filter(|count| *count > 0)
 }
+
+/// Stops using an open file, so that its locks are released unless a forked child has them. The descriptor stays valid, and refers
+/// to nothing. `false` if the system has no descriptor left for that.
+pub(crate) fn detach_file(file: &File) -> bool {
+    let Ok(null) = File::options().read(true).write(true).open("/dev/null") else { return false };
+    // SAFETY: both descriptors are open, and the second one is replaced in one step.
+    unsafe { libc::dup3(null.as_raw_fd(), file.as_raw_fd(), libc::O_CLOEXEC) >= 0 }
+}

@@ -109,3 +109,14 @@ pub(crate) fn state_home() -> Option<PathBuf> {
 pub(crate) const fn holders(_identity: Identity, _byte: u64) -> Option<u64> {
     None
 }
+
+/// Stops using an open file, so that its locks are released unless a forked child has them. The descriptor stays valid, and refers
+/// to nothing. `false` if the system has no descriptor left for that.
+pub(crate) fn detach_file(file: &File) -> bool {
+    let Ok(null) = File::options().read(true).write(true).open("/dev/null") else { return false };
+    // SAFETY: both descriptors are open, and the second one is replaced in one step. It is inherited by a program that another
+    // thread starts before the flag is set, and refers to nothing.
+    unsafe {
+        libc::dup2(null.as_raw_fd(), file.as_raw_fd()) >= 0 && libc::fcntl(file.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) >= 0
+    }
+}

@@ -99,6 +99,11 @@ pub(crate) const fn lock_in_memory(_start: *mut u8, _length: usize) -> bool {
     true
 }
 
+/// Not done: the locks are released when the generator is closed.
+pub(crate) const fn detach_file(_file: &File) -> bool {
+    false
+}
+
 /// Does nothing: a file inherits the permissions of its directory.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn copy_permissions(_file: &File, _directory: &Path) -> io::Result<()> {

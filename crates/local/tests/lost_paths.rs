@@ -1,0 +1,129 @@
+//! A process whose path leads elsewhere, at bad moments: nothing frees the name before all that was issued is over, and afterwards
+//! the file does not look as if it were in use.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+use frazil::{Clock, Code, Layout, SystemClock};
+use frazil_local::{Local, LocalOptions};
+use nix::fcntl::{AT_FDCWD, FcntlArg, RenameFlags, fcntl, renameat2};
+use nix::libc;
+
+/// The byte of the lock that is held while a process attaches, …
+const ATTACH: i64 = 1 << 40;
+/// … and the one that shows it as attached.
+const ATTACHED: i64 = (1 << 40) + 2;
+
+/// A directory that is removed at the end.
+struct TestDirectory(PathBuf);
+
+impl TestDirectory {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("frazil-lost-paths-{name}-{}", std::process::id())))
+    }
+
+    /// 256 IDs a millisecond.
+    fn open(&self) -> (Local, PathBuf) {
+        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
+        let ids = Local::open(&Layout::named("edge").unwrap(), options).unwrap();
+        let path = ids.file().path.into();
+        (ids, path)
+    }
+}
+
+impl Drop for TestDirectory {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Mints as far ahead of the clock as it may. Returns the code that ended it, and the end of the last tick.
+fn run_ahead(ids: &Local) -> (Code, u64) {
+    let layout = Layout::named("edge").unwrap();
+    let (mut block, mut end_ms) = ([0; 64], 0);
+    loop {
+        match ids.fill(&SystemClock, &mut block) {
+            Ok(count) => end_ms = layout.decode(block[count - 1]).unwrap().timestamp_ms + 1,
+            Err(error) => return (error.code(), end_ms),
+        }
+    }
+}
+
+fn is_over(end_ms: u64) -> bool {
+    SystemClock.now_ms().unwrap() >= end_ms
+}
+
+fn lock_of(byte: i64) -> libc::flock {
+    let [kind, whence] = [libc::F_WRLCK, libc::SEEK_SET].map(|number| i16::try_from(number).unwrap());
+    libc::flock { l_type: kind, l_whence: whence, l_start: byte, l_len: 1, l_pid: 0 }
+}
+
+fn open(path: &Path) -> File {
+    File::options().read(true).write(true).open(path).unwrap()
+}
+
+// docs/safety.md: 18
+#[test]
+fn closing_waits_if_the_path_is_lost_while_it_waits_for_a_lock() {
+    let directory = TestDirectory::new("closing");
+    let (ids, path) = directory.open();
+    let (code, end_ms) = run_ahead(&ids);
+    assert_eq!(code, Code::SequenceExhausted);
+    // Another process attaches.
+    let other = open(&path);
+    fcntl(&other, FcntlArg::F_OFD_SETLK(&lock_of(ATTACH))).unwrap();
+    scope(|threads| {
+        let closing = threads.spawn(move || drop(ids));
+        sleep(Duration::from_millis(100));
+        fs::rename(&path, path.with_extension("moved")).unwrap();
+        assert!(!is_over(end_ms), "the test takes too long to show anything");
+        closing.join().unwrap();
+    });
+    assert!(is_over(end_ms));
+}
+
+// docs/safety.md: 18
+#[test]
+fn a_path_that_cannot_be_looked_up_is_reported_when_all_that_was_issued_is_over() {
+    let directory = TestDirectory::new("loop");
+    let (ids, _) = directory.open();
+    run_ahead(&ids);
+    // In one step, the directory becomes a link to itself.
+    let moved = TestDirectory(directory.0.with_extension("moved"));
+    symlink(&directory.0, &moved.0).unwrap();
+    renameat2(AT_FDCWD, &directory.0, AT_FDCWD, &moved.0, RenameFlags::RENAME_EXCHANGE).unwrap();
+    let mut last_ms = 0;
+    let code = loop {
+        let (code, end_ms) = run_ahead(&ids);
+        last_ms = last_ms.max(end_ms);
+        if !code.retryable() {
+            break code;
+        }
+        sleep(Duration::from_millis(1));
+    };
+    assert!(is_over(last_ms));
+    assert_eq!(code, Code::StateFileFailed);
+    fs::remove_file(&directory.0).unwrap();
+}
+
+// docs/safety.md: 12, 18
+#[test]
+fn a_file_that_was_given_up_is_not_attached_any_more() {
+    let directory = TestDirectory::new("given-up");
+    let (ids, path) = directory.open();
+    run_ahead(&ids);
+    let moved = path.with_extension("moved");
+    fs::rename(&path, &moved).unwrap();
+    while run_ahead(&ids).0.retryable() {
+        sleep(Duration::from_millis(1));
+    }
+    let mut lock = lock_of(ATTACHED);
+    fcntl(open(&moved), FcntlArg::F_OFD_GETLK(&mut lock)).unwrap();
+    assert_eq!(i32::from(lock.l_type), libc::F_UNLCK);
+    drop(ids);
+}
