@@ -87,7 +87,7 @@ describe("a file of a name whose other file has just lost its user", { concurren
     const { path } = await first.call("open", { dir, ...options });
     await first.call("next", 100);
     renameSync(path, `${path}.old`);
-    // The first process has given up its file, and has it open still.
+    // The first process has given up its file, and has not closed its generator.
     await until(async () => (await errorOf(() => second.call("open", { dir, ...options }))) === undefined);
     const { file } = await ahead(second, dir);
     renameSync(path, `${path}.new`);
@@ -96,7 +96,8 @@ describe("a file of a name whose other file has just lost its user", { concurren
     await sleep(200);
     await second.end();
     const { file: after } = await opening;
-    assert.equal((await third.call("health")).file.attached, 2);
+    // The first process does not count as attached: it uses nothing of the file any more.
+    assert.equal((await third.call("health")).file.attached, 1);
     assert.equal(await twice(t, [first, third], [file, after]), 0);
   });
 
