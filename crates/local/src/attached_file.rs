@@ -232,31 +232,25 @@ impl AttachedFile {
         let _: Result<u64, Error> = self.raise_within(AHEAD_LOCK_WAIT, now_ms.saturating_add(WINDOW_MS), now_ms);
     }
 
-    /// Locks the mutex of raising. `None` if that takes longer than `wait`, unless the thread that holds it gives up the file: its
-    /// caller has to wait for the end of that.
+    /// Locks the mutex of raising. `None` if that takes longer than `wait`. If the thread that holds it gives up the file, the caller
+    /// has to wait for the end of that too; but not for longer than that takes, since the thread may hang on its disk.
     fn hold_raising(&self, wait: Duration) -> Option<MutexGuard<'_, ()>> {
+        self.try_raising(wait, || self.is_displaced())
+            .or_else(|| self.is_displaced().then(|| self.try_raising(MAX_END_WAIT + wait, || false)).flatten())
+    }
+
+    /// Tries to lock the mutex of raising until it is free, `wait` is over, or the caller wants to stop.
+    fn try_raising(&self, wait: Duration, stop: impl Fn() -> bool) -> Option<MutexGuard<'_, ()>> {
         let mut held = None;
-        let attempt = || {
+        // The attempts do not fail.
+        let _: io::Result<bool> = locks::retry_for(wait, || {
             held = match self.raising.try_lock() {
                 Ok(held) => Some(held),
                 Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) => None,
             };
-            Ok(held.is_some() || self.is_displaced())
-        };
-        // The attempts do not fail.
-        let _: io::Result<bool> = locks::retry_for(wait, attempt);
-        if held.is_none() && self.is_displaced() {
-            // The other thread may hang on its disk.
-            let _: io::Result<bool> = locks::retry_for(MAX_END_WAIT + wait, || {
-                held = match self.raising.try_lock() {
-                    Ok(held) => Some(held),
-                    Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-                    Err(TryLockError::WouldBlock) => None,
-                };
-                Ok(held.is_some())
-            });
-        }
+            Ok(held.is_some() || stop())
+        });
         held
     }
 
