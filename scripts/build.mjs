@@ -41,6 +41,10 @@ const BUNDLES = [
   { file: "decode.cjs", entry: "decode", format: "cjs" },
   { file: "text.mjs", entry: "text", format: "esm" },
   { file: "text.cjs", entry: "text", format: "cjs" },
+  ...["stores/postgres", "stores/sqlite", "testing/lease-contract"].flatMap((entry) => [
+    { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
+    { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
+  ]),
 ];
 
 function digest(paths) {
@@ -127,7 +131,14 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
+  keepReachable(`${dist}/esm`, [
+    "index",
+    "decode",
+    "text",
+    "stores/postgres",
+    "stores/sqlite",
+    "testing/lease-contract",
+  ]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;
