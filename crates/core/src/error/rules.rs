@@ -91,4 +91,6 @@ rules! {
     OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
     TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
     NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+    WindowTicks = 57, "must be a whole number from {min} (three ticks) to {max}";
+    LeaseTimes = 58, "must have times in whole Unix milliseconds";
 }
