@@ -79,6 +79,7 @@ pub struct LeaseRandom {
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "names end with their unit")]
 pub struct LeaseTerms {
     window_ms: u64,
     renew_after_ms: u64,
@@ -282,6 +283,8 @@ pub struct Lease {
     due_ms: u64,
     /// How many attempts failed in a row.
     failures: u32,
+    /// How many leases were given back since one was renewed.
+    declined: u32,
     closed: bool,
 }
 
@@ -305,6 +308,7 @@ impl Lease {
             outstanding: false,
             due_ms: 0,
             failures: 0,
+            declined: 0,
             closed: false,
         }
     }
@@ -405,6 +409,7 @@ impl Lease {
             Some(held) if answer.until_ms == held.window.until_ms => Change::None,
             Some(held) => {
                 held.window.until_ms = answer.until_ms;
+                self.declined = 0;
                 Change::Extended
             }
         };
@@ -551,15 +556,17 @@ impl Lease {
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
     /// lease.take(&answer, 0);
-    /// assert_eq!(lease.decline(&answer, 0, 0), Release { grant, node: 7, until_ms: 1000 });
+    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 1000 });
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64, jitter: u64) -> Release {
-        let failures = self.failures;
-        self.end(monotonic_ms);
-        self.failures = failures;
-        self.fail(monotonic_ms, jitter);
+    pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64) -> Release {
         let Granted { grant, node, from_ms, store_now_ms, .. } = *answer;
+        self.end(monotonic_ms);
+        // The store may have no other node id, and must not be asked for this one again and again.
+        self.failures = self.declined;
+        self.declined = self.declined.saturating_add(1);
+        #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+        self.fail(monotonic_ms, grant.0 as u64);
         Release { grant, node, until_ms: from_ms.max(store_now_ms) }
     }
 
