@@ -56,7 +56,9 @@ export enum Rule {
   TEXT_BYTES = "must be a Uint8Array of 8 bytes",
   TEXT_MANY_BYTES = "must be a Uint8Array of 8 bytes for each ID",
   A_PATH = "must be a path",
-  ONE_KIND = "must not have a static generator and one of Snowflake.local() in a process: they share no state",
+  ONE_KIND = "must not have generators of two kinds in a process (static, Snowflake.local(), a lease): they share no state",
   TARGET_LOST = "must stay as long as it was, and not be transferred, until it is full",
   NODE_LEFT_OUT = "must be a node id, or left out: then it is 0, for IDs that stay on this machine",
+  WINDOW_TICKS = "must be a whole number from {min} (three ticks) to {max}",
+  LEASE_TIMES = "must have times in whole Unix milliseconds",
 }
