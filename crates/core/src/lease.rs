@@ -79,6 +79,7 @@ pub struct LeaseRandom {
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_field_names, reason = "the unit is part of a name")]
 pub struct LeaseTerms {
     window_ms: u64,
     renew_after_ms: u64,
@@ -282,6 +283,8 @@ pub struct Lease {
     due_ms: u64,
     /// How many attempts failed in a row.
     failures: u32,
+    /// How many leases were declined since one was extended.
+    declined: u32,
     closed: bool,
 }
 
@@ -305,6 +308,7 @@ impl Lease {
             outstanding: false,
             due_ms: 0,
             failures: 0,
+            declined: 0,
             closed: false,
         }
     }
@@ -405,11 +409,12 @@ impl Lease {
             Some(held) if answer.until_ms == held.window.until_ms => Change::None,
             Some(held) => {
                 held.window.until_ms = answer.until_ms;
+                self.declined = 0;
                 Change::Extended
             }
         };
-        let from_ms = if self.outstanding { self.began_ms } else { monotonic_ms };
-        self.due_ms = from_ms.saturating_add(self.renew_after_ms(answer));
+        // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
+        self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         self.succeed();
         change
     }
@@ -446,29 +451,34 @@ impl Lease {
             }
             Refusal::Incarnation | Refusal::Behind => {
                 self.fence = Some(refusal == Refusal::Behind);
+                // The nonce stays: an earlier try of the attempt may have been carried out.
+                let is_first = self.failures == 0;
+                self.fail(monotonic_ms, jitter);
                 // The first time at once. A store that goes on like that is asked less and less often.
-                if self.failures == 0 {
-                    self.succeed();
-                    self.failures = 1;
+                if is_first {
                     self.due_ms = monotonic_ms;
-                } else {
-                    self.fail(monotonic_ms, jitter);
                 }
             }
+            // The answer to an earlier try, of which a later one was granted.
+            Refusal::Exhausted { .. } if self.held.is_some() => {}
             Refusal::Exhausted { retry_after_ms } => {
-                self.fail(monotonic_ms, jitter);
                 // Sooner than the store says, since node ids may be released before, and never at once.
-                let pause_ms = retry_after_ms.clamp(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
-                self.due_ms = monotonic_ms.saturating_add(with_jitter(pause_ms, jitter));
-                // Nothing was stored under the nonce.
-                self.nonce = None;
+                self.withdraw(retry_after_ms.clamp(FIRST_BACKOFF_MS, MAX_BACKOFF_MS), monotonic_ms, jitter);
             }
-            Refusal::Lost | Refusal::Rejected => {
-                self.fail(monotonic_ms, jitter);
-                self.due_ms = monotonic_ms.saturating_add(with_jitter(MAX_BACKOFF_MS, jitter));
-            }
+            Refusal::Lost | Refusal::Rejected => self.withdraw(MAX_BACKOFF_MS, monotonic_ms, jitter),
         }
         Change::None
+    }
+
+    /// The attempt was refused, and the next one waits for about `pause_ms`. If no lease is held, it asks for another one: nothing
+    /// was granted, and a copy of this holder, which knows the grant, would begin the same lease however much later.
+    fn withdraw(&mut self, pause_ms: u64, monotonic_ms: u64, jitter: u64) {
+        self.fail(monotonic_ms, jitter);
+        self.due_ms = monotonic_ms.saturating_add(with_jitter(pause_ms, jitter));
+        if self.held.is_none() {
+            self.grant = None;
+            self.nonce = None;
+        }
     }
 
     /// The store was fenced: go on with the attempt that asked for it.
@@ -543,7 +553,8 @@ impl Lease {
     }
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
-    /// node id becomes the one that was used last, so that the store offers another one if it has any.
+    /// node id becomes the one that was used last, so that the store offers another one if it has any; if it has none, the pauses
+    /// between the attempts grow as after failures.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -555,9 +566,10 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64, jitter: u64) -> Release {
-        let failures = self.failures;
         self.end(monotonic_ms);
-        self.failures = failures;
+        // The answer counted as a success.
+        self.failures = self.declined;
+        self.declined = self.declined.saturating_add(1);
         self.fail(monotonic_ms, jitter);
         let Granted { grant, node, from_ms, store_now_ms, .. } = *answer;
         Release { grant, node, until_ms: from_ms.max(store_now_ms) }
