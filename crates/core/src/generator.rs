@@ -149,6 +149,14 @@ impl Generator {
         self.state.atomics().close(&self.machine)
     }
 
+    /// The tick after the current one: 0 before the first ID.
+    pub(crate) fn next_tick(&self) -> u64 {
+        match self.state.atomics().word.load(Ordering::Acquire) {
+            EXHAUSTED => self.machine.geometry.time.max().saturating_add(1),
+            word => self.machine.next_tick(word),
+        }
+    }
+
     /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
     ///
     /// # Errors

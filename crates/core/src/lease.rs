@@ -405,8 +405,16 @@ impl Lease {
                 self.fail(monotonic_ms, 0);
                 return Change::None;
             }
-            // The store's clock went back, so it could not extend the window.
-            Some(held) if answer.until_ms == held.window.until_ms => Change::None,
+            // The store's clock went back, so it could not extend the window; or an answer came twice. The nonce stays, since in
+            // the second case the store may still carry out the attempt under way.
+            Some(held) if answer.until_ms == held.window.until_ms => {
+                if self.outstanding {
+                    self.outstanding = false;
+                    self.failures = 0;
+                    self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+                }
+                return Change::None;
+            }
             Some(held) => {
                 held.window.until_ms = answer.until_ms;
                 self.declined = 0;

@@ -4,7 +4,9 @@
 //! Whoever has I/O calls [`LeasedGenerator::ask`], carries the request to the store, and hands the answer to
 //! [`LeasedGenerator::take`] or [`LeasedGenerator::refuse`].
 //!
-//! * **A fresh state for each lease**, never shared: it begins at the start of the window, whatever was minted before.
+//! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
+//! * **In order across leases**: it continues at the tick after the last one of the lease before, so that the IDs of one object
+//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future.
 //! * **The window bounds the times in the IDs at both ends**, so the clock of this machine decides only whether an ID can be
 //!   minted, never whether it is unique.
 //! * **Closed before released**: the word of the state is swapped for the mark of a closed one, and only then is there a
@@ -175,6 +177,8 @@ pub struct LeasedGenerator {
     lease: Lease,
     /// On the state of the held lease; on one that allows nothing if none is held.
     generator: Generator,
+    /// The tick after the last one that was used under the lease before.
+    next_tick: u64,
     anchor: Option<Anchor>,
     skew_ms: i64,
     closed: bool,
@@ -203,9 +207,9 @@ impl LeasedGenerator {
 
     pub(crate) fn from_geometry(geometry: Geometry, options: LeasedOptions) -> Result<Self> {
         let machine = Machine::from_geometry_with_max_lead(geometry, 0, options.max_lead_ms)?;
-        let state = State::within(&geometry, options.sequence_start, NO_WINDOW);
+        let state = State::within(&geometry, options.sequence_start, NO_WINDOW, 0);
         let (lease, generator) = (Lease::new(options.terms), Generator::on(machine, Arc::new(state)));
-        Ok(Self { geometry, options, lease, generator, anchor: None, skew_ms: 0, closed: false })
+        Ok(Self { geometry, options, lease, generator, next_tick: 0, anchor: None, skew_ms: 0, closed: false })
     }
 
     /// What to request of the store now: [`Lease::ask`].
@@ -251,7 +255,7 @@ impl LeasedGenerator {
                     return Ok(Taken::Declined(self.lease.decline(answer, now.monotonic_ms)));
                 }
                 let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
-                let state = State::within(&self.geometry, self.options.sequence_start, window);
+                let state = State::within(&self.geometry, self.options.sequence_start, window, self.next_tick);
                 self.generator.move_to(machine, Arc::new(state));
             }
         }
@@ -345,9 +349,11 @@ impl LeasedGenerator {
     /// ```
     pub fn close(&mut self) -> Option<Release> {
         self.closed = true;
-        // A state whose time field is used up was used to the end of its window.
-        let used_until_ms = self.generator.close_state().or(self.lease.held().map(|held| held.window.until_ms));
-        self.lease.close(used_until_ms.unwrap_or(0))
+        let used_until_ms = self.generator.close_state();
+        let held_until_ms = self.lease.held().map_or(0, |held| held.window.until_ms);
+        // A state whose time field is used up was used to the end of its window. One that issued nothing may continue at a later
+        // tick than its window has.
+        self.lease.close(used_until_ms.unwrap_or(held_until_ms).min(held_until_ms))
     }
 
     /// The time for IDs: the wall clock, or the estimate of the store's clock.
@@ -486,7 +492,8 @@ impl LeasedGenerator {
         self.anchor.map_or(0, |anchor| difference_ms(anchor.store_ms, anchor.at.monotonic_ms))
     }
 
-    fn close_state(&self) {
+    fn close_state(&mut self) {
+        self.next_tick = self.generator.next_tick();
         // From when the node id is free does not matter: another holder has it, or will get it after the window.
         let _: Option<u64> = self.generator.close_state();
     }

@@ -62,13 +62,16 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(geometry: &Geometry, start: SequenceStart) -> Self {
-        Self::within(geometry, start, Window::OPEN)
+        Self::within(geometry, start, Window::OPEN, 0)
     }
 
-    /// The state of a lease.
-    pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window) -> Self {
+    /// The state of a lease. It continues at a tick: a generator that had another lease before issues nothing earlier, unless it
+    /// follows its clock back.
+    pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window, next_tick: u64) -> Self {
+        // Beyond the last tick the shift could overflow.
+        let word = if next_tick > geometry.time.max() { EXHAUSTED } else { next_tick << geometry.low_bits() };
         Self {
-            word: AtomicU64::new(0),
+            word: AtomicU64::new(word),
             origin: AtomicU64::new(origin(window.from_ms, start)),
             until_ms: AtomicU64::new(window.until_ms),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
