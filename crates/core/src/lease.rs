@@ -149,7 +149,8 @@ pub struct Granted {
 pub enum Refusal {
     /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
     Lost,
-    /// No node id is free. The next one is, after `retry_after_ms`.
+    /// No node id is free, and the next one is after `retry_after_ms`. Or, with 0, the lease that was asked for was renewed since,
+    /// so the request came late or from a copy of the holder.
     Exhausted {
         /// How long until then by the store's clock.
         retry_after_ms: u64,
