@@ -14,7 +14,7 @@ import { Rule } from "./generated/rules.js";
 import { errorOf, type LeaseContext, refusalError, rejectionError, timeoutError } from "./lease-errors.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import type { Port } from "./port.js";
-import type { Answer, LeaseStore } from "./stores/store.js";
+import type { Answer, LeaseStore, Refusal, RefusalReason } from "./stores/store.js";
 import { unlessAborted } from "./wait.js";
 
 /** A lease that is held. */
@@ -81,6 +81,21 @@ export interface DriverOptions {
   readonly node: number | undefined;
   readonly storeTime: boolean;
 }
+
+/** What the reasons of the store mean to the core: to a holder that renews, and to one that asks for a node id. */
+const RENEW_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
+  taken: LeaseRefusal.LOST,
+  fenced: LeaseRefusal.LOST,
+  incarnation: LeaseRefusal.INCARNATION,
+  behind: LeaseRefusal.BEHIND,
+};
+const ACQUIRE_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
+  // The lease that was asked for was renewed since: the request came late, or from a copy of the process.
+  taken: LeaseRefusal.EXHAUSTED,
+  fenced: LeaseRefusal.EXHAUSTED,
+  exhausted: LeaseRefusal.EXHAUSTED,
+  incarnation: LeaseRefusal.INCARNATION,
+};
 
 /** How long until the next look at a clock that shows no number. */
 const BROKEN_CLOCK_MS = 1000;
@@ -266,12 +281,12 @@ export class LeaseDriver implements LeaseSession {
     if (request === LeaseRequest.ACQUIRE) {
       const send = (signal: AbortSignal) =>
         store.acquire({ ...common, owner, ...(preferred === undefined ? {} : { node: preferred }), signal });
-      return this.#send("acquire", grant, send, (answer) => this.#answered(answer, grant));
+      return this.#send("acquire", grant, send, (answer) => this.#answered(answer, grant, false));
     }
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
     const send = (signal: AbortSignal) => store.renew({ ...common, node, untilMs, signal });
-    return this.#send("renew", grant, send, (answer) => this.#answered(answer, grant));
+    return this.#send("renew", grant, send, (answer) => this.#answered(answer, grant, true));
   }
 
   /** Has the store do something, within the time-out of an attempt. An answer that comes later is still used. */
@@ -320,8 +335,8 @@ export class LeaseDriver implements LeaseSession {
   }
 
   /** Hands an answer of the store to the core. */
-  async #answered(answer: Answer, grant: string): Promise<void> {
-    if (answer.granted !== true) return this.#refused(answer, grant);
+  async #answered(answer: Answer, grant: string, renewing: boolean): Promise<void> {
+    if (answer?.granted !== true) return this.#refused(answer, grant, renewing);
     const { node, fromMs, untilMs, storeNowMs } = answer;
     const before = this.held();
     const numbers = this.#call(LeaseCall.TAKE, (numbers) => {
@@ -359,20 +374,11 @@ export class LeaseDriver implements LeaseSession {
     }
   }
 
-  #refused(answer: Extract<Answer, { granted: false }>, grant: string): void {
+  #refused(answer: Refusal, grant: string, renewing: boolean): void {
     const error = refusalError(answer, this.#context);
     const before = this.held();
-    const { reason, freeAtMs = 0, storeNowMs = 0 } = answer;
-    const isLost = reason === "taken" || (reason === "fenced" && before !== undefined);
-    const isFull = reason === "exhausted" || reason === "fenced";
-    const fence = reason === "behind" ? LeaseRefusal.BEHIND : LeaseRefusal.INCARNATION;
-    const refusal = isLost
-      ? LeaseRefusal.LOST
-      : isFull
-        ? LeaseRefusal.EXHAUSTED
-        : reason === "incarnation" || reason === "behind"
-          ? fence
-          : LeaseRefusal.REJECTED;
+    const { reason, freeAtMs = 0, storeNowMs = 0 } = { ...answer };
+    const refusal = (renewing ? RENEW_REFUSALS[reason] : ACQUIRE_REFUSALS[reason]) ?? LeaseRefusal.REJECTED;
     const change = this.#refuse(refusal, Math.max(0, freeAtMs - storeNowMs), grant);
     if (change === LeaseChange.ENDED) this.#ended(error, before);
     else this.#report(error);
