@@ -169,7 +169,7 @@ fn a_new_grant_and_nonce_are_drawn_after_every_end() {
     let ends: [fn(&mut Lease, Granted); 3] = [
         |lease, answer| assert_eq!(lease.refuse(answer.grant, Refusal::Lost, 5, 0), Change::Ended),
         |lease, answer| assert_eq!(lease.take(&Granted { node: 8, ..answer }, 5), Change::Ended),
-        |lease, answer| drop(lease.decline(&answer, 5)),
+        |lease, answer| _ = lease.decline(&answer, 5),
     ];
     for end in ends {
         let (mut lease, answer) = held();

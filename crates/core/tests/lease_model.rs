@@ -548,7 +548,7 @@ impl Fleet {
                         return None;
                     }
                     self.saw(Event::Declined);
-                    let release = holder.lease.decline(&granted(answer), DUE, 0);
+                    let release = holder.lease.decline(&granted(answer), DUE);
                     let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
                     let until = u8::try_from(release.until_ms).unwrap();
                     state.network.push(Message::Release { grant, node, until });
