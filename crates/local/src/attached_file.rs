@@ -141,12 +141,10 @@ impl AttachedFile {
 
     /// Why this process issues nothing more from the file, if so.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        if self.has_fault.load(Ordering::Acquire) {
-            return lock(&self.fault).clone();
-        }
         if self.same_process() {
-            return None;
+            return self.has_fault.load(Ordering::Acquire).then(|| lock(&self.fault).clone()).flatten();
         }
+        // In a forked child the mutex may be held by a thread that does not exist there.
         let text =
             format!("{} was opened by the process that forked this one: open it again in this process", self.path.display());
         Some(Fault::new(Code::Closed, Subject::Generator, text))
@@ -292,7 +290,7 @@ impl AttachedFile {
                 // that fails, it counts until the generator is closed.
                 let _: bool = os::detach_file(&self.file);
             }
-            sleep_until(end_ms, MAX_END_WAIT);
+            self.sleep_until(end_ms);
             end_ms
         });
         self.release_name(end_ms);
@@ -301,8 +299,26 @@ impl AttachedFile {
 
     /// Releases the locks of the name of a file that was given up, if all that was issued from it is over.
     fn release_name(&self, end_ms: u64) {
-        if wall_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
+        if self.now_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
             self.name_locks.release();
+        }
+    }
+
+    /// The time by which IDs are minted: 0, which is before all that was issued, if there is no clock.
+    fn now_ms(&self) -> u64 {
+        self.ceiling().trusted_ms(wall_ms()).unwrap_or(0)
+    }
+
+    /// Waits until all that was issued up to `end_ms` is over, but no longer than [`MAX_END_WAIT`].
+    fn sleep_until(&self, end_ms: u64) {
+        let started = Instant::now();
+        loop {
+            let rest = Duration::from_millis(end_ms.saturating_sub(self.now_ms()));
+            let pause = rest.min(MAX_END_WAIT.saturating_sub(started.elapsed()));
+            if pause.is_zero() {
+                return;
+            }
+            sleep(pause);
         }
     }
 
@@ -342,7 +358,7 @@ impl AttachedFile {
         if !self.is_at_path().unwrap_or(false) {
             match used_ms {
                 // The word is closed, so the mapping no longer shows what was used.
-                Some(used_ms) => sleep_until(used_ms, MAX_END_WAIT),
+                Some(used_ms) => self.sleep_until(used_ms),
                 None => drop(self.abandon()),
             }
         }
@@ -378,17 +394,4 @@ impl AttachedFile {
 /// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
 const fn lock_is_held() -> Error {
     Error::retry_after(Code::LeaseExpired, 10)
-}
-
-/// Waits until the wall clock shows `end_ms`, but no longer than `limit`.
-fn sleep_until(end_ms: u64, limit: Duration) {
-    let started = Instant::now();
-    loop {
-        let rest = Duration::from_millis(end_ms.saturating_sub(wall_ms()));
-        let pause = rest.min(limit.saturating_sub(started.elapsed()));
-        if pause.is_zero() {
-            return;
-        }
-        sleep(pause);
-    }
 }
