@@ -346,7 +346,9 @@ impl AttachedFile {
         if !self.same_process() {
             return Ok(());
         }
-        let _thread = lock(&self.raising);
+        // Only the ceiling's thread can hold the mutex for long. If its disk hangs, it has the file and the locks of the name until it
+        // goes on. By then what was issued is over.
+        let Some(_thread) = self.hold_raising(MAX_END_WAIT) else { return Ok(()) };
         // With the file the locks of the name are released, so what was issued has to be over if another file can have the name.
         if self.is_displaced() || !self.is_at_path().unwrap_or(false) {
             let _: Error = self.abandon();
