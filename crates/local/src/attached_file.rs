@@ -65,6 +65,8 @@ pub(crate) struct AttachedFile {
     /// Set once the mapping is private because the path leads to another file: the Unix millisecond at which all that was issued
     /// from this file is over.
     name_free_at_ms: Mutex<Option<u64>>,
+    /// Whether the file that was given up is closed.
+    detached: AtomicBool,
     fault: Mutex<Option<Fault>>,
     has_fault: AtomicBool,
     left: AtomicBool,
@@ -94,6 +96,7 @@ impl AttachedFile {
             raising: Mutex::new(()),
             displaced: AtomicBool::new(false),
             name_free_at_ms: Mutex::new(None),
+            detached: AtomicBool::new(false),
             fault: Mutex::new(None),
             has_fault: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -280,27 +283,41 @@ impl AttachedFile {
             // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
             // afterwards, from a new mapping.
             let is_private = self.mapped.make_private();
+            let used_ms = |mapped: &MappedState| mapped.atomics(self.sequence_start).used_until_ms(&self.machine);
             let mapped_again = MappedState::map(&self.file, self.machine.clock_ids());
-            let end_ms = mapped_again.as_ref().unwrap_or(&self.mapped).atomics(self.sequence_start).used_until_ms(&self.machine);
+            // If the file cannot be mapped again, all counts as used that can have been issued.
+            let issued_ms = || self.now_ms().saturating_add(MAX_LEAD_MS + self.machine.tick_ms());
+            let end_ms = mapped_again.as_ref().map_or_else(|_| used_ms(&self.mapped).max(issued_ms()), used_ms);
             // If the mapping is still shared, this process may go on for a moment, and keeps the locks.
             if is_private {
                 *lock(&self.name_free_at_ms) = Some(end_ms);
                 drop(mapped_again);
-                // Nothing of this process uses the file any more, so it must not count as attached, unless a forked child does. If
-                // that fails, it counts until the generator is closed.
-                let _: bool = os::detach_file(&self.file);
+                self.detach();
             }
             self.sleep_until(end_ms);
             end_ms
         });
         self.release_name(end_ms);
+        // While the mapping is shared, other calls may go on. So only this one is told, and the next one tries again.
+        if lock(&self.name_free_at_ms).is_none() {
+            return fault.error();
+        }
         self.fail(fault)
+    }
+
+    /// Closes the file that was given up. Nothing of this process uses it any more, so it must not count as attached, unless a
+    /// forked child does. If no descriptor is free for that, it is tried again once the directories are closed.
+    fn detach(&self) {
+        if !self.detached.load(Ordering::Relaxed) {
+            self.detached.store(os::detach_file(&self.file), Ordering::Relaxed);
+        }
     }
 
     /// Releases the locks of the name of a file that was given up, if all that was issued from it is over.
     fn release_name(&self, end_ms: u64) {
         if self.now_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
             self.name_locks.release();
+            self.detach();
         }
     }
 
