@@ -183,7 +183,7 @@ impl AttachedFile {
         }
         let failed = |doing| move |cause: io::Error| self.fail(Fault::failed(&self.path, doing, &cause));
         let started = Instant::now();
-        let Some(_thread) = self.hold_raising(wait) else { return Err(lock_is_held()) };
+        let Some(_thread) = self.hold_raising(wait) else { return Err(call_again()) };
         let mut process = None;
         let rest = wait.saturating_sub(started.elapsed());
         locks::retry_for(rest, || {
@@ -196,7 +196,7 @@ impl AttachedFile {
             drop(process);
             return Err(self.abandon());
         }
-        let Some(process) = process else { return Err(lock_is_held()) };
+        let Some(process) = process else { return Err(call_again()) };
         // The caller's clock was read before the wait.
         let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let [until_ms, now_ms] = [until_ms, now_ms].map(|ms| ms.saturating_add(waited_ms));
@@ -298,9 +298,9 @@ impl AttachedFile {
             end_ms
         });
         self.release_name(end_ms);
-        // While the mapping is shared, other calls may go on. So only this one is told, and the next one tries again.
+        // While the mapping is shared, other calls may go on, so the loss is not reported. The next call tries again.
         if lock(&self.name_free_at_ms).is_none() {
-            return fault.error();
+            return call_again();
         }
         self.fail(fault)
     }
@@ -410,7 +410,8 @@ impl AttachedFile {
     }
 }
 
-/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
-const fn lock_is_held() -> Error {
+/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling, or that could not give
+/// the file up for want of memory.
+const fn call_again() -> Error {
     Error::retry_after(Code::LeaseExpired, 10)
 }
