@@ -1019,26 +1019,94 @@ fn explore(fleet: Fleet) -> Option<Vec<Action>> {
     })
 }
 
-#[test]
-fn crash() {
-    let faults = Budget { crashes: 1, ..Budget::default() };
-    assert_eq!(explore(Fleet { faults, ..fleet("crash") }), None);
+fn crash_fleet() -> Fleet {
+    Fleet { faults: Budget { crashes: 1, ..Budget::default() }, ..fleet("crash") }
 }
 
-#[test]
-fn clone() {
-    let faults = Budget { clones: 1, ..Budget::default() };
-    assert_eq!(explore(Fleet { faults, holders: 1, horizon: 8, ..fleet("clone") }), None);
+fn close_fleet() -> Fleet {
+    let faults = Budget { closes: 1, ..Budget::default() };
+    Fleet { faults, readings: Readings::UpTo, horizon: 4, ..fleet("close") }
 }
 
-#[test]
-fn failover() {
+fn decline_fleet() -> Fleet {
+    Fleet { faults: Budget { declines: 1, ..Budget::default() }, horizon: 4, ..fleet("decline") }
+}
+
+fn clocks_fleet() -> Fleet {
+    Fleet { readings: Readings::Near(2), horizon: 4, ..fleet("clocks") }
+}
+
+fn steps_fleet() -> Fleet {
+    Fleet { faults: Budget { steps_back: 1, crashes: 1, ..Budget::default() }, horizon: 4, ..fleet("steps") }
+}
+
+fn reorder_fleet() -> Fleet {
+    Fleet { under_way: (2, 2), horizon: 3, ..fleet("reorder") }
+}
+
+fn duplicates_fleet() -> Fleet {
+    let faults = Budget { duplicates: 1, ..Budget::default() };
+    Fleet { faults, nodes: 2, horizon: 4, ..fleet("duplicates") }
+}
+
+fn clone_fleet() -> Fleet {
+    Fleet { faults: Budget { clones: 1, ..Budget::default() }, holders: 1, horizon: 6, ..fleet("clone") }
+}
+
+fn failover_fleet() -> Fleet {
     let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
-    assert_eq!(explore(Fleet { faults, failover: Some(1), horizon: 8, ..fleet("failover") }), None);
+    Fleet { faults, failover: Some(MARGIN), horizon: 5, ..fleet("failover") }
 }
 
-#[test]
-fn restore() {
+fn restore_fleet() -> Fleet {
     let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
-    assert_eq!(explore(Fleet { faults, restore: true, horizon: 8, ..fleet("restore") }), None);
+    Fleet { faults, restore: true, horizon: 5, ..fleet("restore") }
+}
+
+macro_rules! proofs {
+    ($($name:ident: $fleet:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_eq!(explore($fleet), None);
+        }
+    )*};
+}
+
+proofs! {
+    p_crash: crash_fleet();
+    p_close: close_fleet();
+    p_decline: decline_fleet();
+    p_clocks: clocks_fleet();
+    p_steps: steps_fleet();
+    p_reorder: reorder_fleet();
+    p_duplicates: duplicates_fleet();
+    p_clone: clone_fleet();
+    p_failover: failover_fleet();
+    p_restore: restore_fleet();
+}
+
+macro_rules! twins {
+    ($($name:ident: $twin:ident $fleet:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert!(explore(Fleet { twin: Twin::$twin, ..$fleet }).is_some());
+        }
+    )*};
+}
+
+twins! {
+    t_ttl: Ttl clocks_fleet();
+    t_upper: UpperBoundOnly clocks_fleet();
+    t_lower: LowerBoundOnly clocks_fleet();
+    t_check: CheckThenMint clocks_fleet();
+    t_release_before: ReleaseBeforeClose close_fleet();
+    t_release_beside: ReleaseBesideCalls close_fleet();
+    t_fence_acquire: FenceOnAcquireOnly failover_fleet();
+    t_no_nonce: NoNonce clone_fleet();
+    t_shared_nonce: SharedNonce clone_fleet();
+    t_acquire_grant: AcquireByGrantAlone clone_fleet();
+    t_ended: EndedGrantAgain duplicates_fleet();
+    t_partial: PartialAnswers duplicates_fleet();
+    t_counted: CountedGrants failover_fleet();
+    t_owner: SameOwner crash_fleet();
 }
