@@ -143,7 +143,7 @@ struct Holder {
     last_id: Option<u64>,
     /// When the attempts of the last second began, in monotonic time.
     begun: VecDeque<u64>,
-    /// How many attempts have begun or ended.
+    /// How many attempts have begun or ended, and answers have come.
     progress: u64,
     /// By when there must be progress beyond that, since a call was told so.
     told: Option<(u64, u64)>,
@@ -995,8 +995,8 @@ impl World {
         let position = holder.attempts.iter().position(|attempt| attempt.number == message.attempt);
         if let Some(position) = position {
             holder.attempts.remove(position);
-            holder.progress += 1;
         }
+        holder.progress += 1;
         let in_time = position.is_some();
         let jitter = self.rng.u64(..);
         match reply {
@@ -1232,6 +1232,7 @@ impl World {
                     self.fail_over(store);
                     self.sometimes(Sometimes::RestoredAsOther);
                 } else {
+                    self.expose_copies();
                     self.store = store;
                     self.restores.push(self.store_now_ms() + self.plan.window_max_ms);
                 }
@@ -1250,12 +1251,27 @@ impl World {
         Ok(())
     }
 
+    /// The store loses writes, and with them perhaps the renewal by which it tells two copies apart. That is as if the copy were
+    /// made now: what was granted so far may repeat.
+    fn expose_copies(&mut self) {
+        let granted_ms = |grant: Grant| {
+            let intervals = self.intervals.iter().flatten().filter(|interval| interval.grant == grant);
+            intervals.map(|interval| interval.until_ms).max().unwrap_or(0)
+        };
+        for (grant, until_ms) in &mut self.exposed {
+            *until_ms = (*until_ms).max(granted_ms(*grant));
+        }
+        let copies = self.holders.iter().filter(|holder| holder.last_grant.is_some_and(|grant| self.exposed.contains_key(&grant)));
+        self.shared_nonces.extend(copies.filter_map(|holder| holder.last_nonce));
+    }
+
     fn store_away(&mut self, ms: u64) {
         self.store_back_at = self.store_back_at.max(self.now + ms);
         self.after(ms, Event::StoreBack);
     }
 
     fn fail_over(&mut self, store: Store) {
+        self.expose_copies();
         self.store = store;
         self.incarnations += 1;
         self.incarnation = self.incarnations;
