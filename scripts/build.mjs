@@ -41,6 +41,8 @@ const BUNDLES = [
   { file: "decode.cjs", entry: "decode", format: "cjs" },
   { file: "text.mjs", entry: "text", format: "esm" },
   { file: "text.cjs", entry: "text", format: "cjs" },
+  { file: "lease.mjs", entry: "lease", format: "esm" },
+  { file: "lease.cjs", entry: "lease", format: "cjs" },
 ];
 
 function digest(paths) {
@@ -127,7 +129,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode", "text"]);
+  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease"]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;

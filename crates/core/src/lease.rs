@@ -149,7 +149,8 @@ pub struct Granted {
 pub enum Refusal {
     /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
     Lost,
-    /// No node id is free. The next one is, after `retry_after_ms`.
+    /// No node id is free, and the next one is after `retry_after_ms`. Or, with 0, the lease that was asked for was renewed since,
+    /// so the request came late or from a copy of the holder.
     Exhausted {
         /// How long until then by the store's clock.
         retry_after_ms: u64,
@@ -421,8 +422,8 @@ impl Lease {
                 Change::Extended
             }
         };
-        let from_ms = if self.outstanding { self.began_ms } else { monotonic_ms };
-        self.due_ms = from_ms.saturating_add(self.renew_after_ms(answer));
+        // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
+        self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         self.succeed();
         change
     }
@@ -459,29 +460,34 @@ impl Lease {
             }
             Refusal::Incarnation | Refusal::Behind => {
                 self.fence = Some(refusal == Refusal::Behind);
+                // The nonce stays: an earlier try of the attempt may have been carried out.
+                let is_first = self.failures == 0;
+                self.fail(monotonic_ms, jitter);
                 // The first time at once. A store that goes on like that is asked less and less often.
-                if self.failures == 0 {
-                    self.succeed();
-                    self.failures = 1;
+                if is_first {
                     self.due_ms = monotonic_ms;
-                } else {
-                    self.fail(monotonic_ms, jitter);
                 }
             }
+            // The answer to an earlier try, of which a later one was granted.
+            Refusal::Exhausted { .. } if self.held.is_some() => {}
             Refusal::Exhausted { retry_after_ms } => {
-                self.fail(monotonic_ms, jitter);
                 // Sooner than the store says, since node ids may be released before, and never at once.
-                let pause_ms = retry_after_ms.clamp(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
-                self.due_ms = monotonic_ms.saturating_add(with_jitter(pause_ms, jitter));
-                // Nothing was stored under the nonce.
-                self.nonce = None;
+                self.withdraw(retry_after_ms.clamp(FIRST_BACKOFF_MS, MAX_BACKOFF_MS), monotonic_ms, jitter);
             }
-            Refusal::Lost | Refusal::Rejected => {
-                self.fail(monotonic_ms, jitter);
-                self.due_ms = monotonic_ms.saturating_add(with_jitter(MAX_BACKOFF_MS, jitter));
-            }
+            Refusal::Lost | Refusal::Rejected => self.withdraw(MAX_BACKOFF_MS, monotonic_ms, jitter),
         }
         Change::None
+    }
+
+    /// The attempt was refused, and the next one waits for about `pause_ms`. If no lease is held, it asks for another one: nothing
+    /// was granted, and a copy of this holder, which knows the grant, would begin the same lease however much later.
+    fn withdraw(&mut self, pause_ms: u64, monotonic_ms: u64, jitter: u64) {
+        self.fail(monotonic_ms, jitter);
+        self.due_ms = monotonic_ms.saturating_add(with_jitter(pause_ms, jitter));
+        if self.held.is_none() {
+            self.grant = None;
+            self.nonce = None;
+        }
     }
 
     /// The store was fenced: go on with the attempt that asked for it.
@@ -556,7 +562,8 @@ impl Lease {
     }
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
-    /// node id becomes the one that was used last, so that the store offers another one if it has any.
+    /// node id becomes the one that was used last, so that the store offers another one if it has any; if it has none, the pauses
+    /// between the attempts grow as after failures.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};

@@ -18,7 +18,7 @@
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::{Generator, Reservation};
 use crate::layout::{Geometry, Layout};
-use crate::lease::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
 use crate::machine::Machine;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
@@ -115,14 +115,14 @@ pub enum Taken {
 /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
 /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
 /// let status = LeasedGenerator::new(&Layout::named("default")?, options)?.status();
-/// assert_eq!((status.window, status.failures, status.skew_ms), (None, 0, 0));
+/// assert_eq!((status.held, status.failures, status.skew_ms), (None, 0, 0));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseStatus {
-    /// The window of the held lease.
-    pub window: Option<Window>,
+    /// The lease that is held.
+    pub held: Option<Held>,
     /// How many attempts to acquire or renew failed in a row.
     pub failures: u32,
     /// How far the wall clock was ahead of the store's clock at the last answer, in milliseconds; negative if it was behind. The
@@ -465,7 +465,7 @@ impl LeasedGenerator {
     #[must_use]
     pub fn status(&self) -> LeaseStatus {
         let Self { lease, skew_ms, .. } = self;
-        LeaseStatus { window: lease.held().map(|held| held.window), failures: lease.failures(), skew_ms: *skew_ms }
+        LeaseStatus { held: lease.held(), failures: lease.failures(), skew_ms: *skew_ms }
     }
 
     /// Gives the state of the held lease a key, if it needs one and has none. Each state has a key of its own.

@@ -35,5 +35,5 @@ export interface LeaseSession {
    */
   refused(error: FrazilError, retryMs: number): number;
   /** Waits, at most until the lease has changed. Resolves to how long that was, in milliseconds. */
-  wait(ms: number, signal: AbortSignal | undefined): Promise<number>;
+  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<number>;
 }

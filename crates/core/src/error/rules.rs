@@ -93,4 +93,8 @@ rules! {
     NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
     WindowTicks = 57, "must be a whole number from {min} (three ticks) to {max}";
     LeaseTimes = 58, "must have times in whole Unix milliseconds";
+    AStore = 59, "must be a lease store, such as new PostgresStore(pool)";
+    WindowMax = 60, "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))";
+    IdTime = 61, "must be \"wall\" or \"store\"";
+    OwnerText = 62, "must be a text of 1 to {max} characters";
 }

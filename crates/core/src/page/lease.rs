@@ -12,7 +12,7 @@ use super::slots::slot;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
-use crate::lease::{Change, Grant, Granted, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request};
+use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request};
 use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
 use crate::registry::Registry;
 
@@ -240,8 +240,9 @@ impl Page {
     #[expect(clippy::cast_precision_loss, reason = "times and differences of times below 2^53")]
     fn write_status(&mut self, ids: &LeasedGenerator, monotonic_ms: u64) {
         let status = ids.status();
-        self.numbers[slot::HELD] = f64::from(u8::from(status.window.is_some()));
-        if let Some(window) = status.window {
+        self.numbers[slot::HELD] = f64::from(u8::from(status.held.is_some()));
+        if let Some(Held { node, window }) = status.held {
+            self.numbers[slot::HELD_NODE] = node as f64;
             self.numbers[slot::HELD_FROM_MS] = window.from_ms as f64;
             self.numbers[slot::HELD_UNTIL_MS] = window.until_ms as f64;
         }

@@ -225,5 +225,7 @@ slots! {
         STORE_OFFSET_MS = 214;
         /// Out: how long until the store may have answered.
         NEXT_MS = 215;
+        /// Out: the node id of the held lease.
+        HELD_NODE = 216;
     }
 }

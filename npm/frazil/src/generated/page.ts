@@ -86,6 +86,7 @@ export enum Slot {
   SKEW_MS = 213,
   STORE_OFFSET_MS = 214,
   NEXT_MS = 215,
+  HELD_NODE = 216,
 }
 
 /** What is fixed about the page. */
@@ -101,7 +102,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 4168693155,
+  ABI = 513934362,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -150,7 +151,7 @@ export const MEANINGS: { readonly [status: number]: string } = {
   16: "The clock shows a time before the epoch of the layout.",
   17: "The time field of the layout has run out.",
   19: "The granted window is over and has not been renewed yet.",
-  20: "Another holder has the node id now.",
+  20: "No lease is held: the last one ended, and another one is asked for.",
 };
 
 /** The rules that it answers with, by number. */

@@ -61,4 +61,8 @@ export enum Rule {
   NODE_LEFT_OUT = "must be a node id, or left out: then it is 0, for IDs that stay on this machine",
   WINDOW_TICKS = "must be a whole number from {min} (three ticks) to {max}",
   LEASE_TIMES = "must have times in whole Unix milliseconds",
+  A_STORE = "must be a lease store, such as new PostgresStore(pool)",
+  WINDOW_MAX = "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))",
+  ID_TIME = "must be \"wall\" or \"store\"",
+  OWNER_TEXT = "must be a text of 1 to {max} characters",
 }
