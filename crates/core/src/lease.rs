@@ -401,9 +401,13 @@ impl Lease {
                 self.end(monotonic_ms);
                 return Change::Ended;
             }
-            // Late, and a later answer was there before it; or a store that breaks its contract, which is not asked again at once.
+            // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
+            // which is not asked again at once.
             Some(held) if answer.until_ms < held.window.until_ms => {
-                self.fail(monotonic_ms, 0);
+                if self.outstanding {
+                    self.fail(monotonic_ms, 0);
+                    self.outstanding = true;
+                }
                 return Change::None;
             }
             // The store's clock went back, so it could not extend the window; or an answer came twice. The nonce stays, since in
@@ -437,7 +441,8 @@ impl Lease {
         (left_ms * renew_after_ms / window_ms).max(FIRST_BACKOFF_MS.min(renew_after_ms))
     }
 
-    /// Takes a refusal of the store, which answers a request with that grant.
+    /// Takes a refusal of the store, which answers a request with that grant. A refusal that comes after its attempt was given up
+    /// is better dropped: a later attempt may have been granted, and this ends the lease nevertheless.
     ///
     /// ```
     /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
@@ -562,8 +567,8 @@ impl Lease {
     }
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
-    /// node id becomes the one that was used last, so that the store offers another one if it has any; if it has none, the pauses
-    /// between the attempts grow as after failures.
+    /// node id stays taken to the end of the window. A store prefers a node id that was used before to a new one, so it would
+    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -571,18 +576,18 @@ impl Lease {
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
     /// lease.take(&answer, 0);
-    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 1000 });
+    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 31_000 });
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64) -> Release {
-        let Granted { grant, node, from_ms, store_now_ms, .. } = *answer;
+        let Granted { grant, node, until_ms, .. } = *answer;
         self.end(monotonic_ms);
         // The store may have no other node id, and must not be asked for this one again and again.
         self.failures = self.declined;
         self.declined = self.declined.saturating_add(1);
         #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
         self.fail(monotonic_ms, grant.0 as u64);
-        Release { grant, node, until_ms: from_ms.max(store_now_ms) }
+        Release { grant, node, until_ms }
     }
 
     /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.

@@ -125,3 +125,20 @@ fn an_answer_that_comes_twice_neither_postpones_nor_forgets_a_renewal() {
     // So another nonce would look like a copy of this holder.
     assert_eq!(renew(&mut lease, 20_000, 4), (Nonce(3), T + W));
 }
+
+#[test]
+fn a_late_answer_leaves_the_attempt_under_way_alone() {
+    let mut lease = Lease::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    lease.ask(0, drawn(1));
+    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    lease.take(&answer, 0);
+    renew(&mut lease, 10_000, 3);
+    let later = Granted { until_ms: T + W + 10_000, store_now_ms: T + 10_000, ..answer };
+    assert_eq!(lease.take(&later, 10_000), Change::Extended);
+    assert_eq!(lease.take(&answer, 11_000), Change::None);
+    assert_eq!((lease.failures(), lease.ask(11_000, drawn(4))), (0, Request::Wait { ms: 9000 }));
+    renew(&mut lease, 20_000, 5);
+    assert_eq!(lease.take(&answer, 20_001), Change::None);
+    // Until the time-out of the attempt, since its driver asks nothing before.
+    assert_eq!(lease.retry_after_ms(20_001), 2999);
+}

@@ -28,6 +28,8 @@ pub(crate) enum Defect {
     // ---------------------------------------------------------------------------------------------------------- the store
     /// The start of a window is not stored: a node id is granted for all times until the end.
     TtlRow,
+    /// An acquisition is answered with any row that has its grant, also if that was renewed since.
+    AcquiredByGrantAlone,
     /// A renewal looks at neither the fence nor the incarnation.
     FenceOnAcquireOnly,
     /// A fence is not raised.
@@ -41,7 +43,7 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Ttl,
         Self::UpperOnly,
         Self::LowerOnly,
@@ -53,6 +55,7 @@ impl Defect {
         Self::ReleasedFromNow,
         Self::CopiedRandom,
         Self::TtlRow,
+        Self::AcquiredByGrantAlone,
         Self::FenceOnAcquireOnly,
         Self::NoFence,
         Self::FromBeforeTheFence,

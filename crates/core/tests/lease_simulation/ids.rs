@@ -391,7 +391,7 @@ impl Ids {
     /// The window of the held lease.
     pub(crate) fn window(&self) -> Option<Window> {
         match self {
-            Self::Real(real) => real.ids.status().window,
+            Self::Real(real) => real.ids.status().held.map(|held| held.window),
             Self::Copied(copied) => copied.lease.held().map(|held| held.window),
         }
     }

@@ -36,6 +36,7 @@ pub(crate) struct Faults {
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
+    pub(crate) time_above_node: bool,
     pub(crate) tick_ms: u64,
     pub(crate) options: LeasedOptions,
     pub(crate) window_ms: u64,
@@ -58,7 +59,7 @@ pub(crate) struct Plan {
     pub(crate) copied: bool,
 }
 
-fn ordered(time: u32, clock: u32, node: u32, sequence: u32, kind: u8) -> Vec<Field> {
+fn fields(time: u32, clock: u32, node: u32, sequence: u32, kind: u8) -> Vec<Field> {
     let node = (node > 0).then(|| Field::node(node));
     let clock = (clock > 0).then(|| Field::clock(clock));
     let (time, sequence) = (Some(Field::time(time)), Some(Field::sequence(sequence)));
@@ -108,7 +109,8 @@ impl Plan {
         }
         let clock = if rng.u8(..3) == 0 { 1 + rng.u32(..2) } else { 0 };
         let node_bits = if nodes == 1 && rng.bool() { 0 } else { 3 };
-        let fields = ordered(40, clock, node_bits, 1 + rng.u32(..5), rng.u8(..4));
+        let kind = rng.u8(..4);
+        let fields = fields(40, clock, node_bits, 1 + rng.u32(..5), kind);
         // The table of claims is one for the process, so the layout is one for the seed.
         let epoch_ms = BEGIN_MS - 86_400_000 - seed % 80_000_000;
         let layout = Layout::new(LayoutSpec { epoch_ms, tick_ms, unsigned: false, fields }).expect("the layout is valid");
@@ -124,6 +126,7 @@ impl Plan {
         let mint_every_ms = (window_ms / [6, 12, 24][rng.usize(..3)]).max(1);
         Self {
             layout,
+            time_above_node: kind < 3,
             tick_ms,
             options,
             window_ms,

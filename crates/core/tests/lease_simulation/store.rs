@@ -79,9 +79,12 @@ impl Store {
     pub(crate) fn acquire(&mut self, host: Host, request: &AcquireRequest) -> Answer {
         let Host { now_ms, incarnation } = host;
         let AcquireRequest { grant, nonce, window_ms, node } = *request;
-        // 1. The row with this grant is answered as it is.
-        if let Some(mine) = self.rows.iter().position(|row| row.is_some_and(|row| row.grant == Some(grant))) {
-            return self.granted(mine, grant, now_ms);
+        // 1. The row with this grant and this nonce is answered as it is. With another nonce it was renewed since.
+        let is_mine = |row: &Option<Row>| row.is_some_and(|row| row.grant == Some(grant));
+        if let Some(mine) = self.rows.iter().position(is_mine) {
+            let same = self.rows[mine].is_some_and(|row| row.nonce == Some(nonce));
+            let answered = same || self.defect == Some(Defect::AcquiredByGrantAlone);
+            return if answered { self.granted(mine, grant, now_ms) } else { refused(Reason::Taken, now_ms, 0) };
         }
         if window_ms > self.window_max_ms {
             return refused(Reason::Window, now_ms, 0);

@@ -719,7 +719,10 @@ impl World {
                 return Err(format!("{index} mints outside {window:?}: {decoded:?}"));
             }
             let clocks = decoded.clock.is_some();
-            if ordered && self.holders[index].last_id.is_some_and(|last| last >= id) {
+            let comparable = |last: &u64| {
+                self.plan.time_above_node || self.plan.layout.decode(*last).is_ok_and(|last| last.node == decoded.node)
+            };
+            if ordered && self.holders[index].last_id.filter(comparable).is_some_and(|last| last >= id) {
                 if !clocks {
                     return Err(format!("the IDs of {index} do not increase: {decoded:?}"));
                 }
@@ -803,8 +806,9 @@ impl World {
             code => return Err(format!("{index} is refused with {code:?}")),
         }
         if self.plan.parallel == 1 && self.holders[index].life == Life::Running && self.plan.defect.is_none() {
+            // A refusal that comes late may put the next attempt off, so what was told is checked without.
             let current = self.holders[index].clocks.read(self.now).monotonic_ms;
-            if now.monotonic_ms == current {
+            if now.monotonic_ms == current && !self.plan.late_refusals {
                 let holder = &mut self.holders[index];
                 let by_ms = current + retry_ms;
                 if holder.told.is_none_or(|(told_ms, _)| by_ms < told_ms) {
@@ -1261,7 +1265,8 @@ impl World {
         for (grant, until_ms) in &mut self.exposed {
             *until_ms = (*until_ms).max(granted_ms(*grant));
         }
-        let copies = self.holders.iter().filter(|holder| holder.last_grant.is_some_and(|grant| self.exposed.contains_key(&grant)));
+        let copies =
+            self.holders.iter().filter(|holder| holder.last_grant.is_some_and(|grant| self.exposed.contains_key(&grant)));
         self.shared_nonces.extend(copies.filter_map(|holder| holder.last_nonce));
     }
 
