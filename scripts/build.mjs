@@ -41,6 +41,8 @@ const BUNDLES = [
   { file: "decode.cjs", entry: "decode", format: "cjs" },
   { file: "text.mjs", entry: "text", format: "esm" },
   { file: "text.cjs", entry: "text", format: "cjs" },
+  { file: "lease.mjs", entry: "lease", format: "esm" },
+  { file: "lease.cjs", entry: "lease", format: "cjs" },
   ...["stores/postgres", "stores/sqlite", "testing/lease-contract"].flatMap((entry) => [
     { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
     { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
@@ -135,6 +137,7 @@ async function buildPackage() {
     "index",
     "decode",
     "text",
+    "lease",
     "stores/postgres",
     "stores/sqlite",
     "testing/lease-contract",

@@ -1,8 +1,8 @@
-//! The kind of state that each layout and node id has in this process: static or kept (feature `std`).
+//! The kind of state that each layout and node id has in this process: static, leased or kept (feature `std`).
 //!
-//! A state of a [`Registry`](crate::Registry) and one that a [`Keeper`](crate::Keeper) provides share no word, so with one layout
-//! and node id they would repeat each other's IDs. One table for the whole process records which kind came first. The other kind
-//! is then refused with `STATE_CONFLICT`.
+//! A state of a [`Registry`](crate::Registry), that of a lease and one that a [`Keeper`](crate::Keeper) provides share no word, so
+//! with one layout and node id they would repeat each other's IDs. One table for the whole process records which kind came first.
+//! The other kinds are then refused with `STATE_CONFLICT`.
 //!
 //! * **By key**: the key is that of the registry (`state_key.rs`); names do not count.
 //! * **Permanent**: IDs that were issued stay issued, so a key that was used is never given to the other kind.
@@ -29,6 +29,8 @@ pub const DEFAULT_SCOPE: &str = "default";
 enum Kind {
     /// A registry has a state of the key.
     Static,
+    /// Of leases, each of which has a state of its own, and a window that no other has.
+    Leased,
     /// A keeper has the state, or will have it if one of its claims is confirmed.
     Kept { holders: usize, confirmed: bool },
 }
@@ -46,7 +48,15 @@ const CONFLICT: Error = Error::bad_input(Code::StateConflict, Subject::Node, Rul
 pub(crate) fn claim_static(key: StateKey) -> Result<()> {
     match kinds().entry(key).or_insert(Kind::Static) {
         Kind::Static => Ok(()),
-        Kind::Kept { .. } => Err(CONFLICT),
+        Kind::Leased | Kind::Kept { .. } => Err(CONFLICT),
+    }
+}
+
+/// Records permanently that the key was leased. Further leases of it have other windows.
+pub(crate) fn claim_leased(key: StateKey) -> Result<()> {
+    match kinds().entry(key).or_insert(Kind::Leased) {
+        Kind::Leased => Ok(()),
+        Kind::Static | Kind::Kept { .. } => Err(CONFLICT),
     }
 }
 
@@ -97,7 +107,7 @@ impl Claim {
         }
         let key = machine.key();
         match kinds().entry(key).or_insert(Kind::Kept { holders: 0, confirmed: false }) {
-            Kind::Static => Err(CONFLICT),
+            Kind::Static | Kind::Leased => Err(CONFLICT),
             Kind::Kept { holders, .. } => {
                 *holders += 1;
                 Ok(Self { key: Some(key) })

@@ -133,6 +133,30 @@ impl Generator {
         Self { machine, state: StateRef::Own(state), counters: Counters::new() }
     }
 
+    /// Continues on another state. What was counted stays.
+    pub(crate) fn move_to(&mut self, machine: Machine, state: Arc<State>) {
+        self.machine = machine;
+        self.state = StateRef::Own(state);
+    }
+
+    /// Moves the end of the window of a state of this process.
+    pub(crate) fn extend(&self, until_ms: u64) {
+        self.state.atomics().until_ms.fetch_max(until_ms, Ordering::Release);
+    }
+
+    /// Closes the state: [`StateAtomics::close`].
+    pub(crate) fn close_state(&self) -> Option<u64> {
+        self.state.atomics().close(&self.machine)
+    }
+
+    /// The tick after the current one: 0 before the first ID.
+    pub(crate) fn next_tick(&self) -> u64 {
+        match self.state.atomics().word.load(Ordering::Acquire) {
+            EXHAUSTED => self.machine.geometry.time.max().saturating_add(1),
+            word => self.machine.next_tick(word),
+        }
+    }
+
     /// A generator on a state that a [`Keeper`] has. `max_lead_ms` defaults to 1000.
     ///
     /// # Errors

@@ -42,6 +42,9 @@ use crate::table::Table;
 #[derive(Debug, Default)]
 pub struct Registry {
     states: Table<StateKey, Arc<State>>,
+    /// The keys that were leased. With `std` the table of `claims.rs` has them.
+    #[cfg(not(feature = "std"))]
+    leased: alloc::vec::Vec<StateKey>,
     /// The earliest start of the process that was reported. Threads that start later may report a later one.
     start_ms: Option<u64>,
 }
@@ -54,7 +57,12 @@ impl Registry {
     /// ```
     #[must_use]
     pub const fn new() -> Self {
-        Self { states: Table::new(), start_ms: None }
+        Self {
+            states: Table::new(),
+            #[cfg(not(feature = "std"))]
+            leased: alloc::vec::Vec::new(),
+            start_ms: None,
+        }
     }
 
     /// How many states there are.
@@ -130,6 +138,10 @@ impl Registry {
             None => {
                 #[cfg(feature = "std")]
                 crate::claims::claim_static(key)?;
+                #[cfg(not(feature = "std"))]
+                if self.leased.contains(&key) {
+                    return Err(Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind));
+                }
                 let state = Arc::new(State::new(&resolved.geometry, resolved.sequence_start));
                 self.states.insert(key, Arc::clone(&state));
                 state
@@ -141,5 +153,26 @@ impl Registry {
             state.delay_until_after_start(&machine, start_ms);
         }
         Ok(Generator::on(machine, state))
+    }
+
+    /// Records permanently that the layout and node id of a machine were leased, or refuses if this process has a state of
+    /// another kind for them.
+    pub(crate) fn claim_leased(&mut self, machine: &Machine) -> Result<()> {
+        let key = machine.key();
+        #[cfg(feature = "std")]
+        {
+            let _: &mut Self = self;
+            crate::claims::claim_leased(key)
+        }
+        #[cfg(not(feature = "std"))]
+        {
+            if self.states.get(&key).is_some() {
+                return Err(Error::bad_input(Code::StateConflict, Subject::Node, Rule::OneKind));
+            }
+            if !self.leased.contains(&key) {
+                self.leased.push(key);
+            }
+            Ok(())
+        }
     }
 }

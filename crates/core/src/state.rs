@@ -51,7 +51,7 @@ pub(crate) struct State {
     word: AtomicU64,
     /// As in [`StateAtomics`]. Here it only grows.
     origin: AtomicU64,
-    /// The end of the window. No state of this process has one yet.
+    /// The end of the window. Only states of leases have one.
     until_ms: AtomicU64,
     /// The halves of the key: 0 until they are drawn, and unchanged from then on.
     key: [AtomicU64; 2],
@@ -62,10 +62,18 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(geometry: &Geometry, start: SequenceStart) -> Self {
+        Self::within(geometry, start, Window::OPEN, 0)
+    }
+
+    /// The state of a lease. It continues at a tick: a generator that had another lease before issues nothing earlier, unless it
+    /// follows its clock back.
+    pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window, next_tick: u64) -> Self {
+        // Beyond the last tick the shift could overflow.
+        let word = if next_tick > geometry.time.max() { EXHAUSTED } else { next_tick << geometry.low_bits() };
         Self {
-            word: AtomicU64::new(0),
-            origin: AtomicU64::new(origin(0, start)),
-            until_ms: AtomicU64::new(u64::MAX),
+            word: AtomicU64::new(word),
+            origin: AtomicU64::new(origin(window.from_ms, start)),
+            until_ms: AtomicU64::new(window.until_ms),
             key: [AtomicU64::new(0), AtomicU64::new(0)],
             start,
             clocks: (0..geometry.clock_ids()).map(|_| AtomicU64::new(0)).collect(),

@@ -16,7 +16,7 @@
 /// assert_eq!(expired, Outcome::Expired { until_ms: 1_409_529_600_040 }); // and tick 3 would end after it
 /// # Ok::<(), frazil::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
     /// Nothing earlier is issued.
     pub from_ms: u64,

@@ -225,6 +225,22 @@ pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
     with_page(page, Code::Closed as u32, |handles, page| handles.health(page, handle, now_ms))
 }
 
+/// `Handles::lease`. The random numbers come from the kernel: two copies of a restored virtual machine must not draw the same.
+#[napi]
+#[must_use]
+pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
+    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    with_page(page, Code::Closed as u32, |handles, page| {
+        // Not a number if there is none, which the core refuses.
+        let random = std::array::from_fn::<f64, 8, _>(|_| getrandom::u32().map_or(f64::NAN, f64::from));
+        page.numbers[slot::RANDOM..slot::RANDOM + 8].copy_from_slice(&random);
+        if call == 0 {
+            return as_backend(page, |page| handles.lease(page, &mut registry, handle, call));
+        }
+        handles.lease(page, &mut registry, handle, call)
+    })
+}
+
 /// `Handles::file`.
 #[napi]
 #[must_use]

@@ -118,3 +118,10 @@ pub fn next(page: u32, handle: f64, now_ms: f64, confirmed: bool) -> u64 {
 pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
     with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.health(page, handle, now_ms))
 }
+
+/// `Handles::lease`.
+#[wasm_bindgen]
+#[must_use]
+pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
+    with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.lease(page, registry, handle, call))
+}

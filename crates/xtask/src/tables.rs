@@ -9,7 +9,9 @@
 
 use std::fmt::Write as _;
 
-use frazil::page::{ABI, IDS, KEYLESS, KINDS, NUMBERS, Page, RECHECK, SLOTS};
+use frazil::page::{
+    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REFUSALS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SLOTS,
+};
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
@@ -30,6 +32,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
         GeneratedFile { path: "npm/frazil/src/generated/rules.ts", text: rules() },
         GeneratedFile { path: "npm/frazil/src/generated/page.ts", text: page() },
         GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: native() },
+        GeneratedFile { path: "npm/frazil/src/generated/lease.ts", text: lease() },
     ]
 }
 
@@ -143,7 +146,14 @@ const PAGE_CODES: &[Code] = &[
     Code::ClockBeforeEpoch,
     Code::TimeExhausted,
     Code::InvalidClock,
+    Code::LeaseExpired,
+    Code::LeaseLost,
 ];
+
+/// The codes, rules and subjects with which the calls for leases answer, and no others do.
+const LEASE_CODES: &[Code] = &[Code::StoreRefused];
+const LEASE_RULES: &[Rule] = &[Rule::WindowTicks, Rule::LeaseTimes];
+const LEASE_SUBJECTS: &[Subject] = &[Subject::WindowMs, Subject::Lease];
 
 /// The rules that the page can answer with.
 const PAGE_RULES: &[Rule] = &[
@@ -163,6 +173,7 @@ const PAGE_RULES: &[Rule] = &[
     Rule::FiniteClock,
     Rule::KnownStart,
     Rule::OneStart,
+    Rule::OneKind,
 ];
 
 /// What the answers that have a rule can be about.
@@ -183,13 +194,22 @@ const PAGE_SUBJECTS: &[Subject] = &[
 /// What the calls that only the native addon has can answer with in addition. Bundles without these calls do not carry it.
 const NATIVE_CODES: &[Code] =
     &[Code::UnsupportedFileSystem, Code::StateFileCorrupt, Code::StateFileAhead, Code::StateFileFailed, Code::LeaseExpired];
-const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath, Rule::OneKind];
+const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath];
 const NATIVE_SUBJECTS: &[Subject] =
     &[Subject::Generator, Subject::Dir, Subject::Scope, Subject::FileSystem, Subject::StartWaitMs];
 
 /// Whether the page can answer with this code and without a rule. The message then needs the meaning of the code.
 fn needs_meaning(code: Code) -> bool {
-    matches!(code, Code::Closed | Code::ClockBackward | Code::SequenceExhausted | Code::ClockBeforeEpoch | Code::TimeExhausted)
+    matches!(
+        code,
+        Code::Closed
+            | Code::ClockBackward
+            | Code::SequenceExhausted
+            | Code::ClockBeforeEpoch
+            | Code::TimeExhausted
+            | Code::LeaseExpired
+            | Code::LeaseLost
+    )
 }
 
 /// Writes an object whose keys are numbers.
@@ -246,6 +266,29 @@ fn page() -> String {
     text
 }
 
+/// The numbers of the calls for leases and of their answers, and the tables by which those answers are read that no other call
+/// gives.
+fn lease() -> String {
+    let mut text =
+        format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
+    for (doc, name, members) in [
+        ("What the call does.", "LeaseCall", &LEASE_CALLS[..]),
+        ("What to request of the store.", "LeaseRequest", &LEASE_REQUESTS),
+        ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
+        ("Why the store granted nothing.", "LeaseRefusal", &LEASE_REFUSALS),
+    ] {
+        let _ = writeln!(text, "/** {doc} */\nexport enum {name} {{");
+        for (number, member) in members.iter().enumerate() {
+            let _ = writeln!(text, "  {member} = {number},");
+        }
+        text.push_str("}\n\n");
+    }
+    write_answers(&mut text, LEASE_CODES, &[], LEASE_RULES, LEASE_SUBJECTS);
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
 /// The tables by which the answers of the native addon's own calls are read.
 fn native() -> String {
     let mut text =
@@ -291,8 +334,8 @@ fn write_answers(text: &mut String, codes: &[Code], without_rule: &[Code], rules
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, needs_meaning};
-    use frazil::page::{Handles, KEYLESS, Page, RECHECK, SLOTS, slot};
+    use super::{LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, needs_meaning};
+    use frazil::page::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
@@ -387,9 +430,39 @@ mod tests {
         seen.record(page, status);
     }
 
+    /// Opens a leased generator, changes one slot, and makes every call for leases twice, and those that mint.
+    fn lease_and_call(seen: &mut Seen, page: &mut Page, changed_slot: usize, value: f64) {
+        let (mut handles, mut registry) = (Handles::new(), Registry::new());
+        page.numbers[slot::WINDOW_MS] = 30_000.0;
+        page.numbers[slot::DEFAULT_SCOPE] = 0.0;
+        page.numbers[slot::WALL_MS] = EPOCH_MS + 5000.0;
+        page.numbers[slot::STORE_NOW_MS] = EPOCH_MS + 5000.0;
+        page.numbers[slot::UNTIL_MS] = EPOCH_MS + 9000.0;
+        page.numbers[changed_slot] = value;
+        let status = handles.lease(page, &mut registry, 0.0, 0);
+        seen.record(page, status);
+        if status != 0 {
+            return;
+        }
+        for call in (1..LEASE_CALLS.len()).chain(1..LEASE_CALLS.len()) {
+            let status = handles.lease(page, &mut registry, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(page, status);
+            page.numbers[changed_slot] = value;
+            for now_ms in [EPOCH_MS + 5000.0, EPOCH_MS + 1e9] {
+                let status = handles.reserve(page, 0.0, now_ms, 1, true);
+                seen.record(page, status);
+            }
+        }
+    }
+
     #[test]
     fn the_tables_of_answers_are_what_the_page_answers_with() {
         let mut seen = Seen::default();
+        for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
+            for value in VALUES {
+                lease_and_call(&mut seen, &mut page_to_open(&[(0, 41), (1, 10), (3, 8)], f64::NAN), changed_slot, value);
+            }
+        }
         for fields in LAYOUTS {
             for (node, node_none) in [(f64::NAN, 0.0), (f64::NAN, 1.0), (0.0, 0.0), (1024.0, 0.0)] {
                 for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
@@ -406,9 +479,17 @@ mod tests {
             }
         }
         let known = |codes: &mut dyn Iterator<Item = &Code>| codes.map(|code| *code as u8).collect::<BTreeSet<_>>();
-        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter()), "PAGE_CODES");
+        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter().chain(LEASE_CODES)), "PAGE_CODES and LEASE_CODES");
         assert_eq!(seen.meanings, known(&mut PAGE_CODES.iter().filter(|code| needs_meaning(**code))), "needs_meaning");
-        assert_eq!(seen.rules, PAGE_RULES.iter().map(|rule| *rule as u8).collect(), "PAGE_RULES");
-        assert_eq!(seen.subjects, PAGE_SUBJECTS.iter().map(|subject| *subject as u8).collect(), "PAGE_SUBJECTS");
+        assert_eq!(
+            seen.rules,
+            PAGE_RULES.iter().chain(LEASE_RULES).map(|rule| *rule as u8).collect(),
+            "PAGE_RULES and LEASE_RULES"
+        );
+        assert_eq!(
+            seen.subjects,
+            PAGE_SUBJECTS.iter().chain(LEASE_SUBJECTS).map(|subject| *subject as u8).collect(),
+            "PAGE_SUBJECTS and LEASE_SUBJECTS"
+        );
     }
 }

@@ -5,6 +5,9 @@ import { Rule } from "./generated/rules.js";
 /** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
 export const wallClock = (): number => Date.now();
 
+/** Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. */
+export const monotonicClock = (): number => performance.now();
+
 /**
  * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown. On Cloudflare Workers it
  * is unknown: an isolate has no start time, and its `timeOrigin` is 0.

@@ -14,6 +14,7 @@ import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
+import { type LeaseSession, SESSION } from "./lease-session.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import { noAddonError } from "./native-causes.js";
@@ -69,8 +70,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static readonly name: string = "Snowflake";
   /** What the bits mean. */
   readonly layout: Layout<PartsOf<L>>;
-  /** The node id as one number; `undefined` for a layout without a node field. */
-  readonly node: number | undefined;
+  #node: number | undefined;
+  /** The lease that the node id comes from. Absent for a static node id and for a state file. */
+  readonly #session: LeaseSession | undefined;
   readonly #clock: () => number;
   /**
    * The connection to the core. If no backend is available, it is absent, and every minting call throws `#unavailable`.
@@ -191,11 +193,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     >;
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
+    const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
+    this.#session = session;
     this.#isPrivate = now !== undefined;
     this.#isLocal = local;
-    this.#clock = now === undefined ? wallClock : checkedClock(now as () => unknown);
+    this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
-    this.node = typeof joined === "number" ? joined : undefined;
+    this.#node = typeof joined === "number" ? joined : undefined;
     let port: Port;
     try {
       port = sharedPort(load);
@@ -207,7 +211,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#port = port;
     const { backend, calls, files, page, causes } = port.binding;
     if (Host.FILES && local && files === undefined) throw nativeRequired(causes);
-    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && inWorkerThread()) {
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session && inWorkerThread()) {
       throw new ConfigError(
         "NATIVE_REQUIRED",
         "WebAssembly in a worker thread shares no state with the other threads, so a static node id is refused: install the native addon, or pass unshared: true if no other thread has this node id",
@@ -223,8 +227,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       else this.#finishOpen(files.open(port), given);
       return;
     }
-    write();
-    this.#finishOpen(calls.open(page), given);
+    if (session) {
+      this.#finishOpen(session.open(port, write), given);
+      const changed = (leased: number | undefined) => {
+        this.#node = leased;
+        this.#dropBlock();
+      };
+      session.opened({ port, handle: this.#handle, changed });
+    } else {
+      write();
+      this.#finishOpen(calls.open(page), given);
+    }
     if (Host.FILES && backend === "wasm" && !unshared && !this.#isPrivate) markProcess();
   }
 
@@ -241,7 +254,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#startWaitMs = numbers[Slot.WAIT_MS] as number;
       const node = numbers[Slot.NODE] as number;
       // The core chose the node id if none was given.
-      if (this.layout.fields.some(({ kind }) => kind === "node")) (this as { node?: number }).node = node;
+      if (this.layout.fields.some(({ kind }) => kind === "node")) this.#node = node;
     }
     if (this.#isPrivate || this.#isLocal) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
@@ -252,6 +265,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (!Host.FILES || !files) return;
     await files.whenOpened(this.#ticket);
     this.#finishOpen(files.opened(this.#port as Port, this.#ticket), given);
+  }
+
+  /**
+   * The node id as one number; `undefined` for a layout without a node field. That of a lease can change, and is
+   * `undefined` while none is held.
+   */
+  get node(): number | undefined {
+    return this.#node;
   }
 
   /** Where the core runs: `"native"` or `"wasm"`. */
@@ -358,8 +379,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly health = (): Health => {
     this.#requirePort();
     const now = this.#clock();
+    this.#session?.readClocks();
     // Checked again: the clock may have closed this generator.
-    return readHealth(this.#requirePort(), this.#handle, now, this.#isLocal);
+    const port = this.#requirePort();
+    this.#session?.writeClocks(port.numbers);
+    return readHealth(port, this.#handle, now, this.#isLocal);
   };
 
   /**
@@ -494,11 +518,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
-    return retry(attempt, signal, this.#maxAsyncWaitMs, (error, limitMs) => {
+    const retryMsNow = (error: unknown, limitMs: number) => {
       const retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
       if (retryMs <= limitMs) this.#waitedMs += retryMs;
       return retryMs;
-    });
+    };
+    return retry(attempt, signal, this.#maxAsyncWaitMs, retryMsNow, this.#session?.wait);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
@@ -566,10 +591,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     let now = nowMs;
     let confirmed = false;
     for (;;) {
+      this.#session?.readClocks();
       const port = this.#requirePort(call);
       const { calls, page } = port.binding;
       this.#numbers = port.numbers;
       this.#page = port.ids;
+      this.#session?.writeClocks(this.#numbers);
       // A replaced `Date.now` may return any value.
       const status = calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
       if (status === 0) {
@@ -590,7 +617,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const error = port.error(status, now, call.target && { issued: call.done });
         const retryMs = retryMsOf(error);
         this.#lastRefusal = error;
-        this.#lastRetryMs = retryMs;
+        this.#lastRetryMs = this.#session ? this.#session.refused(error, retryMs) : retryMs;
         if (retryMs < Infinity) this.#stalls++;
         if (!(Host.BLOCKS && retryMs <= call.remainingMs && canBlock())) throw error;
         call.remainingMs -= retryMs;

@@ -52,8 +52,8 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   return promise;
 }
 
-/** Waits without blocking the thread. Rejects with the reason of the signal if it aborts first. */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits without blocking the thread, and resolves to `ms`. Rejects with the reason of the signal if it aborts first. */
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<number> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
@@ -63,6 +63,7 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   } finally {
     clearTimeout(timer);
   }
+  return ms;
 }
 
 /** Milliseconds until a call that the core refused can succeed; Infinity if waiting does not help. */
@@ -73,13 +74,14 @@ export function retryMsOf(error: FrazilError): number {
 
 /**
  * Calls `attempt` until it succeeds. After a failure it waits as long as `retryMsOf` says, and rejects with the error
- * if that is more than what is left of `remainingMs`.
+ * if that is more than what is left of `remainingMs`. `wait` resolves to how long it waited.
  */
 export async function retry<T>(
   attempt: () => T,
   signal: AbortSignal | undefined,
   remainingMs: number,
   retryMsOf: (error: unknown, remainingMs: number) => number,
+  wait = sleep,
 ): Promise<T> {
   for (;;) {
     try {
@@ -87,8 +89,7 @@ export async function retry<T>(
     } catch (error) {
       const retryMs = retryMsOf(error, remainingMs);
       if (retryMs > remainingMs) throw error;
-      remainingMs -= retryMs;
-      await sleep(retryMs, signal);
+      remainingMs -= await wait(retryMs, signal);
     }
   }
 }

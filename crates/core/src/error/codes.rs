@@ -132,7 +132,7 @@ codes! {
     InvalidClock = 18, "INVALID_CLOCK", Clock, false;
     /// The granted window is over and has not been renewed yet.
     LeaseExpired = 19, "LEASE_EXPIRED", Lease, true;
-    /// Another holder has the node id now.
+    /// No lease is held: the last one ended, and another one is asked for.
     LeaseLost = 20, "LEASE_LOST", Lease, true;
     /// Every node id of the scope is held.
     NodeIdsExhausted = 21, "NODE_IDS_EXHAUSTED", Lease, true;

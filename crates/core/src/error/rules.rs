@@ -88,7 +88,13 @@ rules! {
     TextBytes = 51, "must be a Uint8Array of 8 bytes";
     TextManyBytes = 52, "must be a Uint8Array of 8 bytes for each ID";
     APath = 53, "must be a path";
-    OneKind = 54, "must not have a static generator and one of Snowflake.local() in a process: they share no state";
+    OneKind = 54, "must not have generators of two kinds in a process (static, Snowflake.local(), a lease): they share no state";
     TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
     NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
+    WindowTicks = 57, "must be a whole number from {min} (three ticks) to {max}";
+    LeaseTimes = 58, "must have times in whole Unix milliseconds";
+    AStore = 59, "must be a lease store, such as new PostgresStore(pool)";
+    WindowMax = 60, "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))";
+    IdTime = 61, "must be \"wall\" or \"store\"";
+    OwnerText = 62, "must be a text of 1 to {max} characters";
 }

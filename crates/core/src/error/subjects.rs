@@ -57,4 +57,6 @@ subjects! {
     Scope = 21, "scope";
     FileSystem = 22, "file_system";
     StartWaitMs = 23, "start_wait_ms";
+    WindowMs = 24, "window_ms";
+    Lease = 25, "lease";
 }

@@ -1,5 +1,6 @@
 //! The handle table: the open generators of a page, by number.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::memory::Page;
@@ -8,6 +9,7 @@ use crate::error::Rule;
 use crate::error::{Code, Error, Result};
 use crate::generator::Generator;
 use crate::layout::MAX_SAFE_INTEGER;
+use crate::leased::LeasedGenerator;
 use crate::table::Table;
 
 /// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
@@ -49,12 +51,30 @@ pub struct Handles {
     shared: Table<(usize, u64), f64>,
 }
 
+/// What a handle can lead to.
+#[derive(Debug)]
+pub(super) enum Minter {
+    /// A generator that is static, private or local.
+    Generator(Generator),
+    /// One whose node id comes from a lease.
+    Leased(Box<LeasedGenerator>),
+}
+
+impl Minter {
+    fn generator(&self) -> &Generator {
+        match self {
+            Self::Generator(generator) => generator,
+            Self::Leased(ids) => ids.generator(),
+        }
+    }
+}
+
 /// An entry of the table.
 #[derive(Debug)]
 struct Entry {
     /// The handle of the generator that is there, or of the next one.
     handle: f64,
-    generator: Option<Generator>,
+    minter: Option<Minter>,
 }
 
 impl Handles {
@@ -71,11 +91,11 @@ impl Handles {
 
     /// Inserts a generator, or finds the handle of an equal one.
     pub(super) fn insert_shared(&mut self, generator: Generator) -> f64 {
-        let Some(key) = generator.sharing_key() else { return self.insert(generator) };
+        let Some(key) = generator.sharing_key() else { return self.insert(Minter::Generator(generator)) };
         if let Some(handle) = self.shared.get(&key) {
             return *handle;
         }
-        let handle = self.insert(generator);
+        let handle = self.insert(Minter::Generator(generator));
         if !handle.is_nan() {
             self.shared.insert(key, handle);
         }
@@ -84,17 +104,17 @@ impl Handles {
 
     /// Inserts a generator under a handle of its own. If the table is full, returns NaN, which is never open.
     #[expect(clippy::cast_precision_loss, reason = "indices are below 2^24")]
-    pub(super) fn insert(&mut self, generator: Generator) -> f64 {
-        let generator = Some(generator);
+    pub(super) fn insert(&mut self, minter: Minter) -> f64 {
+        let minter = Some(minter);
         if let Some(entry) = self.free.pop().and_then(|index| self.entries.get_mut(index)) {
-            entry.generator = generator;
+            entry.minter = minter;
             return entry.handle;
         }
         let index = self.entries.len() as u64;
         if index >= CAPACITY {
             return f64::NAN;
         }
-        self.entries.push(Entry { handle: index as f64, generator });
+        self.entries.push(Entry { handle: index as f64, minter });
         index as f64
     }
 
@@ -108,24 +128,47 @@ impl Handles {
     pub fn release(&mut self, handle: f64) {
         let index = index_of(handle);
         let Some(entry) = self.entries.get_mut(index).filter(|entry| is_same(entry.handle, handle)) else { return };
-        let Some(generator) = entry.generator.take() else { return };
+        let Some(minter) = entry.minter.take() else { return };
         entry.handle += CAPACITY as f64;
         // An index whose handles are used up stays empty.
         if entry.handle < HANDLE_LIMIT as f64 {
             self.free.push(index);
         }
         // The bindings release private generators only. Releasing a shared handle closes it for all that share it.
-        if let Some(key) = generator.sharing_key()
+        if let Minter::Generator(generator) = minter
+            && let Some(key) = generator.sharing_key()
             && self.shared.get(&key).is_some_and(|known| is_same(*known, handle))
         {
             self.shared.remove(&key);
         }
     }
 
+    /// What a handle leads to.
+    fn minter(&self, handle: f64) -> Result<&Minter> {
+        let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
+        entry.and_then(|entry| entry.minter.as_ref()).ok_or(Error::new(Code::Closed))
+    }
+
     /// The open generator of a handle.
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
-        let entry = self.entries.get(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
-        entry.and_then(|entry| entry.generator.as_ref()).ok_or(Error::new(Code::Closed))
+        self.minter(handle).map(Minter::generator)
+    }
+
+    /// The leased generator of a handle; `None` for any other.
+    pub(super) fn leased(&self, handle: f64) -> Option<&LeasedGenerator> {
+        match self.minter(handle) {
+            Ok(Minter::Leased(ids)) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// The leased generator of a handle. Other handles are `CLOSED` to its calls.
+    pub(super) fn leased_mut(&mut self, handle: f64) -> Result<&mut LeasedGenerator> {
+        let entry = self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
+        match entry.and_then(|entry| entry.minter.as_mut()) {
+            Some(Minter::Leased(ids)) => Ok(ids),
+            _ => Err(Error::new(Code::Closed)),
+        }
     }
 
     /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.

@@ -20,7 +20,12 @@ impl Handles {
     #[expect(clippy::cast_precision_loss, reason = "counts, and times within a Date")]
     fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
         let generator = self.generator(handle)?;
-        let (health, stats) = (generator.health(millisecond_of(now_ms)?), generator.stats());
+        let now_ms = millisecond_of(now_ms)?;
+        let health = match self.leased(handle) {
+            None => generator.health(now_ms),
+            Some(ids) => ids.health(now_ms, page.read_clocks()?),
+        };
+        let stats = generator.stats();
         for (at, value) in [
             (slot::LEAD_MS, health.lead_ms),
             (slot::WORST_LEAD_MS, stats.worst_lead_ms),

@@ -7,7 +7,7 @@
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use super::handles::Handles;
+use super::handles::{Handles, Minter};
 use super::memory::Page;
 use super::opening::MAX_WAIT_MS;
 use super::slots::slot;
@@ -157,7 +157,7 @@ impl Handles {
                 [page.numbers[slot::MAX_WAIT_MS], page.numbers[slot::MAX_ASYNC_WAIT_MS]] = pending.waits;
                 // A node id has at most 32 bits.
                 page.numbers[slot::NODE] = f64::from(u32::try_from(pending.machine.node()).unwrap_or(u32::MAX));
-                page.numbers[slot::HANDLE] = self.insert(Generator::kept_by(pending.machine, keeper));
+                page.numbers[slot::HANDLE] = self.insert(Minter::Generator(Generator::kept_by(pending.machine, keeper)));
                 0
             }
             Err((error, text)) => page.refuse_with_text(error, Some(&text)),

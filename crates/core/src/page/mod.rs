@@ -9,14 +9,15 @@
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names do not cross.
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
 //!   breaks.
-//! * **A file for each feature**: what opening, reserving, `health` and `local` read and write is in `opening.rs`,
-//!   `reservation.rs`, `health.rs` and `local.rs`. A further feature gets a range of slots and a file like these.
+//! * **A file for each feature**: what opening, reserving, `health`, `lease` and `local` read and write is in `opening.rs`,
+//!   `reservation.rs`, `health.rs`, `lease.rs` and `local.rs`. A further feature gets a range of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
 mod abi;
 mod handles;
 mod health;
+mod lease;
 #[cfg(feature = "std")]
 mod local;
 mod memory;
@@ -26,6 +27,7 @@ mod slots;
 
 pub use abi::ABI;
 pub use handles::Handles;
+pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REFUSALS, LEASE_REQUESTS};
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};

@@ -1,6 +1,6 @@
 //! Opening a generator: the layout, the node id and the options that it reads, and what it writes.
 
-use super::handles::Handles;
+use super::handles::{Handles, Minter};
 use super::memory::{Page, whole_number};
 use super::slots::slot;
 use crate::clock::millisecond_of;
@@ -122,7 +122,8 @@ impl Handles {
         let private = page.flag(slot::PRIVATE);
         let generator = if private { Generator::private_resolved(&options)? } else { registry.open_resolved(&options)? };
         page.write_opened(generator.machine(), 0);
-        page.numbers[slot::HANDLE] = if private { self.insert(generator) } else { self.insert_shared(generator) };
+        page.numbers[slot::HANDLE] =
+            if private { self.insert(Minter::Generator(generator)) } else { self.insert_shared(generator) };
         Ok(())
     }
 }

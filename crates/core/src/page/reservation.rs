@@ -36,7 +36,15 @@ impl Handles {
     /// ```
     pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
-        self.try_reserve(page, handle, now_ms, want, confirmed).unwrap_or_else(|error| self.refuse(page, handle, error))
+        let answer = match self.leased(handle) {
+            None => self.try_reserve(page, handle, now_ms, want, confirmed),
+            Some(ids) => page.read_clocks().and_then(|now| {
+                ids.check_held(now)?;
+                let answer = self.try_reserve(page, handle, now_ms, want, confirmed);
+                answer.map_err(|error| ids.refusal(error, now.monotonic_ms))
+            }),
+        };
+        answer.unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a count of at most 4096, and times within a Date")]

@@ -4,7 +4,7 @@
 //! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
 //! beside this one.
 
-/// How many floats the page starts with. The ranges below leave 176 to 255 free: for leases and segments.
+/// How many floats the page starts with. The ranges below leave 224 to 255 free: for segments.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -167,5 +167,65 @@ slots! {
         LOCKED = 154;
         /// Out of `file`: 1 if a directory above the file is unreadable.
         BLIND = 155;
+    }
+    /// What `lease` reads and writes. Its first call, `OPEN`, also reads what opening reads.
+    LEASE = 176..224 {
+        /// In: the length of the window that is asked for.
+        WINDOW_MS = 176;
+        /// In: 1 if only requests can renew the lease, since no timer runs between them.
+        BY_REQUESTS = 177;
+        /// Out of `OPEN`: how long an attempt may take.
+        TIMEOUT_MS = 178;
+        /// In: 1 if the time in the IDs comes from the store.
+        STORE_TIME = 179;
+        /// In: 1 if the scope is the one of static and local generators.
+        DEFAULT_SCOPE = 180;
+        /// In, also of `reserve` and `health`: the monotonic time.
+        MONOTONIC_MS = 181;
+        /// In, also of `reserve` and `health`: the wall clock.
+        WALL_MS = 182;
+        /// In and out: the first of four numbers of 32 bits that make a grant.
+        GRANT[4] = 183;
+        /// Out: the same of a nonce.
+        NONCE[4] = 187;
+        /// In: eight random numbers of 32 bits.
+        RANDOM[8] = 191;
+        /// In and out: the node id of a request, an answer or a release.
+        LEASE_NODE = 199;
+        /// In: the start of the window in an answer.
+        FROM_MS = 200;
+        /// In and out: the end of the window in an answer or request; of a release, from when the node id is free.
+        UNTIL_MS = 201;
+        /// In: the store's clock in an answer.
+        STORE_NOW_MS = 202;
+        /// Out of `ASK`: the number of the request, in [`LEASE_REQUESTS`](crate::page::LEASE_REQUESTS).
+        REQUEST = 203;
+        /// Out of `ASK`: 1 if the store was found to have lost a write.
+        BEHIND = 204;
+        /// In: the number of a refusal, in [`LEASE_REFUSALS`](crate::page::LEASE_REFUSALS).
+        REFUSAL = 205;
+        /// In: how long until a node id is free.
+        REFUSAL_MS = 206;
+        /// Out of `TAKE` and `REFUSE`: the number of the change, in [`LEASE_CHANGES`](crate::page::LEASE_CHANGES).
+        CHANGE = 207;
+        /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE` and `UNTIL_MS` are to be told to the store. `TAKE` has the same for a lease
+        /// that is declined.
+        HAS_RELEASE = 208;
+        /// Out: 1 if a lease is held.
+        HELD = 209;
+        /// Out: the start of its window.
+        HELD_FROM_MS = 210;
+        /// Out: the end of its window.
+        HELD_UNTIL_MS = 211;
+        /// Out: how many attempts failed in a row.
+        FAILURES = 212;
+        /// Out: how far the wall clock is ahead of the store's.
+        SKEW_MS = 213;
+        /// Out: the store's clock, as estimated, at monotonic time 0.
+        STORE_OFFSET_MS = 214;
+        /// Out: how long until the store may have answered.
+        NEXT_MS = 215;
+        /// Out: the node id of the held lease.
+        HELD_NODE = 216;
     }
 }

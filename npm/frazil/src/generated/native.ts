@@ -28,7 +28,6 @@ export const MEANINGS: { readonly [status: number]: string } = {
 export const RULES: { readonly [rule: number]: Rule } = {
   9: Rule.NAME_SYNTAX,
   53: Rule.A_PATH,
-  54: Rule.ONE_KIND,
 };
 
 /** What the answers are about, by number. */

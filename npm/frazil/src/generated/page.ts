@@ -59,6 +59,34 @@ export enum Slot {
   PATH_BYTES = 153,
   LOCKED = 154,
   BLIND = 155,
+  WINDOW_MS = 176,
+  BY_REQUESTS = 177,
+  TIMEOUT_MS = 178,
+  STORE_TIME = 179,
+  DEFAULT_SCOPE = 180,
+  MONOTONIC_MS = 181,
+  WALL_MS = 182,
+  GRANT = 183,
+  NONCE = 187,
+  RANDOM = 191,
+  LEASE_NODE = 199,
+  FROM_MS = 200,
+  UNTIL_MS = 201,
+  STORE_NOW_MS = 202,
+  REQUEST = 203,
+  BEHIND = 204,
+  REFUSAL = 205,
+  REFUSAL_MS = 206,
+  CHANGE = 207,
+  HAS_RELEASE = 208,
+  HELD = 209,
+  HELD_FROM_MS = 210,
+  HELD_UNTIL_MS = 211,
+  FAILURES = 212,
+  SKEW_MS = 213,
+  STORE_OFFSET_MS = 214,
+  NEXT_MS = 215,
+  HELD_NODE = 216,
 }
 
 /** What is fixed about the page. */
@@ -74,7 +102,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3379481716,
+  ABI = 513934362,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -108,10 +136,12 @@ export const CODES: { readonly [status: number]: ErrorCode } = {
   16: "CLOCK_BEFORE_EPOCH",
   17: "TIME_EXHAUSTED",
   18: "INVALID_CLOCK",
+  19: "LEASE_EXPIRED",
+  20: "LEASE_LOST",
 };
 
 /** Those that pass although the caller changes nothing. */
-export const RETRYABLE = [14, 15];
+export const RETRYABLE = [14, 15, 19, 20];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
@@ -120,6 +150,8 @@ export const MEANINGS: { readonly [status: number]: string } = {
   15: "All sequence numbers that the clock and the allowed lead give are used.",
   16: "The clock shows a time before the epoch of the layout.",
   17: "The time field of the layout has run out.",
+  19: "The granted window is over and has not been renewed yet.",
+  20: "No lease is held: the last one ended, and another one is asked for.",
 };
 
 /** The rules that it answers with, by number. */
@@ -140,6 +172,7 @@ export const RULES: { readonly [rule: number]: Rule } = {
   35: Rule.FINITE_CLOCK,
   36: Rule.KNOWN_START,
   39: Rule.ONE_START,
+  54: Rule.ONE_KIND,
 };
 
 /** What the answers are about, by number. */

@@ -1,0 +1,631 @@
+//! A lease: the right to mint IDs of one node id within a window of time, as a state machine without I/O.
+//!
+//! A store (a database) grants node ids. [`Lease`] decides what to ask it next and what an answer means; whoever has I/O carries
+//! the request and the answer. `docs/leases.md` is the protocol, and why no ID repeats.
+//!
+//! # Identity
+//! A lease is named by its [`Grant`]: 128 random bits that the holder draws for each lease it asks for. Only answers with the
+//! current grant count. The same grant with another node id or another start means that the store went back, and ends the lease.
+//! Whenever a held lease ends, the next request has a new grant, so an answer that comes late cannot bring an ended lease back.
+//! Each attempt to renew has a [`Nonce`], which its retries keep: of two copies of a holder (a restored snapshot of a virtual
+//! machine) the store refuses the one that renews second.
+//!
+//! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
+//! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
+//!   never changes.
+//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed.
+//! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
+//! * Not covered: minting within the window, and closing the state before the store hears of the release
+//!   ([`LeasedGenerator`](crate::LeasedGenerator)).
+//!
+//! Sources: Gray and Cheriton, "Leases" (1989); the timestamp oracle of TiKV's PD, and CockroachDB's persisted upper bound, which
+//! bound the timestamps themselves as this does.
+
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::window::Window;
+
+/// The longest pause after a failed attempt, in milliseconds.
+///
+/// ```
+/// assert_eq!(frazil::MAX_BACKOFF_MS, 5000);
+/// ```
+pub const MAX_BACKOFF_MS: u64 = 5000;
+
+/// The pause after the first failed attempt. It doubles with each further one.
+const FIRST_BACKOFF_MS: u64 = 100;
+
+/// Timers take at most 2^31 - 1 ms.
+const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
+
+/// How many ticks a window must have at least. Rounding to whole ticks takes up to one at each end.
+const MIN_TICKS: u64 = 3;
+
+/// The identity of a lease: 128 random bits, drawn by the holder.
+///
+/// ```
+/// assert_ne!(frazil::Grant(1), frazil::Grant(2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grant(pub u128);
+
+/// The identity of an attempt: 128 random bits, the same for all its retries.
+///
+/// ```
+/// assert_ne!(frazil::Nonce(1), frazil::Nonce(2));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce(pub u128);
+
+/// Random bits for one call, which must come from the kernel: a copy of a process that draws from a generator of its own would
+/// draw the same.
+///
+/// ```
+/// let random = frazil::LeaseRandom { grant: 1, nonce: 2 };
+/// assert_ne!(random.grant, random.nonce);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LeaseRandom {
+    /// For the grant, if one is drawn.
+    pub grant: u128,
+    /// For the nonce, if one is drawn, and for jitter.
+    pub nonce: u128,
+}
+
+/// The lengths of a lease, in milliseconds.
+///
+/// ```
+/// let terms = frazil::LeaseTerms::new(30_000, 10_000, 3000, 1)?;
+/// assert_eq!(terms.window_ms(), 30_000);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "names end with their unit")]
+pub struct LeaseTerms {
+    window_ms: u64,
+    renew_after_ms: u64,
+    timeout_ms: u64,
+}
+
+impl LeaseTerms {
+    /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
+    /// of the window where timers run, half of it where only requests do), and an attempt counts as failed after `timeout_ms`.
+    ///
+    /// # Errors
+    /// `INVALID_OPTION` if the window is shorter than three ticks or longer than 2^31 - 1 ms.
+    ///
+    /// ```
+    /// use frazil::{Code, LeaseTerms};
+    /// let error = LeaseTerms::new(2999, 1000, 300, 1000).unwrap_err();
+    /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "window_ms", Some(2999)));
+    /// ```
+    pub fn new(window_ms: u64, renew_after_ms: u64, timeout_ms: u64, tick_ms: u64) -> Result<Self> {
+        let bounds = (tick_ms.saturating_mul(MIN_TICKS), MAX_WINDOW_MS);
+        if window_ms < bounds.0 || window_ms > bounds.1 {
+            return Err(Error::bad_number(Code::InvalidOption, Subject::WindowMs, Rule::WindowTicks, window_ms, bounds));
+        }
+        Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms })
+    }
+
+    /// The length of the window.
+    ///
+    /// ```
+    /// # use frazil::LeaseTerms;
+    /// assert_eq!(LeaseTerms::new(30_000, 10_000, 3000, 1)?.window_ms(), 30_000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn window_ms(&self) -> u64 {
+        self.window_ms
+    }
+}
+
+/// A store's answer: always the whole lease, since an earlier answer may have been lost. Times are those of the store's clock, in
+/// Unix milliseconds.
+///
+/// ```
+/// let granted = frazil::Granted { grant: frazil::Grant(1), node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+/// assert_eq!(granted.until_ms - granted.store_now_ms, 30_000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Granted {
+    /// The grant that the store has in the row.
+    pub grant: Grant,
+    /// The node id; 0 for a layout without a node field.
+    pub node: u64,
+    /// The start of the window.
+    pub from_ms: u64,
+    /// The end of the window.
+    pub until_ms: u64,
+    /// When the store answered.
+    pub store_now_ms: u64,
+}
+
+/// Why a store granted nothing.
+///
+/// ```
+/// assert_ne!(frazil::Refusal::Lost, frazil::Refusal::Behind);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
+    Lost,
+    /// No node id is free, and the next one is after `retry_after_ms`. Or, with 0, the lease that was asked for was renewed since,
+    /// so the request came late or from a copy of the holder.
+    Exhausted {
+        /// How long until then by the store's clock.
+        retry_after_ms: u64,
+    },
+    /// The store is another one than the scope's record says (a failover, a restore): it must be fenced first.
+    Incarnation,
+    /// The store has lost a write that this holder knows of: it must be fenced first.
+    Behind,
+    /// Nothing that asking again soon would change: another layout, a missing table.
+    Rejected,
+}
+
+/// What to do next.
+///
+/// ```
+/// assert_eq!(frazil::Request::Wait { ms: 5 }, frazil::Request::Wait { ms: 5 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// Nothing for so long.
+    Wait {
+        /// Milliseconds of monotonic time.
+        ms: u64,
+    },
+    /// Ask the store for a node id.
+    Acquire {
+        /// The lease to ask for.
+        grant: Grant,
+        /// The attempt.
+        nonce: Nonce,
+    },
+    /// Ask the store to extend the window.
+    Renew {
+        /// The lease.
+        grant: Grant,
+        /// The attempt.
+        nonce: Nonce,
+        /// The node id.
+        node: u64,
+        /// The end of the window as far as this holder knows.
+        until_ms: u64,
+    },
+    /// Have the store compare its incarnation and raise its fence, then call [`Lease::fenced`].
+    Fence {
+        /// Whether the store was found to have lost a write.
+        behind: bool,
+    },
+    /// Nothing any more: the lease is closed.
+    Nothing,
+}
+
+/// What an answer changed.
+///
+/// ```
+/// assert_ne!(frazil::Change::Begun, frazil::Change::Ended);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// Nothing that minting depends on.
+    None,
+    /// A lease is held now: mint from a fresh state within [`Lease::held`].
+    Begun,
+    /// The window of the held lease ends later now.
+    Extended,
+    /// No lease is held any more: close the state.
+    Ended,
+}
+
+/// What a holder tells the store when it stops. The state must be closed before.
+///
+/// ```
+/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5 };
+/// assert_eq!(release.node, 7);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Release {
+    /// The lease.
+    pub grant: Grant,
+    /// The node id.
+    pub node: u64,
+    /// From when the node id is free.
+    pub until_ms: u64,
+}
+
+/// A lease that is held.
+///
+/// ```
+/// let held = frazil::Held { node: 7, window: frazil::Window { from_ms: 0, until_ms: 5 } };
+/// assert_eq!(held.node, 7);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Held {
+    /// The node id.
+    pub node: u64,
+    /// The times that may be minted.
+    pub window: Window,
+}
+
+/// A holder's side of a lease.
+///
+/// This type is:
+///
+/// * **Deterministic**: what it does is a function of its value and of the call.
+/// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a model checker explores this type itself (`tests/lease_model.rs`).
+///
+/// ```
+/// use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+/// let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+/// let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+/// let answer = Granted { grant, node: 7, from_ms: 1_000, until_ms: 36_000, store_now_ms: 6_000 };
+/// assert_eq!(lease.take(&answer, 5), Change::Begun);
+/// assert_eq!(lease.ask(5, LeaseRandom { grant: 3, nonce: 4 }), Request::Wait { ms: 9995 }); // a third of the window
+/// assert!(matches!(lease.ask(10_000, LeaseRandom { grant: 5, nonce: 6 }), Request::Renew { node: 7, until_ms: 36_000, .. }));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lease {
+    terms: LeaseTerms,
+    /// The lease that is held or asked for. `None` until it is drawn.
+    grant: Option<Grant>,
+    /// The attempt whose outcome is not known. `None` until it is drawn.
+    nonce: Option<Nonce>,
+    held: Option<Held>,
+    /// Whether the store must be fenced before anything else, and whether it was behind.
+    fence: Option<bool>,
+    /// When the last attempt began, in monotonic milliseconds.
+    began_ms: u64,
+    /// Whether its outcome is still to come.
+    outstanding: bool,
+    /// When the next attempt is due.
+    due_ms: u64,
+    /// How many attempts failed in a row.
+    failures: u32,
+    /// How many leases were given back since one was renewed.
+    declined: u32,
+    closed: bool,
+}
+
+impl Lease {
+    /// A holder that has nothing yet. Its first attempt is due at once.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseTerms};
+    /// assert_eq!(Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).held(), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn new(terms: LeaseTerms) -> Self {
+        Self {
+            terms,
+            grant: None,
+            nonce: None,
+            held: None,
+            fence: None,
+            began_ms: 0,
+            outstanding: false,
+            due_ms: 0,
+            failures: 0,
+            declined: 0,
+            closed: false,
+        }
+    }
+
+    /// The lease that is held. Its window may be over.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 0);
+    /// assert_eq!(lease.held().map(|held| held.node), Some(7));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn held(&self) -> Option<Held> {
+        self.held
+    }
+
+    /// How many attempts failed in a row.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseTerms};
+    /// let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// lease.fail(0, 12345);
+    /// assert_eq!(lease.failures(), 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// What to do now. A request that is not `Wait` or `Nothing` begins an attempt. A second call before its outcome is the same
+    /// attempt again: whether to have more than one under way is the caller's choice.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let first = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// assert_eq!(lease.ask(3000, LeaseRandom { grant: 3, nonce: 4 }), first);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
+        if self.closed {
+            return Request::Nothing;
+        }
+        if monotonic_ms < self.due_ms {
+            return Request::Wait { ms: self.due_ms - monotonic_ms };
+        }
+        self.began_ms = monotonic_ms;
+        self.outstanding = true;
+        if let Some(behind) = self.fence {
+            return Request::Fence { behind };
+        }
+        let grant = *self.grant.get_or_insert(Grant(random.grant));
+        let nonce = *self.nonce.get_or_insert(Nonce(random.nonce));
+        match self.held {
+            None => Request::Acquire { grant, nonce },
+            Some(Held { node, window }) => Request::Renew { grant, nonce, node, until_ms: window.until_ms },
+        }
+    }
+
+    /// Takes an answer of the store. It may be late, or the same one twice.
+    ///
+    /// ```
+    /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+    /// assert_eq!(lease.take(&Granted { grant: Grant(9), ..answer }, 0), Change::None); // not ours
+    /// assert_eq!(lease.take(&answer, 0), Change::Begun);
+    /// assert_eq!(lease.take(&Granted { until_ms: 40_000, ..answer }, 0), Change::Extended);
+    /// assert_eq!(lease.take(&Granted { from_ms: 1, ..answer }, 0), Change::Ended); // the store went back
+    /// assert_eq!(lease.take(&answer, 0), Change::None); // and that lease never comes back
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
+        if self.closed || self.grant != Some(answer.grant) {
+            return Change::None;
+        }
+        let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
+        let change = match &mut self.held {
+            None => {
+                self.held = Some(Held { node: answer.node, window });
+                Change::Begun
+            }
+            Some(held) if (held.node, held.window.from_ms) != (answer.node, answer.from_ms) => {
+                self.end(monotonic_ms);
+                return Change::Ended;
+            }
+            // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
+            // which is not asked again at once.
+            Some(held) if answer.until_ms < held.window.until_ms => {
+                if self.outstanding {
+                    self.fail(monotonic_ms, 0);
+                    self.outstanding = true;
+                }
+                return Change::None;
+            }
+            // The store's clock went back, so it could not extend the window; or an answer came twice. The nonce stays, since in
+            // the second case the store may still carry out the attempt under way.
+            Some(held) if answer.until_ms == held.window.until_ms => {
+                if self.outstanding {
+                    self.outstanding = false;
+                    self.failures = 0;
+                    self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+                }
+                return Change::None;
+            }
+            Some(held) => {
+                held.window.until_ms = answer.until_ms;
+                self.declined = 0;
+                Change::Extended
+            }
+        };
+        // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
+        self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+        self.succeed();
+        change
+    }
+
+    /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly
+    /// always the whole window; it is less if this was a retry.
+    fn renew_after_ms(&self, answer: &Granted) -> u64 {
+        let LeaseTerms { window_ms, renew_after_ms, .. } = self.terms;
+        let left_ms = answer.until_ms.saturating_sub(answer.store_now_ms).min(window_ms);
+        // Both are below 2^31.
+        (left_ms * renew_after_ms / window_ms).max(FIRST_BACKOFF_MS.min(renew_after_ms))
+    }
+
+    /// Takes a refusal of the store, which answers a request with that grant. A refusal that comes after its attempt was given up
+    /// is better dropped: a later attempt may have been granted, and this ends the lease nevertheless.
+    ///
+    /// ```
+    /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 0);
+    /// assert_eq!(lease.refuse(Grant(9), Refusal::Lost, 10_000, 0), Change::None); // not ours
+    /// assert_eq!(lease.refuse(grant, Refusal::Lost, 10_000, 0), Change::Ended);
+    /// assert!(matches!(lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 }), Request::Acquire { grant: Grant(3), .. }));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn refuse(&mut self, grant: Grant, refusal: Refusal, monotonic_ms: u64, jitter: u64) -> Change {
+        if self.closed || self.grant != Some(grant) {
+            return Change::None;
+        }
+        match refusal {
+            Refusal::Lost if self.held.is_some() => {
+                self.end(monotonic_ms);
+                return Change::Ended;
+            }
+            Refusal::Incarnation | Refusal::Behind => {
+                self.fence = Some(refusal == Refusal::Behind);
+                // The nonce stays: an earlier try of the attempt may have been carried out.
+                let is_first = self.failures == 0;
+                self.fail(monotonic_ms, jitter);
+                // The first time at once. A store that goes on like that is asked less and less often.
+                if is_first {
+                    self.due_ms = monotonic_ms;
+                }
+            }
+            // The answer to an earlier try, of which a later one was granted.
+            Refusal::Exhausted { .. } if self.held.is_some() => {}
+            Refusal::Exhausted { retry_after_ms } => {
+                // Sooner than the store says, since node ids may be released before, and never at once.
+                self.withdraw(retry_after_ms.clamp(FIRST_BACKOFF_MS, MAX_BACKOFF_MS), monotonic_ms, jitter);
+            }
+            Refusal::Lost | Refusal::Rejected => self.withdraw(MAX_BACKOFF_MS, monotonic_ms, jitter),
+        }
+        Change::None
+    }
+
+    /// The attempt was refused, and the next one waits for about `pause_ms`. If no lease is held, it asks for another one: nothing
+    /// was granted, and a copy of this holder, which knows the grant, would begin the same lease however much later.
+    fn withdraw(&mut self, pause_ms: u64, monotonic_ms: u64, jitter: u64) {
+        self.fail(monotonic_ms, jitter);
+        self.due_ms = monotonic_ms.saturating_add(with_jitter(pause_ms, jitter));
+        if self.held.is_none() {
+            self.grant = None;
+            self.nonce = None;
+        }
+    }
+
+    /// The store was fenced: go on with the attempt that asked for it.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Refusal, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// lease.refuse(grant, Refusal::Incarnation, 0, 0);
+    /// assert_eq!(lease.ask(0, LeaseRandom { grant: 3, nonce: 4 }), Request::Fence { behind: false });
+    /// lease.fenced(1);
+    /// assert!(matches!(lease.ask(1, LeaseRandom { grant: 5, nonce: 6 }), Request::Acquire { .. }));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fenced(&mut self, monotonic_ms: u64) {
+        self.fence = None;
+        self.outstanding = false;
+        self.due_ms = monotonic_ms;
+    }
+
+    /// The attempt failed, or nothing was heard of it in time. What it did is unknown, so the next attempt has the same nonce.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// lease.fail(3000, 0);
+    /// assert_eq!(lease.ask(3000, LeaseRandom { grant: 3, nonce: 4 }), Request::Wait { ms: 50 });
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
+        self.outstanding = false;
+        self.failures = self.failures.saturating_add(1);
+        let doubled_ms = FIRST_BACKOFF_MS.checked_shl((self.failures - 1).min(16)).unwrap_or(MAX_BACKOFF_MS);
+        self.due_ms = monotonic_ms.saturating_add(with_jitter(doubled_ms.min(MAX_BACKOFF_MS), jitter));
+    }
+
+    /// Brings the next attempt forward, because the window is over by the holder's clock although no attempt is due: the machine
+    /// was suspended, or the clocks differ by more than the window. At most one attempt in [`MAX_BACKOFF_MS`] begins like that.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let random = LeaseRandom { grant: 1, nonce: 2 };
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, random) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 0);
+    /// lease.hurry(1000);
+    /// assert_eq!(lease.ask(1000, random), Request::Wait { ms: 4000 });
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn hurry(&mut self, monotonic_ms: u64) {
+        if !self.outstanding {
+            let earliest_ms = self.began_ms.saturating_add(MAX_BACKOFF_MS).max(monotonic_ms);
+            self.due_ms = self.due_ms.min(earliest_ms);
+        }
+    }
+
+    /// How long until the store has answered the attempt under way or the next attempt begins, at least 1: when a call that was
+    /// refused for want of a lease can first succeed.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// assert_eq!(lease.retry_after_ms(1000), 2000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
+        let at_ms = if self.outstanding { self.began_ms.saturating_add(self.terms.timeout_ms) } else { self.due_ms };
+        at_ms.saturating_sub(monotonic_ms).max(1)
+    }
+
+    /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
+    /// node id stays taken to the end of the window. A store prefers a node id that was used before to a new one, so it would
+    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
+    /// lease.take(&answer, 0);
+    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 31_000 });
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64) -> Release {
+        let Granted { grant, node, until_ms, .. } = *answer;
+        self.end(monotonic_ms);
+        // The store may have no other node id, and must not be asked for this one again and again.
+        self.failures = self.declined;
+        self.declined = self.declined.saturating_add(1);
+        #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+        self.fail(monotonic_ms, grant.0 as u64);
+        Release { grant, node, until_ms }
+    }
+
+    /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 }, 0);
+    /// assert_eq!(lease.close(2001), Some(Release { grant, node: 7, until_ms: 2001 }));
+    /// assert_eq!(lease.close(2001), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn close(&mut self, used_until_ms: u64) -> Option<Release> {
+        self.closed = true;
+        let Held { node, window } = self.held.take()?;
+        self.grant.take().map(|grant| Release { grant, node, until_ms: window.from_ms.max(used_until_ms) })
+    }
+
+    /// The attempt is over, and its outcome is known.
+    fn succeed(&mut self) {
+        self.nonce = None;
+        self.outstanding = false;
+        self.failures = 0;
+    }
+
+    /// Ends the held lease. The next request has a new grant, and begins at once.
+    fn end(&mut self, monotonic_ms: u64) {
+        self.grant = None;
+        self.held = None;
+        self.fence = None;
+        self.due_ms = monotonic_ms;
+        self.succeed();
+    }
+}
+
+/// A pause of half to all of `pause_ms`, so that holders that failed together do not come back together.
+const fn with_jitter(pause_ms: u64, jitter: u64) -> u64 {
+    let half_ms = pause_ms / 2;
+    half_ms + jitter % (pause_ms - half_ms + 1)
+}

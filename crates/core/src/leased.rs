@@ -1,0 +1,509 @@
+//! A generator whose node id and window come from a lease.
+//!
+//! [`LeasedGenerator`] joins a [`Lease`] (what to ask the store, and what answers mean) with a [`Generator`] (what may be minted).
+//! Whoever has I/O calls [`LeasedGenerator::ask`], carries the request to the store, and hands the answer to
+//! [`LeasedGenerator::take`] or [`LeasedGenerator::refuse`].
+//!
+//! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
+//! * **In order across leases**: it continues at the tick after the last one of the lease before, so that the IDs of one object
+//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future.
+//! * **The window bounds the times in the IDs at both ends**, so the clock of this machine decides only whether an ID can be
+//!   minted, never whether it is unique.
+//! * **Closed before released**: the word of the state is swapped for the mark of a closed one, and only then is there a
+//!   [`Release`] to send.
+//! * **Minting never waits and asks nothing**: without a lease the answer is `LEASE_LOST`, after the window `LEASE_EXPIRED`, each
+//!   with the time until the store may have answered.
+//! * Not covered: timers, requests and retries on the wire. `npm/frazil/src/lease.ts` has those for JavaScript.
+
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::generator::{Generator, Reservation};
+use crate::layout::{Geometry, Layout};
+use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use crate::machine::Machine;
+use crate::registry::Registry;
+use crate::start::{Key, SequenceStart};
+use crate::state::State;
+use crate::stats::{Health, Stats};
+use crate::sync::Arc;
+use crate::window::Window;
+
+/// How far the wall clock and monotonic time may drift apart before store time asks the store again, in milliseconds. A suspended
+/// machine shows up like that, since monotonic time stands still meanwhile.
+const MAX_DRIFT_MS: u64 = 1000;
+
+/// Where the time in leased IDs comes from.
+///
+/// ```
+/// assert_eq!(frazil::IdTime::default(), frazil::IdTime::Wall);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IdTime {
+    /// From the clock of this machine.
+    #[default]
+    Wall,
+    /// From the store's clock at the last answer, and the monotonic time since. A wall clock that is set does not matter.
+    Store,
+}
+
+/// The readings of two clocks, taken together.
+///
+/// ```
+/// let now = frazil::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 };
+/// assert_eq!(now.monotonic_ms, 5);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Readings {
+    /// Unix milliseconds, from a clock that may be set.
+    pub wall_ms: u64,
+    /// Milliseconds since any fixed moment, from a clock that is never set.
+    pub monotonic_ms: u64,
+}
+
+/// The options of a leased generator.
+///
+/// ```
+/// use frazil::{LeasedOptions, LeaseTerms};
+/// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+/// assert!(options.max_lead_ms.is_none() && options.default_scope);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct LeasedOptions {
+    /// The lengths of the lease.
+    pub terms: LeaseTerms,
+    /// How many milliseconds the generator may run ahead of the clock, 0 to 1000. Default: 1000. It never leaves the window.
+    pub max_lead_ms: Option<u64>,
+    /// Where the sequence starts in a new tick.
+    pub sequence_start: SequenceStart,
+    /// Where the time comes from.
+    pub id_time: IdTime,
+    /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
+    /// node id that such a generator has is then given back.
+    pub default_scope: bool,
+}
+
+impl LeasedOptions {
+    /// The default options.
+    ///
+    /// ```
+    /// # use frazil::{IdTime, LeasedOptions, LeaseTerms};
+    /// assert_eq!(LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?).id_time, IdTime::Wall);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn new(terms: LeaseTerms) -> Self {
+        Self { terms, max_lead_ms: None, sequence_start: SequenceStart::Zero, id_time: IdTime::Wall, default_scope: true }
+    }
+}
+
+/// What an answer of the store led to.
+///
+/// ```
+/// assert_eq!(frazil::Taken::Changed(frazil::Change::None), frazil::Taken::Changed(frazil::Change::None));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Taken {
+    /// The lease changed like that.
+    Changed(Change),
+    /// The node id is in use in this process otherwise, so the lease is given back: send this to the store.
+    Declined(Release),
+}
+
+/// The condition of a lease at a time.
+///
+/// ```
+/// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+/// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+/// let status = LeasedGenerator::new(&Layout::named("default")?, options)?.status();
+/// assert_eq!((status.held, status.failures, status.skew_ms), (None, 0, 0));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeaseStatus {
+    /// The lease that is held.
+    pub held: Option<Held>,
+    /// How many attempts to acquire or renew failed in a row.
+    pub failures: u32,
+    /// How far the wall clock was ahead of the store's clock at the last answer, in milliseconds; negative if it was behind. The
+    /// time that the answer was on its way counts as being ahead.
+    pub skew_ms: i64,
+}
+
+/// A difference of two times.
+fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
+    let size_ms = i64::try_from(minuend_ms.abs_diff(subtrahend_ms)).unwrap_or(i64::MAX);
+    if minuend_ms < subtrahend_ms { -size_ms } else { size_ms }
+}
+
+/// The last answer of the store, and when it came.
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    /// The store's clock, or the estimate from earlier answers if that is larger.
+    store_ms: u64,
+    at: Readings,
+}
+
+impl Anchor {
+    const fn estimate_ms(&self, monotonic_ms: u64) -> u64 {
+        self.store_ms.saturating_add(monotonic_ms.saturating_sub(self.at.monotonic_ms))
+    }
+}
+
+/// Mints IDs under a lease.
+///
+/// This type is:
+///
+/// * **Non-blocking**: it never waits, and never calls the store; a refusal says how long to wait.
+/// * **One object for many leases**: when a lease is lost, the next one that begins may have another node id.
+///
+/// ```
+/// use frazil::{Granted, Layout, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions, Readings, Registry, Request, Reservation};
+/// let terms = LeaseTerms::new(30_000, 10_000, 3000, 1)?;
+/// let mut ids = LeasedGenerator::new(&Layout::named("default")?, LeasedOptions::new(terms))?;
+/// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
+/// let Request::Acquire { grant, .. } = ids.ask(now.monotonic_ms, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+/// // Here the store is asked.
+/// let (from_ms, until_ms) = (now.wall_ms - 5000, now.wall_ms + 30_000);
+/// ids.take(&Granted { grant, node: 7, from_ms, until_ms, store_now_ms: now.wall_ms }, now, &mut Registry::new())?;
+/// let Reservation::Issued { block, .. } = ids.reserve(now.wall_ms, now, 1, true)? else { unreachable!() };
+/// assert_eq!(Layout::named("default")?.decode(block.first())?.node, Some(7));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LeasedGenerator {
+    geometry: Geometry,
+    options: LeasedOptions,
+    lease: Lease,
+    /// On the state of the held lease; on one that allows nothing if none is held.
+    generator: Generator,
+    /// The tick after the last one that was used under the lease before.
+    next_tick: u64,
+    anchor: Option<Anchor>,
+    skew_ms: i64,
+    closed: bool,
+}
+
+/// The window of a generator without a lease: no time lies in it.
+const NO_WINDOW: Window = Window { from_ms: u64::MAX, until_ms: 0 };
+
+impl LeasedGenerator {
+    /// A generator without a lease: [`LeasedGenerator::ask`] says what to request.
+    ///
+    /// # Errors
+    /// `INVALID_OPTION` for a `max_lead_ms` over 1000.
+    ///
+    /// ```
+    /// use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let options = LeasedOptions { max_lead_ms: Some(1001), ..options };
+    /// let error = LeasedGenerator::new(&Layout::named("default")?, options).unwrap_err();
+    /// assert_eq!(error.code(), Code::InvalidOption);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn new(layout: &Layout, options: LeasedOptions) -> Result<Self> {
+        Self::from_geometry(layout.geometry, options)
+    }
+
+    pub(crate) fn from_geometry(geometry: Geometry, options: LeasedOptions) -> Result<Self> {
+        let machine = Machine::from_geometry_with_max_lead(geometry, 0, options.max_lead_ms)?;
+        let state = State::within(&geometry, options.sequence_start, NO_WINDOW, 0);
+        let (lease, generator) = (Lease::new(options.terms), Generator::on(machine, Arc::new(state)));
+        Ok(Self { geometry, options, lease, generator, next_tick: 0, anchor: None, skew_ms: 0, closed: false })
+    }
+
+    /// What to request of the store now: [`Lease::ask`].
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Request};
+    /// let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// assert!(matches!(ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }), Request::Acquire { .. }));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
+        self.lease.ask(monotonic_ms, random)
+    }
+
+    /// Takes an answer of the store: [`Lease::take`]. A lease that begins gets a fresh state; one that ended has its state closed.
+    ///
+    /// # Errors
+    /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have. The lease does not change.
+    ///
+    /// ```
+    /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let mut ids = LeasedGenerator::new(&Layout::named("safe53")?, options)?; // node ids 0 to 7
+    /// # let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 8, from_ms: 0, until_ms: 1_720_000_030_000, store_now_ms: 1_720_000_000_000 };
+    /// let mut registry = Registry::new();
+    /// assert_eq!(ids.take(&answer, now, &mut registry).unwrap_err().code(), Code::StoreRefused);
+    /// assert_eq!(ids.take(&Granted { node: 7, ..answer }, now, &mut registry)?, Taken::Changed(Change::Begun));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take(&mut self, answer: &Granted, now: Readings, registry: &mut Registry) -> Result<Taken> {
+        let node = self.geometry.check_leased_node(answer.node)?;
+        let change = self.lease.take(answer, now.monotonic_ms);
+        match change {
+            Change::None => {}
+            Change::Ended => self.close_state(),
+            Change::Extended => self.generator.extend(answer.until_ms),
+            Change::Begun => {
+                let machine = Machine::from_geometry(self.geometry, node, self.generator.max_lead_ms());
+                if self.options.default_scope && registry.claim_leased(&machine).is_err() {
+                    return Ok(Taken::Declined(self.lease.decline(answer, now.monotonic_ms)));
+                }
+                let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
+                let state = State::within(&self.geometry, self.options.sequence_start, window, self.next_tick);
+                self.generator.move_to(machine, Arc::new(state));
+            }
+        }
+        if matches!(change, Change::Begun | Change::Extended) {
+            let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
+            self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms), at: now });
+            self.skew_ms = difference_ms(now.wall_ms, answer.store_now_ms);
+        }
+        Ok(Taken::Changed(change))
+    }
+
+    /// Takes a refusal of the store: [`Lease::refuse`].
+    ///
+    /// ```
+    /// # use frazil::{Change, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// assert_eq!(ids.refuse(grant, Refusal::Exhausted { retry_after_ms: 900 }, 0, 0), Change::None);
+    /// assert_eq!(ids.retry_after_ms(0), 450);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn refuse(&mut self, grant: Grant, refusal: Refusal, monotonic_ms: u64, jitter: u64) -> Change {
+        let change = self.lease.refuse(grant, refusal, monotonic_ms, jitter);
+        if change == Change::Ended {
+            self.close_state();
+        }
+        change
+    }
+
+    /// The store was fenced: [`Lease::fenced`].
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// ids.fenced(0);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fenced(&mut self, monotonic_ms: u64) {
+        self.lease.fenced(monotonic_ms);
+    }
+
+    /// The attempt failed, or its outcome is unknown: [`Lease::fail`].
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// ids.fail(0, 0);
+    /// assert_eq!(ids.status().failures, 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
+        self.lease.fail(monotonic_ms, jitter);
+    }
+
+    /// A call was refused with `LEASE_EXPIRED`: the next attempt may be brought forward ([`Lease::hurry`]).
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// ids.hurry(0);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn hurry(&mut self, monotonic_ms: u64) {
+        self.lease.hurry(monotonic_ms);
+    }
+
+    /// How long until the store may have answered: [`Lease::retry_after_ms`].
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.retry_after_ms(0), 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
+        self.lease.retry_after_ms(monotonic_ms)
+    }
+
+    /// Ends everything: closes the state first, and then returns what to tell the store, if a lease was held.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.close(), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn close(&mut self) -> Option<Release> {
+        self.closed = true;
+        let used_until_ms = self.generator.close_state();
+        let held_until_ms = self.lease.held().map_or(0, |held| held.window.until_ms);
+        // A state whose time field is used up was used to the end of its window. One that issued nothing may continue at a later
+        // tick than its window has.
+        self.lease.close(used_until_ms.unwrap_or(held_until_ms).min(held_until_ms))
+    }
+
+    /// The time for IDs: the wall clock, or the estimate of the store's clock.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// assert_eq!(ids.now_ms(Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 }), 1_720_000_000_000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn now_ms(&self, now: Readings) -> u64 {
+        match (self.options.id_time, &self.anchor) {
+            (IdTime::Store, Some(anchor)) => anchor.estimate_ms(now.monotonic_ms),
+            _ => now.wall_ms,
+        }
+    }
+
+    /// Reserves IDs as [`Generator::reserve`], at `now_ms`, which is [`LeasedGenerator::now_ms`].
+    ///
+    /// # Errors
+    /// Those of [`Generator::reserve`]; `LEASE_EXPIRED` if the window is over, or with store time if wall and monotonic time have
+    /// drifted apart by more than a second; `LEASE_LOST` if no lease is held; `CLOSED`.
+    ///
+    /// ```
+    /// # use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 };
+    /// assert_eq!(ids.reserve(now.wall_ms, now, 1, true).unwrap_err().code(), Code::LeaseLost);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn reserve(&self, now_ms: u64, now: Readings, want: usize, confirmed: bool) -> Result<Reservation> {
+        self.check_held(now)?;
+        self.generator.reserve(now_ms, want, confirmed).map_err(|error| self.refusal(error, now.monotonic_ms))
+    }
+
+    /// Refuses where nothing may be minted whatever the generator says.
+    pub(crate) fn check_held(&self, now: Readings) -> Result<()> {
+        if self.closed {
+            return Err(Error::new(Code::Closed));
+        }
+        if self.lease.held().is_none() {
+            return Err(Error::retry_after(Code::LeaseLost, self.lease.retry_after_ms(now.monotonic_ms)));
+        }
+        if self.options.id_time == IdTime::Store
+            && let Some(Anchor { at, .. }) = &self.anchor
+        {
+            let wall_ms = difference_ms(now.wall_ms, at.wall_ms);
+            let monotonic_ms = difference_ms(now.monotonic_ms, at.monotonic_ms);
+            if wall_ms.abs_diff(monotonic_ms) > MAX_DRIFT_MS {
+                return Err(self.expired(now.monotonic_ms));
+            }
+        }
+        Ok(())
+    }
+
+    /// The refusal of the generator, with the time at which the store may have extended the window.
+    pub(crate) fn refusal(&self, error: Error, monotonic_ms: u64) -> Error {
+        if error.code() == Code::LeaseExpired { self.expired(monotonic_ms) } else { error }
+    }
+
+    /// A caller that is told this calls [`LeasedGenerator::hurry`], so the time is that after it.
+    fn expired(&self, monotonic_ms: u64) -> Error {
+        let mut hurried = self.lease.clone();
+        hurried.hurry(monotonic_ms);
+        Error::retry_after(Code::LeaseExpired, hurried.retry_after_ms(monotonic_ms))
+    }
+
+    /// The condition at a time: [`Generator::health`], and whether a lease is missing.
+    ///
+    /// ```
+    /// # use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// let ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 };
+    /// assert_eq!(ids.health(now.wall_ms, now).refusal.map(|error| error.code()), Some(Code::LeaseLost));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn health(&self, now_ms: u64, now: Readings) -> Health {
+        let health = self.generator.health(now_ms);
+        let refusal = self.check_held(now).err().or(health.refusal.map(|error| self.refusal(error, now.monotonic_ms)));
+        Health { refusal, ..health }
+    }
+
+    /// What was counted over all leases.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.stats().issued, 0);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.generator.stats()
+    }
+
+    /// The condition of the lease.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// assert_eq!(LeasedGenerator::new(&Layout::named("default")?, options)?.status().failures, 0);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> LeaseStatus {
+        let Self { lease, skew_ms, .. } = self;
+        LeaseStatus { held: lease.held(), failures: lease.failures(), skew_ms: *skew_ms }
+    }
+
+    /// Gives the state of the held lease a key, if it needs one and has none. Each state has a key of its own.
+    ///
+    /// ```
+    /// # use frazil::{Key, Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// LeasedGenerator::new(&Layout::named("default")?, options)?.offer_key(Key::new(1, 2));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn offer_key(&self, key: Key) {
+        self.generator.offer_key(key);
+    }
+
+    /// The generator of the held lease.
+    #[cfg(feature = "page")]
+    pub(crate) const fn generator(&self) -> &Generator {
+        &self.generator
+    }
+
+    /// The estimate of the store's clock at monotonic time 0, which may be before 1970.
+    #[cfg(feature = "page")]
+    pub(crate) fn store_offset_ms(&self) -> i64 {
+        self.anchor.map_or(0, |anchor| difference_ms(anchor.store_ms, anchor.at.monotonic_ms))
+    }
+
+    fn close_state(&mut self) {
+        self.next_tick = self.generator.next_tick();
+        // From when the node id is free does not matter: another holder has it, or will get it after the window.
+        let _: Option<u64> = self.generator.close_state();
+    }
+}
+
+impl Geometry {
+    /// Checks a node id that a store granted.
+    fn check_leased_node(&self, node: u64) -> Result<u32> {
+        let max = self.max_node();
+        let refused = Error::bad_number(Code::StoreRefused, Subject::Node, Rule::WholeNumber, node, (0, max));
+        u32::try_from(node).ok().filter(|_| node <= max).ok_or(refused)
+    }
+}

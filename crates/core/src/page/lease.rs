@@ -1,0 +1,254 @@
+//! Leases: `lease`, one call with a number for what it does.
+//!
+//! JavaScript carries requests to the store and answers back; what they mean is decided here ([`LeasedGenerator`]). Grants and
+//! nonces cross as four numbers of 32 bits. The readings of both clocks are in the page before each call.
+
+use alloc::boxed::Box;
+
+use super::handles::{Handles, Minter};
+use super::memory::Page;
+use super::opening::MAX_WAIT_MS;
+use super::slots::slot;
+use crate::clock::millisecond_of;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::layout::MAX_SAFE_INTEGER;
+use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request};
+use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
+use crate::registry::Registry;
+
+/// What `lease` does, by name and in the order of the numbers.
+///
+/// ```
+/// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
+/// ```
+pub const LEASE_CALLS: [&str; 9] = ["OPEN", "ASK", "TAKE", "REFUSE", "FENCED", "FAIL", "HURRY", "CLOSE", "STATUS"];
+
+/// The requests of the slot `REQUEST`, by name and in the order of the numbers.
+///
+/// ```
+/// assert_eq!(frazil::page::LEASE_REQUESTS[2], "ACQUIRE");
+/// ```
+pub const LEASE_REQUESTS: [&str; 5] = ["NOTHING", "WAIT", "ACQUIRE", "RENEW", "FENCE"];
+
+/// The changes of the slot `CHANGE`, by name and in the order of the numbers.
+///
+/// ```
+/// assert_eq!(frazil::page::LEASE_CHANGES[1], "BEGUN");
+/// ```
+pub const LEASE_CHANGES: [&str; 5] = ["NONE", "BEGUN", "EXTENDED", "ENDED", "DECLINED"];
+
+/// The refusals of the slot `REFUSAL`, by name and in the order of the numbers.
+///
+/// ```
+/// assert_eq!(frazil::page::LEASE_REFUSALS[0], "LOST");
+/// ```
+pub const LEASE_REFUSALS: [&str; 5] = ["LOST", "EXHAUSTED", "INCARNATION", "BEHIND", "REJECTED"];
+
+impl Page {
+    /// Reads both clocks.
+    pub(super) fn read_clocks(&self) -> Result<Readings> {
+        let read = |at: usize| millisecond_of(self.numbers[at]);
+        Ok(Readings { wall_ms: read(slot::WALL_MS)?, monotonic_ms: read(slot::MONOTONIC_MS)? })
+    }
+
+    /// Reads 128 bits.
+    fn read_bits(&self, at: usize) -> Result<u128> {
+        (at..at + 4).try_fold(0, |bits, at| {
+            let part = self.whole_number(at, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX))?;
+            Ok((bits << 32) | u128::from(part))
+        })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits at a time")]
+    fn write_bits(&mut self, at: usize, bits: u128) {
+        for (part, number) in self.numbers[at..at + 4].iter_mut().rev().enumerate() {
+            *number = f64::from((bits >> (32 * part)) as u32);
+        }
+    }
+
+    fn read_random(&self) -> Result<LeaseRandom> {
+        Ok(LeaseRandom { grant: self.read_bits(slot::RANDOM)?, nonce: self.read_bits(slot::RANDOM + 4)? })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+    fn read_jitter(&self) -> Result<u64> {
+        Ok(self.read_random()?.nonce as u64)
+    }
+
+    fn read_answer(&self) -> Result<Granted> {
+        let time = |at: usize| {
+            let refused = Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes);
+            self.whole_number(at, Code::StoreRefused, Subject::Lease, 0, MAX_SAFE_INTEGER).map_err(|_| refused)
+        };
+        // Whether the layout has the node id is checked where the layout is known.
+        let node = self.whole_number(slot::LEASE_NODE, Code::StoreRefused, Subject::Node, 0, u64::from(u32::MAX))?;
+        Ok(Granted {
+            grant: Grant(self.read_bits(slot::GRANT)?),
+            node,
+            from_ms: time(slot::FROM_MS)?,
+            until_ms: time(slot::UNTIL_MS)?,
+            store_now_ms: time(slot::STORE_NOW_MS)?,
+        })
+    }
+
+    fn read_refusal(&self) -> Result<Refusal> {
+        let number =
+            self.whole_number(slot::REFUSAL, Code::InvalidArgument, Subject::Lease, 0, LEASE_REFUSALS.len() as u64 - 1)?;
+        Ok(match number {
+            0 => Refusal::Lost,
+            1 => {
+                let (code, subject) = (Code::InvalidArgument, Subject::Lease);
+                let retry_after_ms = self.whole_number(slot::REFUSAL_MS, code, subject, 0, MAX_SAFE_INTEGER)?;
+                Refusal::Exhausted { retry_after_ms }
+            }
+            2 => Refusal::Incarnation,
+            3 => Refusal::Behind,
+            _ => Refusal::Rejected,
+        })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "times and pauses below 2^53")]
+    fn write_request(&mut self, request: Request) {
+        self.numbers[slot::REQUEST] = match request {
+            Request::Nothing => 0.0,
+            Request::Wait { ms } => {
+                self.numbers[slot::WAIT_MS] = ms as f64;
+                1.0
+            }
+            Request::Acquire { grant, nonce } => {
+                self.write_attempt(grant, nonce);
+                2.0
+            }
+            Request::Renew { grant, nonce, node, until_ms } => {
+                self.write_attempt(grant, nonce);
+                self.numbers[slot::LEASE_NODE] = node as f64;
+                self.numbers[slot::UNTIL_MS] = until_ms as f64;
+                3.0
+            }
+            Request::Fence { behind } => {
+                self.numbers[slot::BEHIND] = f64::from(u8::from(behind));
+                4.0
+            }
+        };
+    }
+
+    fn write_attempt(&mut self, grant: Grant, nonce: Nonce) {
+        self.write_bits(slot::GRANT, grant.0);
+        self.write_bits(slot::NONCE, nonce.0);
+    }
+
+    fn write_change(&mut self, change: Change) {
+        self.numbers[slot::CHANGE] = match change {
+            Change::None => 0.0,
+            Change::Begun => 1.0,
+            Change::Extended => 2.0,
+            Change::Ended => 3.0,
+        };
+    }
+
+    /// Writes what to tell the store, if anything.
+    #[expect(clippy::cast_precision_loss, reason = "times below 2^53")]
+    fn write_release(&mut self, release: Option<Release>) {
+        self.numbers[slot::HAS_RELEASE] = f64::from(u8::from(release.is_some()));
+        if let Some(Release { grant, node, until_ms }) = release {
+            self.write_bits(slot::GRANT, grant.0);
+            self.numbers[slot::LEASE_NODE] = node as f64;
+            self.numbers[slot::UNTIL_MS] = until_ms as f64;
+        }
+    }
+}
+
+impl Handles {
+    /// Opens a leased generator, or does with one what the number says ([`LEASE_CALLS`]).
+    ///
+    /// ```
+    /// # use frazil::Registry;
+    /// # use frazil::page::{Handles, LEASE_CALLS, Page};
+    /// let ask = LEASE_CALLS.iter().position(|name| *name == "ASK").unwrap();
+    /// let status = Handles::new().lease(&mut Page::new(), &mut Registry::new(), 0.0, ask as u32);
+    /// assert_eq!(status, frazil::Code::Closed as u32);
+    /// ```
+    pub fn lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> u32 {
+        self.try_lease(page, registry, handle, call).map_or_else(|error| page.refuse(error), |()| 0)
+    }
+
+    fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
+        if call == 0 {
+            return self.open_leased(page);
+        }
+        let now = page.read_clocks()?;
+        let monotonic_ms = now.monotonic_ms;
+        let ids = self.leased_mut(handle)?;
+        match call {
+            1 => {
+                let request = ids.ask(monotonic_ms, page.read_random()?);
+                page.write_request(request);
+            }
+            2 => match ids.take(&page.read_answer()?, now, registry)? {
+                Taken::Changed(change) => page.write_change(change),
+                Taken::Declined(release) => {
+                    page.numbers[slot::CHANGE] = 4.0;
+                    page.write_release(Some(release));
+                }
+            },
+            3 => {
+                let grant = Grant(page.read_bits(slot::GRANT)?);
+                page.write_change(ids.refuse(grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?));
+            }
+            4 => ids.fenced(monotonic_ms),
+            5 => ids.fail(monotonic_ms, page.read_jitter()?),
+            6 => ids.hurry(monotonic_ms),
+            7 => {
+                let release = ids.close();
+                page.write_release(release);
+            }
+            _ => {}
+        }
+        page.write_status(ids, monotonic_ms);
+        Ok(())
+    }
+
+    fn open_leased(&mut self, page: &mut Page) -> Result<()> {
+        let geometry = page.read_geometry()?;
+        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        page.read_wait_limits()?;
+        // What is no whole number is refused by the rule for windows: 0 is never one.
+        let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
+        let renew_after_ms = window_ms / if page.flag(slot::BY_REQUESTS) { 2 } else { 3 };
+        let timeout_ms = (window_ms / 10).max(1);
+        let terms = LeaseTerms::new(window_ms, renew_after_ms, timeout_ms, geometry.tick_ms.get())?;
+        let options = LeasedOptions {
+            terms,
+            max_lead_ms,
+            sequence_start: page.read_sequence_start()?,
+            id_time: if page.flag(slot::STORE_TIME) { IdTime::Store } else { IdTime::Wall },
+            default_scope: page.flag(slot::DEFAULT_SCOPE),
+        };
+        let ids = LeasedGenerator::from_geometry(geometry, options)?;
+        page.write_opened(ids.generator().machine(), 0);
+        #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
+        {
+            page.numbers[slot::TIMEOUT_MS] = timeout_ms as f64;
+        }
+        page.numbers[slot::HANDLE] = self.insert(Minter::Leased(Box::new(ids)));
+        Ok(())
+    }
+}
+
+impl Page {
+    /// Writes the condition of the lease, after every call.
+    #[expect(clippy::cast_precision_loss, reason = "times and differences of times below 2^53")]
+    fn write_status(&mut self, ids: &LeasedGenerator, monotonic_ms: u64) {
+        let status = ids.status();
+        self.numbers[slot::HELD] = f64::from(u8::from(status.held.is_some()));
+        if let Some(Held { node, window }) = status.held {
+            self.numbers[slot::HELD_NODE] = node as f64;
+            self.numbers[slot::HELD_FROM_MS] = window.from_ms as f64;
+            self.numbers[slot::HELD_UNTIL_MS] = window.until_ms as f64;
+        }
+        self.numbers[slot::FAILURES] = f64::from(status.failures);
+        self.numbers[slot::SKEW_MS] = status.skew_ms as f64;
+        self.numbers[slot::STORE_OFFSET_MS] = ids.store_offset_ms() as f64;
+        self.numbers[slot::NEXT_MS] = ids.retry_after_ms(monotonic_ms) as f64;
+    }
+}

@@ -1,0 +1,1112 @@
+//! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+#![allow(clippy::print_stdout, reason = "how much was explored is part of the result")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use frazil::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Refusal, Request, Window};
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+/// The length of a window, and the longest that the scope allows. Time is coarse: only the order of times matters.
+const W: u8 = 2;
+/// How far the clocks of two store hosts may differ. The fence passes the longest window by that much.
+const MARGIN: u8 = 1;
+/// Monotonic time: every attempt is due, so the holder may ask at any moment, sooner and later than any timer would.
+const DUE: u64 = u64::MAX;
+/// What the kernel draws when the model only looks what a lease has drawn before.
+const PROBE: u128 = u128::MAX;
+/// What no grant and no nonce is.
+const NONE: u8 = 0;
+/// The slot of a process that is gone.
+const GONE: u8 = u8::MAX;
+
+// ----------------------------------------------------------------------------------------------------------------- the store
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+struct Row {
+    from: u8,
+    until: u8,
+    grant: u8,
+    nonce: u8,
+}
+
+/// What a store has on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+struct Store {
+    rows: [Row; 2],
+    incarnation: u8,
+    fence: u8,
+    /// Only for the twin whose grants are counted.
+    counter: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Reason {
+    Lost,
+    Taken,
+    Exhausted,
+    Incarnation,
+    Behind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Answer {
+    grant: u8,
+    node: u8,
+    from: u8,
+    until: u8,
+    now: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Message {
+    Acquire { slot: u8, grant: u8, nonce: u8 },
+    Renew { slot: u8, grant: u8, nonce: u8, node: u8, until: u8 },
+    Ensure { slot: u8, behind: bool },
+    Release { grant: u8, node: u8, until: u8 },
+    Granted { slot: u8, answer: Answer },
+    Refused { slot: u8, grant: u8, reason: Reason },
+    Fenced { slot: u8 },
+}
+
+impl Message {
+    /// The holder that an answer is for.
+    fn addressee(self) -> Option<u8> {
+        match self {
+            Self::Granted { slot, .. } | Self::Refused { slot, .. } | Self::Fenced { slot } => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// The holder that waits for an answer to a request.
+    fn sender(self) -> Option<u8> {
+        match self {
+            Self::Acquire { slot, .. } | Self::Renew { slot, .. } | Self::Ensure { slot, .. } => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// Changes the holder that it comes from or is for.
+    fn readdress(&mut self, change: impl Fn(u8) -> u8) {
+        match self {
+            Self::Granted { slot, .. }
+            | Self::Refused { slot, .. }
+            | Self::Fenced { slot }
+            | Self::Acquire { slot, .. }
+            | Self::Renew { slot, .. }
+            | Self::Ensure { slot, .. } => *slot = change(*slot),
+            Self::Release { .. } => {}
+        }
+    }
+
+    /// Changes the names of its grant and nonce.
+    fn rename(&mut self, change: impl Fn(u8) -> u8) {
+        match self {
+            Self::Acquire { grant, nonce, .. } | Self::Renew { grant, nonce, .. } => {
+                (*grant, *nonce) = (change(*grant), change(*nonce));
+            }
+            Self::Release { grant, .. } | Self::Refused { grant, .. } | Self::Granted { answer: Answer { grant, .. }, .. } => {
+                *grant = change(*grant)
+            }
+            Self::Ensure { .. } | Self::Fenced { .. } => {}
+        }
+    }
+
+    fn grant(self) -> u8 {
+        match self {
+            Self::Acquire { grant, .. }
+            | Self::Renew { grant, .. }
+            | Self::Release { grant, .. }
+            | Self::Refused { grant, .. }
+            | Self::Granted { answer: Answer { grant, .. }, .. } => grant,
+            Self::Ensure { .. } | Self::Fenced { .. } => NONE,
+        }
+    }
+
+    fn nonce(self) -> u8 {
+        match self {
+            Self::Acquire { nonce, .. } | Self::Renew { nonce, .. } => nonce,
+            _ => NONE,
+        }
+    }
+}
+
+/// The rules of `npm/frazil/src/stores/store.ts`. `server` is the incarnation of the running store.
+impl Store {
+    fn acquire(&mut self, fleet: &Fleet, now: u8, server: u8, grant: u8, nonce: u8) -> Result<Answer, Reason> {
+        let rows = &mut self.rows[..fleet.nodes];
+        if let Some((node, row)) = (0..).zip(rows.iter()).find(|(_, row)| row.grant == grant) {
+            if row.nonce != nonce && fleet.twin != Twin::AcquireByGrantAlone {
+                return Err(Reason::Taken);
+            }
+            fleet.saw(Event::AnsweredAsItIs);
+            return Ok(Answer { grant, node, from: row.from, until: row.until, now });
+        }
+        if self.incarnation != server {
+            return Err(Reason::Incarnation);
+        }
+        let free = (0..).zip(rows.iter_mut()).filter(|(_, row)| row.until.max(self.fence) <= now);
+        let (node, row) = free.min_by_key(|(_, row)| row.until).ok_or(Reason::Exhausted)?;
+        *row = Row { from: row.until.max(self.fence), until: now + W, grant, nonce };
+        Ok(Answer { grant, node, from: row.from, until: row.until, now })
+    }
+
+    fn renew(&mut self, fleet: &Fleet, now: u8, server: u8, request: (u8, u8, u8, u8)) -> Result<Answer, Reason> {
+        let (grant, nonce, node, until) = request;
+        let row = &mut self.rows[usize::from(node)];
+        let is_covered = self.fence >= now + W;
+        if fleet.twin != Twin::FenceOnAcquireOnly {
+            if self.incarnation != server {
+                return Err(Reason::Incarnation);
+            }
+            if row.until < until && !is_covered {
+                return Err(Reason::Behind);
+            }
+            if until + W <= self.fence {
+                return Err(Reason::Lost);
+            }
+        }
+        let is_known = fleet.twin == Twin::NoNonce || row.until <= until || row.nonce == nonce;
+        if row.grant != grant || !is_known {
+            return Err(Reason::Lost);
+        }
+        if row.until < until {
+            fleet.saw(Event::Healed);
+        }
+        if until <= now {
+            fleet.saw(Event::RenewedAfterExpiry);
+        }
+        row.until = row.until.max(until).max(now + W);
+        row.nonce = nonce;
+        Ok(Answer { grant, node, from: row.from, until: row.until, now })
+    }
+
+    fn release(&mut self, grant: u8, node: u8, until: u8) -> bool {
+        let row = &mut self.rows[usize::from(node)];
+        let is_mine = row.grant == grant;
+        if is_mine {
+            *row = Row { until: row.from.max(until), ..Row::default() };
+        }
+        is_mine
+    }
+
+    fn ensure(&mut self, now: u8, server: u8, behind: bool) -> bool {
+        let raise = self.incarnation != server || behind && self.fence < now + W;
+        if raise {
+            self.incarnation = server;
+            self.fence = self.fence.max(now + W + MARGIN);
+        }
+        raise
+    }
+
+    /// Forgets the names that nobody knows any more: they can never be compared with an equal one.
+    fn forget(&mut self, knows: impl Fn(u8) -> bool, tries: impl Fn(u8) -> bool) {
+        for row in &mut self.rows {
+            if !knows(row.grant) {
+                *row = Row { until: row.until, ..Row::default() };
+            } else if !tries(row.nonce) {
+                row.nonce = NONE;
+            }
+        }
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the fleet
+
+/// A process with a generator.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Holder {
+    lease: Lease,
+    /// The state word: the first time that it has not used.
+    word: u8,
+    /// For the twins that mint in two steps: what the first step found.
+    decided: Option<(u8, u8)>,
+}
+
+/// What may repeat, and until which time of the IDs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+struct Exposure {
+    until: u8,
+    /// The attempt that was under way when a holder was copied: an attempt of both copies.
+    nonce: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+struct Budget {
+    crashes: u8,
+    closes: u8,
+    declines: u8,
+    duplicates: u8,
+    clones: u8,
+    saves: u8,
+    disasters: u8,
+    steps_back: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    /// The store's clock.
+    now: u8,
+    /// The incarnation of the running store.
+    server: u8,
+    store: Store,
+    /// A backup, or a replica that lags.
+    saved: Option<Store>,
+    /// The messages under way, in any order.
+    network: Vec<Message>,
+    holders: Vec<Holder>,
+    /// The times minted, a bit each, for each node id.
+    minted: [u32; 2],
+    exposure: Exposure,
+    budget: Budget,
+    /// An ID that was issued twice: node id and time.
+    repeated: Option<(u8, u8)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Action {
+    Tick,
+    StepBack,
+    Ask(usize),
+    Lose(usize),
+    Deliver {
+        at: usize,
+        duplicate: bool,
+        decline: bool,
+    },
+    Mint(usize, u8),
+    /// The second half of a mint of the twins.
+    Finish(usize, u8),
+    Crash(usize),
+    Close(usize),
+    Clone(usize),
+    Save,
+    /// The saved store goes on as another one, and its clock may be behind by so much.
+    Failover(u8),
+    /// The saved store is put in the place of the running one, and nothing shows it.
+    Restore,
+}
+
+/// Which readings of its own clock a holder can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readings {
+    /// Any at all: every holder mints all of its window the moment that it is granted.
+    All,
+    /// Any at all: a holder mints up to a time of its choice.
+    UpTo,
+    /// Those that are at most so far from the store's clock.
+    Near(u8),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Twin {
+    /// No defect.
+    Fair,
+    Ttl,
+    UpperBoundOnly,
+    LowerBoundOnly,
+    CheckThenMint,
+    ReleaseBeforeClose,
+    ReleaseBesideCalls,
+    FenceOnAcquireOnly,
+    NoNonce,
+    AcquireByGrantAlone,
+    SharedNonce,
+    EndedGrantAgain,
+    PartialAnswers,
+    CountedGrants,
+    SameOwner,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Begun,
+    Extended,
+    Ended,
+    AnotherHolder,
+    AnsweredAsItIs,
+    Healed,
+    RenewedAfterExpiry,
+    Exhausted,
+    Taken,
+    Lost,
+    Fenced,
+    Incarnation,
+    Behind,
+    Stale,
+    OtherRow,
+    Released,
+    ReleasedLate,
+    Declined,
+    Exposed,
+    Closed,
+}
+
+const EVENTS: [Event; 20] = [
+    Event::Begun,
+    Event::Extended,
+    Event::Ended,
+    Event::AnotherHolder,
+    Event::AnsweredAsItIs,
+    Event::Healed,
+    Event::RenewedAfterExpiry,
+    Event::Exhausted,
+    Event::Taken,
+    Event::Lost,
+    Event::Fenced,
+    Event::Incarnation,
+    Event::Behind,
+    Event::Stale,
+    Event::OtherRow,
+    Event::Released,
+    Event::ReleasedLate,
+    Event::Declined,
+    Event::Exposed,
+    Event::Closed,
+];
+
+/// A fleet, and what may happen to it.
+#[derive(Clone, Debug)]
+struct Fleet {
+    name: &'static str,
+    nodes: usize,
+    holders: usize,
+    /// The last time of the store's clock.
+    horizon: u8,
+    /// How many requests, and how many answers, of one holder are under way at most.
+    under_way: (usize, usize),
+    readings: Readings,
+    /// How often each fault may happen.
+    faults: Budget,
+    /// By how much the clock of the store that takes over may be behind. `None`: no store takes over.
+    failover: Option<u8>,
+    restore: bool,
+    twin: Twin,
+    /// What happened in some history.
+    seen: Arc<AtomicU64>,
+}
+
+fn terms() -> LeaseTerms {
+    // They only decide when an attempt is due.
+    LeaseTerms::new(3, 1, 0, 1).unwrap()
+}
+
+fn fresh() -> Holder {
+    Holder { lease: Lease::new(terms()), word: 0, decided: None }
+}
+
+fn small(number: u128) -> u8 {
+    if number == PROBE { NONE } else { u8::try_from(number).unwrap() }
+}
+
+/// The grant and the nonce that a lease has drawn.
+fn drawn(lease: &Lease) -> (u8, u8) {
+    let mut lease = lease.clone();
+    lease.fenced(DUE);
+    match lease.ask(DUE, LeaseRandom { grant: PROBE, nonce: PROBE }) {
+        Request::Acquire { grant: Grant(grant), nonce: Nonce(nonce) }
+        | Request::Renew { grant: Grant(grant), nonce: Nonce(nonce), .. } => (small(grant), small(nonce)),
+        _ => (NONE, NONE),
+    }
+}
+
+/// The same lease as if it had just been begun: what it holds, what it has drawn, and whether the store must be fenced, without
+/// what only decides when the next attempt is due.
+fn timeless(lease: &Lease, rename: impl Fn(u8) -> u8) -> Lease {
+    let mut same = Lease::new(terms());
+    let mut probe = lease.clone();
+    let random = LeaseRandom { grant: PROBE, nonce: PROBE };
+    let fence = match probe.ask(DUE, random) {
+        Request::Nothing => {
+            same.close(0);
+            return same;
+        }
+        Request::Fence { behind } => Some(behind),
+        _ => None,
+    };
+    let (grant, nonce) = drawn(lease);
+    let (grant, nonce) = (rename(grant), rename(nonce));
+    if grant == NONE {
+        return same;
+    }
+    let random = LeaseRandom { grant: grant.into(), nonce: nonce.into() };
+    same.ask(DUE, random);
+    if let Some(Held { node, window: Window { from_ms, until_ms } }) = lease.held() {
+        let grant = Grant(grant.into());
+        same.take(&Granted { grant, node, from_ms, until_ms, store_now_ms: 0 }, DUE);
+        if nonce != NONE {
+            same.ask(DUE, random);
+        }
+    } else {
+        assert_ne!(nonce, NONE, "a grant is drawn with a nonce");
+    }
+    if let Some(behind) = fence {
+        same.refuse(Grant(grant.into()), if behind { Refusal::Behind } else { Refusal::Incarnation }, DUE, 0);
+    }
+    assert_eq!(same.held(), lease.held());
+    same
+}
+
+fn held(lease: &Lease) -> Option<(u8, u8, u8)> {
+    lease.held().map(|Held { node, window: Window { from_ms, until_ms } }| {
+        (u8::try_from(node).unwrap(), u8::try_from(from_ms).unwrap(), u8::try_from(until_ms).unwrap())
+    })
+}
+
+fn granted(answer: Answer) -> Granted {
+    Granted {
+        grant: Grant(answer.grant.into()),
+        node: answer.node.into(),
+        from_ms: answer.from.into(),
+        until_ms: answer.until.into(),
+        store_now_ms: answer.now.into(),
+    }
+}
+
+/// The bits of the times in `[from, until)`.
+fn bits(from: u8, until: u8) -> u32 {
+    let below = |time: u8| (1_u32 << time) - 1;
+    below(until.max(from)) & !below(from)
+}
+
+impl Fleet {
+    fn saw(&self, event: Event) {
+        self.seen.fetch_or(1 << event as u64, Ordering::Relaxed);
+    }
+
+    fn has_seen(&self, event: Event) -> bool {
+        self.seen.load(Ordering::Relaxed) & 1 << event as u64 != 0
+    }
+
+    fn mint(&self, state: &mut State, node: u8, times: u32) {
+        let minted = &mut state.minted[usize::from(node)];
+        let again = *minted & times;
+        *minted |= times;
+        if again & bits(0, state.exposure.until) != 0 {
+            self.saw(Event::Exposed);
+        }
+        let beyond = again & !bits(0, state.exposure.until);
+        if beyond != 0 {
+            state.repeated = Some((node, u8::try_from(beyond.trailing_zeros()).unwrap()));
+        }
+    }
+
+    /// The times that a holder can mint now.
+    fn mintable(&self, state: &State, holder: &Holder) -> Vec<u8> {
+        let Some((_, from, until)) = held(&holder.lease) else { return Vec::new() };
+        let times = match self.readings {
+            Readings::All => return Vec::new(),
+            Readings::UpTo => from..until,
+            Readings::Near(skew) => state.now.saturating_sub(skew)..state.now + skew + 1,
+        };
+        let is_allowed = |time: &u8| match self.twin {
+            Twin::Ttl => state.now < until,
+            Twin::UpperBoundOnly => *time < until,
+            Twin::LowerBoundOnly => from <= *time,
+            _ => from <= *time && *time < until,
+        };
+        times.filter(|time| *time >= holder.word).filter(is_allowed).collect()
+    }
+
+    fn ask(&self, state: &mut State, at: usize) -> Option<()> {
+        let slot = u8::try_from(at).unwrap();
+        let names = |name: fn(Message) -> u8| state.network.iter().map(move |message| name(*message));
+        let used = |name: u8| {
+            let stores = [Some(&state.store), state.saved.as_ref()].into_iter().flatten();
+            let rows = stores.flat_map(|store| store.rows);
+            let leases = state.holders.iter().map(|holder| drawn(&holder.lease));
+            name == state.exposure.nonce
+                || rows.clone().any(|row| row.grant == name || row.nonce == name)
+                || leases.clone().any(|(grant, nonce)| grant == name || nonce == name)
+                || names(Message::grant).chain(names(Message::nonce)).any(|known| known == name)
+        };
+        let mut unused = (1..).filter(|name| !used(*name));
+        let (mut grant, mut nonce) = (unused.next().unwrap(), unused.next().unwrap());
+        match self.twin {
+            Twin::SharedNonce => nonce = 100,
+            Twin::SameOwner => grant = 101,
+            Twin::CountedGrants => grant = 102 + state.store.counter,
+            _ => {}
+        }
+        let holder = &mut state.holders[at];
+        if self.twin == Twin::CountedGrants && drawn(&holder.lease).0 == NONE {
+            state.store.counter += 1;
+        }
+        let request = match holder.lease.ask(DUE, LeaseRandom { grant: grant.into(), nonce: nonce.into() }) {
+            Request::Acquire { grant, nonce } => Message::Acquire { slot, grant: small(grant.0), nonce: small(nonce.0) },
+            Request::Renew { grant, nonce, node, until_ms } => Message::Renew {
+                slot,
+                grant: small(grant.0),
+                nonce: small(nonce.0),
+                node: u8::try_from(node).unwrap(),
+                until: u8::try_from(until_ms).unwrap(),
+            },
+            Request::Fence { behind } => Message::Ensure { slot, behind },
+            Request::Nothing | Request::Wait { .. } => return None,
+        };
+        if self.under_way.0 == 1 {
+            // The one before is lost.
+            state.network.retain(|message| message.sender() != Some(slot));
+        }
+        state.network.push(request);
+        Some(())
+    }
+
+    /// The store carries a request out, and sends its answer.
+    fn carry_out(&self, state: &mut State, message: Message) {
+        let (now, server) = (state.now, state.server);
+        let (slot, result) = match message {
+            Message::Acquire { slot, grant, nonce } => (slot, state.store.acquire(self, now, server, grant, nonce)),
+            Message::Renew { slot, grant, nonce, node, until } => {
+                (slot, state.store.renew(self, now, server, (grant, nonce, node, until)))
+            }
+            Message::Ensure { slot, behind } => {
+                if state.store.ensure(now, server, behind) {
+                    self.saw(Event::Fenced);
+                }
+                return self.answer(state, Message::Fenced { slot });
+            }
+            Message::Release { grant, node, until } => {
+                self.saw(if state.store.release(grant, node, until) { Event::Released } else { Event::ReleasedLate });
+                return;
+            }
+            _ => unreachable!("not a request"),
+        };
+        if result.is_ok() && message.nonce() == state.exposure.nonce && state.exposure.nonce != NONE {
+            state.exposure.until = state.exposure.until.max(now + W);
+        }
+        let grant = message.grant();
+        match result {
+            Ok(answer) => self.answer(state, Message::Granted { slot, answer }),
+            Err(reason) => {
+                self.saw(match reason {
+                    Reason::Lost => Event::Lost,
+                    Reason::Taken => Event::Taken,
+                    Reason::Exhausted => Event::Exhausted,
+                    Reason::Incarnation => Event::Incarnation,
+                    Reason::Behind => Event::Behind,
+                });
+                self.answer(state, Message::Refused { slot, grant, reason });
+            }
+        }
+    }
+
+    fn answer(&self, state: &mut State, message: Message) {
+        if message.addressee() == Some(GONE) {
+            return;
+        }
+        if self.under_way.1 == 1 {
+            // The one before is lost.
+            state.network.retain(|other| other.addressee() != message.addressee());
+        }
+        let others = state.network.iter().filter(|other| other.addressee() == message.addressee()).count();
+        // The one too many is lost.
+        if others < self.under_way.1 {
+            state.network.push(message);
+        }
+    }
+
+    /// A holder receives an answer.
+    fn receive(&self, state: &mut State, message: Message, decline: bool) -> Option<()> {
+        let at = usize::from(message.addressee().unwrap());
+        let holder = &mut state.holders[at];
+        let before = held(&holder.lease);
+        let old = drawn(&holder.lease).0;
+        let change = match message {
+            Message::Granted { mut answer, .. } => {
+                if let (Twin::PartialAnswers, Some((node, from, _))) = (self.twin, before) {
+                    (answer.node, answer.from) = (node, from);
+                }
+                let change = holder.lease.take(&granted(answer), DUE);
+                if decline {
+                    if change != Change::Begun {
+                        return None;
+                    }
+                    self.saw(Event::Declined);
+                    let release = holder.lease.decline(&granted(answer), DUE);
+                    let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
+                    let until = u8::try_from(release.until_ms).unwrap();
+                    state.network.push(Message::Release { grant, node, until });
+                    return Some(());
+                }
+                if change == Change::Ended {
+                    self.saw(Event::OtherRow);
+                }
+                change
+            }
+            Message::Refused { grant, reason, .. } => {
+                let refusal = match reason {
+                    Reason::Lost => Refusal::Lost,
+                    Reason::Taken | Reason::Exhausted => Refusal::Exhausted { retry_after_ms: 1 },
+                    Reason::Incarnation => Refusal::Incarnation,
+                    Reason::Behind => Refusal::Behind,
+                };
+                holder.lease.refuse(Grant(grant.into()), refusal, DUE, 0)
+            }
+            Message::Fenced { .. } => {
+                holder.lease.fenced(DUE);
+                Change::None
+            }
+            _ => unreachable!("not an answer"),
+        };
+        let now = held(&holder.lease);
+        match change {
+            Change::None => assert_eq!(before, now),
+            Change::Begun => {
+                self.saw(Event::Begun);
+                holder.word = 0;
+            }
+            Change::Extended => self.saw(Event::Extended),
+            Change::Ended => {
+                self.saw(Event::Ended);
+                assert_eq!(now, None);
+                holder.word = 0;
+                holder.decided = None;
+                if self.twin == Twin::EndedGrantAgain {
+                    // Not held, with the grant of before.
+                    holder.lease = Lease::new(terms());
+                    holder.lease.ask(DUE, LeaseRandom { grant: old.into(), nonce: 103 });
+                }
+            }
+        }
+        if let Some((node, from, until)) = now {
+            if change == Change::Begun && state.minted[usize::from(node)] != 0 {
+                self.saw(Event::AnotherHolder);
+            }
+            if self.readings == Readings::All {
+                let minted_from = before.map_or(from, |(_, _, until)| until);
+                self.mint(state, node, bits(minted_from, until));
+            }
+        }
+        Some(())
+    }
+
+    /// What makes two states equal that differ only in what can never matter again.
+    fn tidy(&self, state: &mut State) {
+        let known: Vec<_> = state.holders.iter().map(|holder| drawn(&holder.lease)).collect();
+        let are_grants_new = !matches!(self.twin, Twin::EndedGrantAgain | Twin::CountedGrants | Twin::SameOwner);
+        state.network.retain(|message| {
+            let Some(slot) = message.addressee() else { return true };
+            let lease = &state.holders[usize::from(slot)].lease;
+            if matches!(message, Message::Fenced { .. }) || known[usize::from(slot)].0 == message.grant() || !are_grants_new {
+                return true;
+            }
+            // An answer with another grant changes nothing, now and for ever, since a grant is never drawn again.
+            let mut same = lease.clone();
+            match *message {
+                Message::Granted { answer, .. } => assert_eq!(same.take(&granted(answer), DUE), Change::None),
+                _ => assert_eq!(same.refuse(Grant(message.grant().into()), Refusal::Lost, DUE, 0), Change::None),
+            }
+            assert_eq!(same, *lease);
+            self.saw(Event::Stale);
+            false
+        });
+        state.network.sort_unstable();
+        let messages = &state.network;
+        let knows = |name: u8| {
+            known.iter().any(|(grant, _)| *grant == name)
+                || messages.iter().any(|message| message.grant() == name)
+                || !are_grants_new
+        };
+        let tries =
+            |name: u8| known.iter().any(|(_, nonce)| *nonce == name) || messages.iter().any(|message| message.nonce() == name);
+        if !tries(state.exposure.nonce) {
+            state.exposure.nonce = NONE;
+        }
+        state.store.forget(knows, tries);
+        if let Some(saved) = &mut state.saved {
+            saved.forget(knows, tries);
+        }
+        for minted in &mut state.minted {
+            *minted &= !bits(0, state.exposure.until);
+        }
+        if are_grants_new {
+            Self::rename(state);
+        }
+    }
+
+    /// Sorts the holders, which are alike, and names grants and nonces in the order in which they are found.
+    fn rename(state: &mut State) {
+        let key = |holder: &Holder| {
+            let (grant, nonce) = drawn(&holder.lease);
+            (held(&holder.lease), grant != NONE, nonce != NONE, holder.word, holder.decided)
+        };
+        let mut order: Vec<_> = (0..state.holders.len()).collect();
+        order.sort_by_key(|at| key(&state.holders[*at]));
+        let place = |slot: u8| order.iter().position(|at| *at == usize::from(slot)).map_or(slot, |at| u8::try_from(at).unwrap());
+        for message in &mut state.network {
+            message.readdress(place);
+        }
+        state.network.sort_unstable();
+        state.holders = order.iter().map(|at| state.holders[*at].clone()).collect();
+
+        let mut names = vec![NONE];
+        let mut meet = |name: u8| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        for holder in &state.holders {
+            let (grant, nonce) = drawn(&holder.lease);
+            meet(grant);
+            meet(nonce);
+        }
+        for row in [Some(&state.store), state.saved.as_ref()].into_iter().flatten().flat_map(|store| &store.rows) {
+            meet(row.grant);
+            meet(row.nonce);
+        }
+        for message in &state.network {
+            meet(message.grant());
+            meet(message.nonce());
+        }
+        meet(state.exposure.nonce);
+        let new = |name: u8| {
+            // Drawn by a twin.
+            if name >= 100 { name } else { u8::try_from(names.iter().position(|known| *known == name).unwrap()).unwrap() }
+        };
+        for holder in &mut state.holders {
+            holder.lease = timeless(&holder.lease, new);
+        }
+        for row in [Some(&mut state.store), state.saved.as_mut()].into_iter().flatten().flat_map(|store| &mut store.rows) {
+            (row.grant, row.nonce) = (new(row.grant), new(row.nonce));
+        }
+        for message in &mut state.network {
+            message.rename(new);
+        }
+        state.exposure.nonce = new(state.exposure.nonce);
+        state.network.sort_unstable();
+    }
+}
+
+impl Model for Fleet {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![State {
+            now: 0,
+            server: 0,
+            store: Store::default(),
+            saved: None,
+            network: Vec::new(),
+            holders: vec![fresh(); self.holders],
+            minted: [0; 2],
+            exposure: Exposure::default(),
+            budget: self.faults,
+            repeated: None,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        if state.repeated.is_some() {
+            return;
+        }
+        let Budget { crashes, closes, declines, duplicates, clones, saves, disasters, steps_back } = state.budget;
+        if state.now < self.horizon {
+            actions.push(Action::Tick);
+        }
+        if steps_back > 0 && state.now > 1 {
+            actions.push(Action::StepBack);
+        }
+        for (at, message) in state.network.iter().enumerate() {
+            // Of equal messages one is enough.
+            if at > 0 && state.network[at - 1] == *message {
+                continue;
+            }
+            if self.under_way != (1, 1) {
+                actions.push(Action::Lose(at));
+            }
+            actions.push(Action::Deliver { at, duplicate: false, decline: false });
+            if duplicates > 0 {
+                actions.push(Action::Deliver { at, duplicate: true, decline: false });
+            }
+            if declines > 0 && matches!(message, Message::Granted { .. }) {
+                actions.push(Action::Deliver { at, duplicate: false, decline: true });
+            }
+        }
+        for (at, holder) in state.holders.iter().enumerate() {
+            let requests = state.network.iter().filter(|message| message.sender() == u8::try_from(at).ok()).count();
+            if requests < self.under_way.0 || self.under_way.0 == 1 {
+                actions.push(Action::Ask(at));
+            }
+            actions.extend(self.mintable(state, holder).into_iter().map(|time| Action::Mint(at, time)));
+            if let Some((_, time)) = holder.decided {
+                match (self.twin, self.readings) {
+                    (Twin::CheckThenMint, Readings::Near(skew)) => actions.extend(
+                        (state.now.saturating_sub(skew)..=state.now + skew)
+                            .filter(|time| *time >= holder.word)
+                            .map(|time| Action::Finish(at, time)),
+                    ),
+                    _ => actions.push(Action::Finish(at, time)),
+                }
+            }
+            if crashes > 0 && *holder != fresh() {
+                actions.push(Action::Crash(at));
+            }
+            if closes > 0 && held(&holder.lease).is_some() {
+                actions.push(Action::Close(at));
+            }
+            if clones > 0 && *holder != fresh() {
+                actions.push(Action::Clone(at));
+            }
+        }
+        if saves > 0 {
+            actions.push(Action::Save);
+        }
+        if disasters > 0 && state.saved.is_some() {
+            if let Some(behind) = self.failover {
+                actions.extend((0..=behind.min(state.now)).map(Action::Failover));
+            }
+            if self.restore {
+                actions.push(Action::Restore);
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut next = last.clone();
+        let state = &mut next;
+        match action {
+            Action::Tick => state.now += 1,
+            Action::StepBack => {
+                state.budget.steps_back -= 1;
+                state.now -= 2;
+            }
+            Action::Ask(at) => self.ask(state, at)?,
+            Action::Lose(at) => drop(state.network.remove(at)),
+            Action::Deliver { at, duplicate, decline } => {
+                let message = state.network[at];
+                state.budget.duplicates -= u8::from(duplicate);
+                state.budget.declines -= u8::from(decline);
+                if !duplicate {
+                    state.network.remove(at);
+                }
+                if message.addressee().is_some() {
+                    self.receive(state, message, decline)?;
+                } else {
+                    self.carry_out(state, message);
+                }
+            }
+            Action::Mint(at, time) => {
+                let holder = &mut state.holders[at];
+                let (node, from, _) = held(&holder.lease).unwrap();
+                if matches!(self.twin, Twin::CheckThenMint | Twin::ReleaseBesideCalls) && holder.decided.is_none() {
+                    holder.decided = Some((node, time));
+                } else {
+                    let first = if self.readings == Readings::UpTo { from.max(holder.word) } else { time };
+                    holder.word = time + 1;
+                    self.mint(state, node, bits(first, time + 1));
+                }
+            }
+            Action::Finish(at, time) => {
+                let holder = &mut state.holders[at];
+                let (node, _) = holder.decided.take().unwrap();
+                holder.word = time + 1;
+                self.mint(state, node, bits(time, time + 1));
+            }
+            Action::Crash(at) => {
+                state.budget.crashes -= 1;
+                state.holders[at] = fresh();
+                let slot = u8::try_from(at).unwrap();
+                state.network.retain(|message| message.addressee() != Some(slot));
+                for message in &mut state.network {
+                    message.readdress(|to| if to == slot { GONE } else { to });
+                }
+            }
+            Action::Close(at) => {
+                self.saw(Event::Closed);
+                state.budget.closes -= 1;
+                let holder = &mut state.holders[at];
+                let release = if self.twin == Twin::ReleaseBeforeClose {
+                    holder.lease.clone().close(holder.word.into())
+                } else {
+                    holder.lease.close(holder.word.into())
+                };
+                let release = release.unwrap();
+                let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
+                let until = u8::try_from(release.until_ms).unwrap();
+                state.network.push(Message::Release { grant, node, until });
+            }
+            Action::Clone(at) => {
+                state.budget.clones -= 1;
+                let copy = state.holders[at].clone();
+                let nonce = drawn(&copy.lease).1;
+                state.exposure = Exposure { until: state.exposure.until.max(state.now + W), nonce };
+                // The answers under way reach both.
+                let slot = u8::try_from(state.holders.len()).unwrap();
+                for message in state.network.clone() {
+                    state.network.push(match message {
+                        Message::Granted { slot: to, answer } if usize::from(to) == at => Message::Granted { slot, answer },
+                        Message::Refused { slot: to, grant, reason } if usize::from(to) == at => {
+                            Message::Refused { slot, grant, reason }
+                        }
+                        Message::Fenced { slot: to } if usize::from(to) == at => Message::Fenced { slot },
+                        _ => continue,
+                    });
+                }
+                if let (Some((node, from, until)), Readings::All) = (held(&copy.lease), self.readings) {
+                    self.mint(state, node, bits(from, until));
+                }
+                state.holders.push(copy);
+            }
+            Action::Save => {
+                state.budget.saves -= 1;
+                state.saved = Some(state.store);
+            }
+            Action::Failover(behind) => {
+                state.budget.disasters -= 1;
+                state.store = state.saved.take()?;
+                state.server += 1;
+                state.now -= behind;
+            }
+            Action::Restore => {
+                state.budget.disasters -= 1;
+                state.store = state.saved.take()?;
+                state.exposure.until = state.exposure.until.max(state.now + W);
+            }
+        }
+        self.tidy(state);
+        (next != *last).then_some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always("no ID repeats", |_, state: &State| state.repeated.is_none())]
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ configurations
+
+fn fleet(name: &'static str) -> Fleet {
+    Fleet {
+        name,
+        nodes: 1,
+        holders: 2,
+        horizon: 6,
+        under_way: (1, 1),
+        readings: Readings::All,
+        faults: Budget::default(),
+        failover: None,
+        restore: false,
+        twin: Twin::Fair,
+        seen: Arc::default(),
+    }
+}
+
+/// Explores all of it. Returns the path to an ID that repeats, if there is one.
+fn explore(fleet: Fleet) -> Option<Vec<Action>> {
+    let began = Instant::now();
+    let checker = fleet.clone().checker().threads(2).finish_when(HasDiscoveries::Any).spawn_bfs().join();
+    let path = checker.discovery("no ID repeats");
+    let (name, twin, states) = (fleet.name, fleet.twin, checker.unique_state_count());
+    let seen: Vec<_> = EVENTS.into_iter().filter(|event| fleet.has_seen(*event)).collect();
+    println!(
+        "{name} {twin:?}: {states} states, depth {}, {:.1} s, {}",
+        checker.max_depth(),
+        began.elapsed().as_secs_f64(),
+        path.as_ref()
+            .map_or("nothing repeats".to_string(), |path| format!("repeats after {} steps", path.clone().into_actions().len()))
+    );
+    println!("   {seen:?}");
+    path.map(|path| {
+        if std::env::var("SHOW").is_ok() {
+            for (state, action) in path.clone().into_vec() {
+                println!("{state:?}\n   -> {action:?}");
+            }
+        }
+        path.into_actions()
+    })
+}
+
+fn crash_fleet() -> Fleet {
+    Fleet { faults: Budget { crashes: 1, ..Budget::default() }, ..fleet("crash") }
+}
+
+fn close_fleet() -> Fleet {
+    let faults = Budget { closes: 1, ..Budget::default() };
+    Fleet { faults, readings: Readings::UpTo, horizon: 4, ..fleet("close") }
+}
+
+fn decline_fleet() -> Fleet {
+    Fleet { faults: Budget { declines: 1, ..Budget::default() }, horizon: 4, ..fleet("decline") }
+}
+
+fn clocks_fleet() -> Fleet {
+    Fleet { readings: Readings::Near(2), horizon: 4, ..fleet("clocks") }
+}
+
+fn steps_fleet() -> Fleet {
+    Fleet { faults: Budget { steps_back: 1, crashes: 1, ..Budget::default() }, horizon: 4, ..fleet("steps") }
+}
+
+fn reorder_fleet() -> Fleet {
+    Fleet { under_way: (2, 2), horizon: 3, ..fleet("reorder") }
+}
+
+fn duplicates_fleet() -> Fleet {
+    let faults = Budget { duplicates: 1, ..Budget::default() };
+    Fleet { faults, nodes: 2, horizon: 4, ..fleet("duplicates") }
+}
+
+fn clone_fleet() -> Fleet {
+    Fleet { faults: Budget { clones: 1, ..Budget::default() }, holders: 1, horizon: 6, ..fleet("clone") }
+}
+
+fn failover_fleet() -> Fleet {
+    let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
+    Fleet { faults, failover: Some(MARGIN), horizon: 5, ..fleet("failover") }
+}
+
+fn restore_fleet() -> Fleet {
+    let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
+    Fleet { faults, restore: true, horizon: 5, ..fleet("restore") }
+}
+
+macro_rules! proofs {
+    ($($name:ident: $fleet:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_eq!(explore($fleet), None);
+        }
+    )*};
+}
+
+proofs! {
+    p_crash: crash_fleet();
+    p_close: close_fleet();
+    p_decline: decline_fleet();
+    p_clocks: clocks_fleet();
+    p_steps: steps_fleet();
+    p_reorder: reorder_fleet();
+    p_duplicates: duplicates_fleet();
+    p_clone: clone_fleet();
+    p_failover: failover_fleet();
+    p_restore: restore_fleet();
+}
+
+macro_rules! twins {
+    ($($name:ident: $twin:ident $fleet:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert!(explore(Fleet { twin: Twin::$twin, ..$fleet }).is_some());
+        }
+    )*};
+}
+
+twins! {
+    t_ttl: Ttl clocks_fleet();
+    t_upper: UpperBoundOnly clocks_fleet();
+    t_lower: LowerBoundOnly clocks_fleet();
+    t_check: CheckThenMint clocks_fleet();
+    t_release_before: ReleaseBeforeClose close_fleet();
+    t_release_beside: ReleaseBesideCalls close_fleet();
+    t_fence_acquire: FenceOnAcquireOnly failover_fleet();
+    t_no_nonce: NoNonce clone_fleet();
+    t_shared_nonce: SharedNonce clone_fleet();
+    t_acquire_grant: AcquireByGrantAlone clone_fleet();
+    t_ended: EndedGrantAgain duplicates_fleet();
+    t_partial: PartialAnswers duplicates_fleet();
+    t_counted: CountedGrants failover_fleet();
+    t_owner: SameOwner crash_fleet();
+}

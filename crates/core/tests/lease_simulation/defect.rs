@@ -1,0 +1,65 @@
+//! The broken twins: one rule each that is not kept. The same checker must find each of them.
+
+/// What is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Defect {
+    // ------------------------------------------------------------------------------------------------------ the generator
+    /// A lease by time to live: it is held for a window of monotonic time, and the times in IDs are not bounded.
+    Ttl,
+    /// Only the end of the window is kept, and its start is not.
+    UpperOnly,
+    /// Only the start of the window is kept, and its end is not.
+    LowerOnly,
+    /// The end of the window is the local clock when the answer came, and a window.
+    LocalUntil,
+    /// The window is rounded outwards to whole ticks.
+    RoundedOutwards,
+    /// The window is checked with one reading of the clock, and the ID has the next reading.
+    CheckThenMint,
+    /// The next request after a lease that ended has the grant of that lease.
+    EndedGrantTaken,
+    // --------------------------------------------------------------------------------------------------------- the driver
+    /// The store hears of the release while the state is open.
+    ReleaseBeforeClose,
+    /// The node id is released from the time of the clock on, and not from the end of the largest tick that was used.
+    ReleasedFromNow,
+    /// The random bits come from a generator of the process, which a copy of the process has too.
+    CopiedRandom,
+    // ---------------------------------------------------------------------------------------------------------- the store
+    /// The start of a window is not stored: a node id is granted for all times until the end.
+    TtlRow,
+    /// An acquisition is answered with any row that has its grant, also if that was renewed since.
+    AcquiredByGrantAlone,
+    /// A renewal looks at neither the fence nor the incarnation.
+    FenceOnAcquireOnly,
+    /// A fence is not raised.
+    NoFence,
+    /// A window begins at the end of the one before, although the fence is later.
+    FromBeforeTheFence,
+    /// A renewal compares the grant only.
+    NoNonce,
+    /// A renewal sets the end of the window back if the clock went back.
+    UntilLowered,
+}
+
+impl Defect {
+    pub(crate) const ALL: [Self; 17] = [
+        Self::Ttl,
+        Self::UpperOnly,
+        Self::LowerOnly,
+        Self::LocalUntil,
+        Self::RoundedOutwards,
+        Self::CheckThenMint,
+        Self::EndedGrantTaken,
+        Self::ReleaseBeforeClose,
+        Self::ReleasedFromNow,
+        Self::CopiedRandom,
+        Self::TtlRow,
+        Self::AcquiredByGrantAlone,
+        Self::FenceOnAcquireOnly,
+        Self::NoFence,
+        Self::FromBeforeTheFence,
+        Self::NoNonce,
+        Self::UntilLowered,
+    ];
+}

@@ -1,0 +1,144 @@
+//! A leased generator: what it may issue under each lease, and from one lease to the next. `lease_simulation` runs whole fleets.
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+use frazil::{
+    Change, Code, Field, Grant, Granted, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
+    Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
+};
+
+const T: u64 = 1_720_000_000_000;
+const W: u64 = 30_000;
+
+/// A generator whose node ids no other test uses otherwise.
+fn leased(layout: &Layout) -> LeasedGenerator {
+    let options = LeasedOptions::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    LeasedGenerator::new(layout, LeasedOptions { default_scope: false, ..options }).unwrap()
+}
+
+/// A layout with a clock field or without.
+fn layout(clock: bool) -> Layout {
+    let fields = [Field::time(41), Field::clock(2), Field::node(8), Field::sequence(6)];
+    let fields = fields.into_iter().filter(|field| clock || *field != Field::clock(2)).collect();
+    Layout::new(LayoutSpec { epoch_ms: 1_704_067_200_000, tick_ms: 1, unsigned: false, fields }).unwrap()
+}
+
+const fn at(wall_ms: u64) -> Readings {
+    Readings { wall_ms, monotonic_ms: 0 }
+}
+
+fn drawn(number: u128) -> LeaseRandom {
+    LeaseRandom { grant: number, nonce: number }
+}
+
+/// Has the store grant a node id for a window that begins long ago.
+fn begin(ids: &mut LeasedGenerator, grant: u128, node: u64) {
+    assert!(matches!(ids.ask(0, drawn(grant)), Request::Acquire { .. }));
+    let answer = Granted { grant: Grant(grant), node, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    assert_eq!(ids.take(&answer, at(T), &mut Registry::new()).unwrap(), Taken::Changed(Change::Begun));
+}
+
+fn lose(ids: &mut LeasedGenerator, grant: u128) {
+    assert_eq!(ids.refuse(Grant(grant), Refusal::Lost, 0, 0), Change::Ended);
+}
+
+fn mint(ids: &LeasedGenerator, wall_ms: u64, want: usize) -> Result<Vec<u64>> {
+    let Reservation::Issued { block, .. } = ids.reserve(wall_ms, at(wall_ms), want, true)? else { unreachable!() };
+    let mut out = vec![0; block.len()];
+    block.write(&mut out);
+    Ok(out)
+}
+
+#[test]
+fn ids_of_one_object_increase_from_one_lease_to_the_next() {
+    for clock in [false, true] {
+        let layout = layout(clock);
+        let mut ids = leased(&layout);
+        begin(&mut ids, 1, 9);
+        let before = mint(&ids, T + 5000, 1).unwrap();
+        lose(&mut ids, 1);
+        begin(&mut ids, 2, 3); // a lower node id in the same tick
+        let after = mint(&ids, T + 5000, 1).unwrap();
+        assert!(before < after, "clock: {clock}");
+        let ahead = (0..100).map(|_| mint(&ids, T + 5000, 64).unwrap()).last(); // some 25 or 100 ticks are borrowed
+        lose(&mut ids, 2);
+        begin(&mut ids, 3, 4);
+        assert!(ahead < Some(mint(&ids, T + 5000, 1).unwrap()), "clock: {clock}");
+    }
+}
+
+#[test]
+fn a_clock_that_went_back_between_two_leases_stalls_as_it_does_within_one() {
+    let mut ids = leased(&layout(false));
+    begin(&mut ids, 1, 9);
+    mint(&ids, T + 5000, 1).unwrap();
+    let within = mint(&ids, T, 1).unwrap_err();
+    lose(&mut ids, 1);
+    begin(&mut ids, 2, 3);
+    let between = mint(&ids, T, 1).unwrap_err();
+    assert_eq!((within.code(), within.retry_after_ms()), (Code::ClockBackward, 4000)); // the lead is a second
+    assert_eq!((between.code(), between.retry_after_ms()), (Code::ClockBackward, 4001)); // and tick 5000 is spent
+    assert!(mint(&ids, T + 4001, 1).is_ok());
+}
+
+#[test]
+fn with_a_clock_field_a_clock_that_went_back_between_two_leases_is_followed() {
+    let mut ids = leased(&layout(true));
+    begin(&mut ids, 1, 9);
+    mint(&ids, T + 5000, 1).unwrap();
+    lose(&mut ids, 1);
+    begin(&mut ids, 2, 3);
+    assert_eq!(layout(true).decode(mint(&ids, T, 1).unwrap()[0]).unwrap().timestamp_ms, T);
+}
+
+#[test]
+fn a_lease_without_an_id_is_released_within_its_window() {
+    let mut ids = leased(&layout(false));
+    begin(&mut ids, 1, 9);
+    mint(&ids, T + W - 1, 1).unwrap();
+    lose(&mut ids, 1);
+    ids.ask(0, drawn(2));
+    let answer = Granted { grant: Grant(2), node: 3, from_ms: 0, until_ms: T + 5, store_now_ms: T };
+    ids.take(&answer, at(T), &mut Registry::new()).unwrap();
+    assert_eq!(ids.close().unwrap().until_ms, T + 5);
+}
+
+/// The nonce of the renewal that is due, and the end of the window that it names.
+fn renew(lease: &mut Lease, monotonic_ms: u64, random: u128) -> (Nonce, u64) {
+    match lease.ask(monotonic_ms, drawn(random)) {
+        Request::Renew { nonce, until_ms, .. } => (nonce, until_ms),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_answer_that_comes_twice_neither_postpones_nor_forgets_a_renewal() {
+    let mut lease = Lease::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    lease.ask(0, drawn(1));
+    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    assert_eq!(lease.take(&answer, 0), Change::Begun);
+    assert_eq!(lease.take(&answer, 9000), Change::None);
+    assert_eq!(lease.ask(9000, drawn(2)), Request::Wait { ms: 1000 });
+    // The store carries this out, and the answer is lost.
+    assert_eq!(renew(&mut lease, 10_000, 3), (Nonce(3), T + W));
+    assert_eq!(lease.take(&answer, 10_001), Change::None);
+    lease.fail(13_000, 0);
+    // So another nonce would look like a copy of this holder.
+    assert_eq!(renew(&mut lease, 20_000, 4), (Nonce(3), T + W));
+}
+
+#[test]
+fn a_late_answer_leaves_the_attempt_under_way_alone() {
+    let mut lease = Lease::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    lease.ask(0, drawn(1));
+    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    lease.take(&answer, 0);
+    renew(&mut lease, 10_000, 3);
+    let later = Granted { until_ms: T + W + 10_000, store_now_ms: T + 10_000, ..answer };
+    assert_eq!(lease.take(&later, 10_000), Change::Extended);
+    assert_eq!(lease.take(&answer, 11_000), Change::None);
+    assert_eq!((lease.failures(), lease.ask(11_000, drawn(4))), (0, Request::Wait { ms: 9000 }));
+    renew(&mut lease, 20_000, 5);
+    assert_eq!(lease.take(&answer, 20_001), Change::None);
+    // Until the time-out of the attempt, since its driver asks nothing before.
+    assert_eq!(lease.retry_after_ms(20_001), 2999);
+}

@@ -1,0 +1,68 @@
+// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.
+
+import type { ErrorCode } from "./errors.js";
+import { Rule } from "./rules.js";
+
+/** What the call does. */
+export enum LeaseCall {
+  OPEN = 0,
+  ASK = 1,
+  TAKE = 2,
+  REFUSE = 3,
+  FENCED = 4,
+  FAIL = 5,
+  HURRY = 6,
+  CLOSE = 7,
+  STATUS = 8,
+}
+
+/** What to request of the store. */
+export enum LeaseRequest {
+  NOTHING = 0,
+  WAIT = 1,
+  ACQUIRE = 2,
+  RENEW = 3,
+  FENCE = 4,
+}
+
+/** What an answer changed. */
+export enum LeaseChange {
+  NONE = 0,
+  BEGUN = 1,
+  EXTENDED = 2,
+  ENDED = 3,
+  DECLINED = 4,
+}
+
+/** Why the store granted nothing. */
+export enum LeaseRefusal {
+  LOST = 0,
+  EXHAUSTED = 1,
+  INCARNATION = 2,
+  BEHIND = 3,
+  REJECTED = 4,
+}
+
+/** The codes that the core answers with, by status. */
+export const CODES: { readonly [status: number]: ErrorCode } = {
+  26: "STORE_REFUSED",
+};
+
+/** Those that pass although the caller changes nothing. */
+export const RETRYABLE = [];
+
+/** What those mean that no rule explains. */
+export const MEANINGS: { readonly [status: number]: string } = {
+};
+
+/** The rules that it answers with, by number. */
+export const RULES: { readonly [rule: number]: Rule } = {
+  57: Rule.WINDOW_TICKS,
+  58: Rule.LEASE_TIMES,
+};
+
+/** What the answers are about, by number. */
+export const SUBJECTS: { readonly [subject: number]: string } = {
+  24: "windowMs",
+  25: "lease",
+};

@@ -1,0 +1,557 @@
+/**
+ * Carries what the core wants to know to the store, and the answers back: requests, timers and events of a lease. What to
+ * ask and what an answer means is decided in the core (`crates/core/src/lease.rs`).
+ *
+ * - **One attempt at a time.** An answer that comes after its time-out is still taken.
+ * - **Timers do not keep the process alive.** A caller that waits does.
+ * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
+ */
+import { monotonicClock, wallClock } from "./clock.js";
+import { ConfigError, type FrazilError, LeaseError } from "./errors.js";
+import { LeaseCall, LeaseChange, LeaseRefusal, LeaseRequest } from "./generated/lease.js";
+import { Slot } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
+import { errorOf, type LeaseContext, refusalError, rejectionError, timeoutError } from "./lease-errors.js";
+import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
+import type { Port } from "./port.js";
+import type { Answer, LeaseStore, Refusal, RefusalReason } from "./stores/store.js";
+import { unlessAborted } from "./wait.js";
+
+/** A lease that is held. */
+export interface LeaseWindow {
+  /** The node id; 0 for a layout without a node field. */
+  readonly node: number;
+  /** The start of the window, in Unix milliseconds of the store's clock. No ID has an earlier time. */
+  readonly fromMs: number;
+  /** The end of the window. No ID has this time or a later one. */
+  readonly untilMs: number;
+}
+
+/** The events of a leased generator. */
+export interface LeaseEvents {
+  /** A lease began: IDs have this node id from now on. */
+  readonly acquired: (lease: LeaseWindow) => void;
+  /** The window was extended. */
+  readonly renewed: (lease: LeaseWindow) => void;
+  /** The lease ended, and another one is asked for. */
+  readonly lost: (error: FrazilError) => void;
+  /** An attempt failed or was refused. The next one follows by itself. */
+  readonly refused: (error: FrazilError) => void;
+}
+
+/** Counters of a lease, over all node ids that it had. */
+export interface LeaseStats {
+  /** Requests to the store: to acquire, to renew, and to fence it. */
+  readonly attempts: number;
+  readonly acquired: number;
+  readonly renewed: number;
+  readonly lost: number;
+  /** Attempts that failed or were refused. */
+  readonly refused: number;
+}
+
+/** The condition of a lease. */
+export interface LeaseHealth {
+  readonly scope: string;
+  /** How the store is called. */
+  readonly store: string;
+  /** Absent while no lease is held. */
+  readonly node?: number;
+  readonly fromMs?: number;
+  readonly untilMs?: number;
+  /** How many attempts failed in a row. */
+  readonly failures: number;
+  /** Why the last of them failed. */
+  readonly problem?: FrazilError;
+  /** How long until the store may have answered, in milliseconds. */
+  readonly nextMs: number;
+  /**
+   * How far the clock of this machine was ahead of the store's at the last answer, in milliseconds; negative if it was
+   * behind. At the length of the window nothing can be minted.
+   */
+  readonly skewMs: number;
+}
+
+/** What the driver needs to know. @internal */
+export interface DriverOptions {
+  readonly store: LeaseStore;
+  readonly scope: string;
+  readonly windowMs: number;
+  readonly owner: string;
+  readonly node: number | undefined;
+  readonly storeTime: boolean;
+}
+
+/** What the reasons of the store mean to the core: to a holder that renews, and to one that asks for a node id. */
+const RENEW_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
+  taken: LeaseRefusal.LOST,
+  fenced: LeaseRefusal.LOST,
+  incarnation: LeaseRefusal.INCARNATION,
+  behind: LeaseRefusal.BEHIND,
+};
+const ACQUIRE_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
+  // The lease that was asked for was renewed since: the request came late, or from a copy of the process.
+  taken: LeaseRefusal.EXHAUSTED,
+  fenced: LeaseRefusal.EXHAUSTED,
+  exhausted: LeaseRefusal.EXHAUSTED,
+  incarnation: LeaseRefusal.INCARNATION,
+};
+
+/** How long until the next look at a clock that shows no number. */
+const BROKEN_CLOCK_MS = 1000;
+
+type Timer = ReturnType<typeof setTimeout>;
+
+/** Does not keep the process alive. Browsers and Workers have timers that are numbers. */
+function unref(timer: Timer): Timer {
+  (timer as { unref?: () => void }).unref?.();
+  return timer;
+}
+
+const hex = (word: number) => word.toString(16).padStart(8, "0");
+
+/** @internal */
+export class LeaseDriver implements LeaseSession {
+  readonly [SESSION] = true;
+  /** The time for IDs. */
+  readonly clock: () => number;
+  readonly #options: DriverOptions;
+  /** Strong until the generator is attached, which then refers to it. */
+  #minting!: Minting | WeakRef<Minting>;
+  #port!: Port;
+  #handle = 0;
+  #layout = "";
+  #timeoutMs = 0;
+  #maxAsyncWaitMs = 0;
+
+  #wallMs = 0;
+  #monotonicMs = 0;
+  /** The store's clock, as estimated, at monotonic time 0. */
+  #storeOffsetMs = 0;
+
+  #timer: Timer | undefined;
+  /** The attempt under way. It never rejects. */
+  #attempt: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #problem: FrazilError | undefined;
+  /** Resolves when the lease changes or an attempt ends. */
+  #change: Promise<void>;
+  #announce!: () => void;
+  readonly #listeners: { [E in keyof LeaseEvents]: Set<LeaseEvents[E]> } = {
+    acquired: new Set(),
+    renewed: new Set(),
+    lost: new Set(),
+    refused: new Set(),
+  };
+  readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.clock = options.storeTime ? () => this.#storeOffsetMs + monotonicClock() : wallClock;
+    this.#change = this.#nextChange();
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#announce = resolve;
+    });
+  }
+
+  open(port: Port, write: () => void): number {
+    const { windowMs, storeTime, scope } = this.#options;
+    write();
+    const { numbers } = port;
+    numbers[Slot.WINDOW_MS] = typeof windowMs === "number" ? windowMs : NaN;
+    numbers[Slot.BY_REQUESTS] = 0;
+    numbers[Slot.STORE_TIME] = Number(storeTime);
+    numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
+    const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);
+    this.#timeoutMs = port.numbers[Slot.TIMEOUT_MS] as number;
+    this.#maxAsyncWaitMs = port.numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
+    if (status !== 0 && port.subject === undefined) throw errorOf(port, status, windowMs);
+    return status;
+  }
+
+  opened(minting: Minting): void {
+    this.#minting = minting;
+    this.#port = minting.port;
+    this.#handle = minting.handle;
+  }
+
+  /** Begins to ask the store. The caller keeps what is returned as long as the generator is in use. */
+  start(layout: string): Minting {
+    const minting = this.#minting as Minting;
+    this.#layout = layout;
+    this.#minting = new WeakRef(minting);
+    this.#turn();
+    return minting;
+  }
+
+  get #context(): LeaseContext {
+    const { store, scope, windowMs } = this.#options;
+    return { store, scope, windowMs, layout: this.#layout };
+  }
+
+  readClocks(): void {
+    this.#wallMs = Number(wallClock());
+    this.#monotonicMs = Number(monotonicClock());
+  }
+
+  writeClocks(numbers: Float64Array): void {
+    numbers[Slot.WALL_MS] = this.#wallMs;
+    numbers[Slot.MONOTONIC_MS] = this.#monotonicMs;
+  }
+
+  /** Makes a call of the core, and reads what every such call writes. `write` must not run code of the user. */
+  #call(call: LeaseCall, write?: (numbers: Float64Array) => void): Float64Array {
+    this.readClocks();
+    const { binding } = this.#port;
+    // The native addon draws from the kernel instead.
+    const random = binding.backend === "wasm" ? crypto.getRandomValues(new Uint32Array(8)) : undefined;
+    let { numbers } = this.#port;
+    if (random) numbers.set(random, Slot.RANDOM);
+    write?.(numbers);
+    this.writeClocks(numbers);
+    const status = binding.calls.lease(binding.page, this.#handle, call);
+    if (status !== 0) throw errorOf(this.#port, status, undefined);
+    // Read after the call, during which the memory of WebAssembly may have grown.
+    ({ numbers } = this.#port);
+    this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
+    return numbers;
+  }
+
+  /** Asks the core what to do, and does it, unless an attempt is under way. Never throws. */
+  #turn(): void {
+    clearTimeout(this.#timer);
+    if (this.#attempt !== undefined || this.#closing !== undefined) return;
+    if ((this.#minting as WeakRef<Minting>).deref() === undefined) {
+      void this.close();
+      return;
+    }
+    try {
+      this.#begin();
+    } catch (error) {
+      // A clock that a program replaced by one that shows no number.
+      this.#report(rejectionError(error, "reading the clocks", this.#context));
+      this.#timer = unref(setTimeout(() => this.#turn(), BROKEN_CLOCK_MS));
+    }
+  }
+
+  #begin(): void {
+    const numbers = this.#call(LeaseCall.ASK);
+    const request = numbers[Slot.REQUEST] as LeaseRequest;
+    if (request === LeaseRequest.WAIT) {
+      this.#timer = unref(setTimeout(() => this.#turn(), numbers[Slot.WAIT_MS]));
+    } else if (request !== LeaseRequest.NOTHING) {
+      this.#counts.attempts++;
+      const ended = () => {
+        this.#attempt = undefined;
+        this.#announceChange();
+        this.#turn();
+      };
+      this.#attempt = this.#request(request, numbers)
+        .catch((error) => this.#report(rejectionError(error, "an attempt", this.#context)))
+        .then(ended);
+    }
+  }
+
+  /** Wakes the callers that wait for the lease. */
+  #announceChange(): void {
+    const announce = this.#announce;
+    this.#change = this.#nextChange();
+    announce();
+  }
+
+  /** Four numbers of the page as 32 hexadecimal digits. */
+  #digits(numbers: Float64Array, at: Slot): string {
+    return [0, 1, 2, 3].map((word) => hex(numbers[at + word] as number)).join("");
+  }
+
+  /** Sends a request that the core has written into the page, and hands the answer to the core. */
+  #request(request: LeaseRequest, numbers: Float64Array): Promise<void> {
+    const { store, scope, windowMs, owner, node: preferred } = this.#options;
+    if (request === LeaseRequest.FENCE) {
+      const behind = numbers[Slot.BEHIND] === 1;
+      const send = (signal: AbortSignal) => store.ensure({ scope, behind, signal });
+      return this.#send("ensure", undefined, send, () => void this.#call(LeaseCall.FENCED));
+    }
+    const grant = this.#digits(numbers, Slot.GRANT);
+    const nonce = this.#digits(numbers, Slot.NONCE);
+    const common = { scope, grant, nonce, windowMs, layout: this.#layout };
+    if (request === LeaseRequest.ACQUIRE) {
+      const send = (signal: AbortSignal) =>
+        store.acquire({ ...common, owner, ...(preferred === undefined ? {} : { node: preferred }), signal });
+      return this.#send("acquire", grant, send, (answer) => this.#answered(answer, grant, false));
+    }
+    const node = numbers[Slot.LEASE_NODE] as number;
+    const untilMs = numbers[Slot.UNTIL_MS] as number;
+    const send = (signal: AbortSignal) => store.renew({ ...common, node, untilMs, signal });
+    return this.#send("renew", grant, send, (answer) => this.#answered(answer, grant, true));
+  }
+
+  /** Has the store do something, within the time-out of an attempt. An answer that comes later is still used. */
+  async #send<T>(
+    verb: string,
+    grant: string | undefined,
+    send: (signal: AbortSignal) => Promise<T>,
+    use: (answer: T) => void | Promise<void>,
+  ): Promise<void> {
+    const controller = new AbortController();
+    const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
+    let late = false;
+    // Also where the store throws instead of rejecting.
+    const answer = (async () => send(controller.signal))().then(async (answer) => {
+      if (late && this.#closing !== undefined) return;
+      await use(answer);
+      if (!late) return;
+      // The next attempt may be due at another time now.
+      this.#announceChange();
+      this.#turn();
+    });
+    try {
+      await unlessAborted(answer, controller.signal);
+    } catch (error) {
+      late = controller.signal.aborted;
+      if (late) answer.catch(() => {}); // reported as a time-out
+      const context = this.#context;
+      this.#failed(late ? timeoutError(verb, this.#timeoutMs, context) : rejectionError(error, verb, context), grant);
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  /** An attempt failed, or its outcome is unknown. */
+  #failed(error: FrazilError, grant: string | undefined): void {
+    // A store that refuses for good is asked less often than one that does not answer.
+    if (error.retryable || grant === undefined) this.#call(LeaseCall.FAIL);
+    else this.#refuse(LeaseRefusal.REJECTED, 0, grant);
+    this.#report(error);
+  }
+
+  #report(error: FrazilError): void {
+    this.#problem = error;
+    this.#counts.refused++;
+    this.#emit("refused", error);
+  }
+
+  /** Hands an answer of the store to the core. */
+  async #answered(answer: Answer, grant: string, renewing: boolean): Promise<void> {
+    if (answer?.granted !== true) return this.#refused(answer, grant, renewing);
+    const { node, fromMs, untilMs, storeNowMs } = answer;
+    const before = this.held();
+    const numbers = this.#call(LeaseCall.TAKE, (numbers) => {
+      this.#writeGrant(numbers, answer.grant);
+      numbers[Slot.LEASE_NODE] = node;
+      numbers[Slot.FROM_MS] = fromMs;
+      numbers[Slot.UNTIL_MS] = untilMs;
+      numbers[Slot.STORE_NOW_MS] = storeNowMs;
+    });
+    const change = numbers[Slot.CHANGE] as LeaseChange;
+    if (change === LeaseChange.BEGUN) {
+      this.#problem = undefined;
+      this.#changed(node);
+      this.#counts.acquired++;
+      this.#emit("acquired", { node, fromMs, untilMs });
+    } else if (change === LeaseChange.EXTENDED) {
+      this.#problem = undefined;
+      this.#counts.renewed++;
+      this.#emit("renewed", { node, fromMs, untilMs });
+    } else if (change === LeaseChange.ENDED) {
+      this.#ended(
+        new LeaseError("LEASE_LOST", "the store answered with another lease than it had granted: it went back", {
+          retryable: true,
+        }),
+        before,
+      );
+    } else if (change === LeaseChange.DECLINED) {
+      const conflict = new ConfigError("STATE_CONFLICT", `node is ${node}: ${Rule.ONE_KIND}`, {
+        field: "node",
+        value: node,
+        rule: Rule.ONE_KIND,
+      });
+      this.#report(conflict);
+      await this.#release(numbers);
+    }
+  }
+
+  #refused(answer: Refusal, grant: string, renewing: boolean): void {
+    const error = refusalError(answer, this.#context);
+    const before = this.held();
+    const { reason, freeAtMs = 0, storeNowMs = 0 } = { ...answer };
+    const refusal = (renewing ? RENEW_REFUSALS[reason] : ACQUIRE_REFUSALS[reason]) ?? LeaseRefusal.REJECTED;
+    const change = this.#refuse(refusal, Math.max(0, freeAtMs - storeNowMs), grant);
+    if (change === LeaseChange.ENDED) this.#ended(error, before);
+    else this.#report(error);
+  }
+
+  #refuse(refusal: LeaseRefusal, retryMs: number, grant: string): LeaseChange {
+    const numbers = this.#call(LeaseCall.REFUSE, (numbers) => {
+      this.#writeGrant(numbers, grant);
+      numbers[Slot.REFUSAL] = refusal;
+      numbers[Slot.REFUSAL_MS] = retryMs;
+    });
+    return numbers[Slot.CHANGE] as LeaseChange;
+  }
+
+  #writeGrant(numbers: Float64Array, grant: string): void {
+    for (let word = 0; word < 4; word++)
+      numbers[Slot.GRANT + word] = Number.parseInt(grant.slice(8 * word, 8 * word + 8), 16);
+  }
+
+  #ended(error: FrazilError, before: LeaseWindow | undefined): void {
+    this.#changed(undefined);
+    this.#problem = error;
+    if (before === undefined) return;
+    this.#counts.lost++;
+    this.#emit("lost", error);
+  }
+
+  #changed(node: number | undefined): void {
+    (this.#minting as WeakRef<Minting>).deref()?.changed(node);
+  }
+
+  /** Tells the store that a node id is free. If that fails, it is free after its window. */
+  async #release(numbers: Float64Array): Promise<void> {
+    if (numbers[Slot.HAS_RELEASE] !== 1) return;
+    const { store, scope } = this.#options;
+    const grant = this.#digits(numbers, Slot.GRANT);
+    const node = numbers[Slot.LEASE_NODE] as number;
+    const untilMs = numbers[Slot.UNTIL_MS] as number;
+    const controller = new AbortController();
+    const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
+    const { signal } = controller;
+    const released = (async () => store.release({ scope, grant, node, untilMs, signal }))();
+    try {
+      await unlessAborted(released, signal);
+    } catch (error) {
+      if (signal.aborted) released.catch(() => {}); // reported as a time-out
+      const aborted = signal.aborted;
+      this.#report(
+        aborted
+          ? timeoutError("release", this.#timeoutMs, this.#context)
+          : rejectionError(error, "release", this.#context),
+      );
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+
+  refused(error: FrazilError, retryMs: number): number {
+    const { code, retryAfterMs } = error;
+    if (code !== "LEASE_EXPIRED" && code !== "LEASE_LOST") return retryMs;
+    if (this.#problem)
+      Object.defineProperty(error, "cause", { value: this.#problem, writable: true, configurable: true });
+    if (code === "LEASE_EXPIRED" && this.#attempt === undefined && this.#closing === undefined) {
+      this.#call(LeaseCall.HURRY);
+      // Later, since this runs inside a call that mints, and the store is code of the user.
+      queueMicrotask(() => this.#turn());
+    }
+    return retryAfterMs ?? 1;
+  }
+
+  readonly wait = async (ms: number, signal: AbortSignal | undefined): Promise<number> => {
+    const beganMs = monotonicClock();
+    let timer: Timer | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    try {
+      await unlessAborted(Promise.race([over, this.#change]), signal);
+    } finally {
+      clearTimeout(timer);
+    }
+    return Math.min(ms, monotonicClock() - beganMs);
+  };
+
+  /** The lease that is held, as the page says after the last call. */
+  held(): LeaseWindow | undefined {
+    if (this.#closing !== undefined) return undefined;
+    const numbers = this.#call(LeaseCall.STATUS);
+    if (numbers[Slot.HELD] !== 1) return undefined;
+    const node = numbers[Slot.HELD_NODE] as number;
+    return { node, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs: numbers[Slot.HELD_UNTIL_MS] as number };
+  }
+
+  /** Why the last attempt failed; `undefined` after one that succeeded. */
+  get problem(): FrazilError | undefined {
+    return this.#problem;
+  }
+
+  get maxAsyncWaitMs(): number {
+    return this.#maxAsyncWaitMs;
+  }
+
+  stats(): LeaseStats {
+    return { ...this.#counts };
+  }
+
+  health(): LeaseHealth {
+    const { scope, store } = this.#options;
+    const held = this.held();
+    const numbers = this.#port.numbers;
+    return {
+      scope,
+      store: store.name,
+      ...held,
+      failures: numbers[Slot.FAILURES] as number,
+      ...(this.#problem && { problem: this.#problem }),
+      nextMs: numbers[Slot.NEXT_MS] as number,
+      skewMs: numbers[Slot.SKEW_MS] as number,
+    };
+  }
+
+  on<E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): void {
+    this.#listenersOf(event).add(listener);
+  }
+
+  off<E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): void {
+    this.#listenersOf(event).delete(listener);
+  }
+
+  #listenersOf<E extends keyof LeaseEvents>(event: E): Set<LeaseEvents[E]> {
+    if (!Object.hasOwn(this.#listeners, event)) {
+      const known = Object.keys(this.#listeners).join(", ");
+      throw new ConfigError(
+        "INVALID_ARGUMENT",
+        `event is ${JSON.stringify(event)}: ${Rule.KNOWN_KEY} (one of ${known})`,
+        {
+          field: "event",
+          value: event,
+          rule: Rule.KNOWN_KEY,
+        },
+      );
+    }
+    return this.#listeners[event] as Set<LeaseEvents[E]>;
+  }
+
+  /** A listener that throws does not stop the others or the lease: its error is thrown where nothing catches it. */
+  #emit<E extends keyof LeaseEvents>(event: E, detail: Parameters<LeaseEvents[E]>[0]): void {
+    for (const listener of [...this.#listenersOf(event)] as ((detail: unknown) => void)[]) {
+      try {
+        listener(detail);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Waits for the attempt under way, closes the state, and tells the store. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      clearTimeout(this.#timer);
+      // The caller waits, and the timers of attempts would not keep the process alive.
+      const hold = setInterval(() => {}, this.#timeoutMs);
+      try {
+        await this.#attempt;
+        await this.#release(this.#call(LeaseCall.CLOSE));
+      } finally {
+        clearInterval(hold);
+        this.#port.binding.calls.release(this.#port.binding.page, this.#handle);
+        this.#announceChange();
+      }
+    })();
+    return this.#closing;
+  }
+}

@@ -1,0 +1,111 @@
+/** The errors of leases: why a store granted nothing, in words that say what to do. */
+import { ConfigError, type ErrorCode, FrazilError, LeaseError, refusal } from "./errors.js";
+import { CODES, RULES, SUBJECTS } from "./generated/lease.js";
+import { First, Slot } from "./generated/page.js";
+import { Rule } from "./generated/rules.js";
+import type { Port } from "./port.js";
+import type { LeaseStore, Refusal } from "./stores/store.js";
+
+/** What the errors name. @internal */
+export interface LeaseContext {
+  readonly store: LeaseStore;
+  readonly scope: string;
+  /** As `layoutText` writes it. */
+  readonly layout: string;
+  readonly windowMs: number;
+}
+
+/** The error for a status of a call for leases. `value` is what the caller or the store gave. @internal */
+export function errorOf(port: Port, status: number, value: unknown): FrazilError {
+  const { numbers } = port;
+  const rule = RULES[numbers[Slot.RULE] as number];
+  const code = CODES[status] as ErrorCode | undefined;
+  if (rule === undefined && code === undefined) return port.error(status, value);
+  const [min, max] = [numbers[Slot.MIN], numbers[Slot.MAX]];
+  const subject = SUBJECTS[numbers[Slot.SUBJECT] as number] ?? port.subject;
+  const Class = status < First.LeaseError ? ConfigError : LeaseError;
+  const known = rule ?? (Rule.WHOLE_NUMBER as Rule);
+  return refusal(Class, code ?? "INVALID_OPTION", subject, value, known, min, max);
+}
+
+/** The error for a refusal of the store. @internal */
+export function refusalError(answer: Refusal, context: LeaseContext): FrazilError {
+  const { store, scope, layout, windowMs } = context;
+  const where = `in the ${store.name} store, scope ${JSON.stringify(scope)}`;
+  const waitMs = Math.max(1, (answer?.freeAtMs ?? 0) - (answer?.storeNowMs ?? 0));
+  const wait = { retryable: true, retryAfterMs: waitMs };
+  switch (answer?.reason) {
+    case "missing":
+      return new LeaseError(
+        "STORE_NOT_INITIALISED",
+        `there is no record ${where}. Once, from a migration or a shell, run: await store.migrate(); await store.init({ scope: ${JSON.stringify(scope)}, layout })`,
+      );
+    case "layout":
+      return new LeaseError(
+        "LAYOUT_MISMATCH",
+        `the scope ${where} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass that layout, or initialise another scope, whose IDs go to another column`,
+        { field: "layout", value: layout },
+      );
+    case "window":
+      return refusal(
+        ConfigError,
+        "INVALID_OPTION",
+        "windowMs",
+        windowMs,
+        Rule.WINDOW_MAX,
+        undefined,
+        answer.windowMaxMs,
+      );
+    case "exhausted":
+      return new LeaseError(
+        "NODE_IDS_EXHAUSTED",
+        `every node id is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,
+        wait,
+      );
+    case "fenced":
+      return new LeaseError(
+        "NODE_IDS_EXHAUSTED",
+        `no node id can be granted ${where} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), or fence() was called`,
+        wait,
+      );
+    case "taken":
+      return new LeaseError(
+        "LEASE_LOST",
+        `the node id has another holder ${where}, or a copy of this process renewed it`,
+        { retryable: true },
+      );
+    case "incarnation":
+    case "behind":
+      return new LeaseError(
+        "STORE_UNAVAILABLE",
+        `the store is another one than before (a failover, a restore) or has lost writes, and must be fenced first, ${where}`,
+        { retryable: true },
+      );
+    default:
+      return new LeaseError(
+        "STORE_REFUSED",
+        `the answer is neither a lease nor a refusal with a known reason, ${where}: see LeaseStore in docs/stores.md`,
+        { field: "reason", value: answer?.reason },
+      );
+  }
+}
+
+/** The error for an operation of the store that was rejected. @internal */
+export function rejectionError(error: unknown, verb: string, { store, scope }: LeaseContext): FrazilError {
+  if (FrazilError.is(error)) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  return new LeaseError(
+    "STORE_UNAVAILABLE",
+    `${verb} failed in the ${store.name} store, scope ${JSON.stringify(scope)}: ${said}`,
+    { retryable: true, cause: error },
+  );
+}
+
+/** The error for an operation of the store that took too long. @internal */
+export function timeoutError(verb: string, timeoutMs: number, { store, scope }: LeaseContext): FrazilError {
+  return new LeaseError(
+    "STORE_UNAVAILABLE",
+    `${verb} had no answer within ${timeoutMs} ms from the ${store.name} store, scope ${JSON.stringify(scope)}`,
+    { retryable: true },
+  );
+}

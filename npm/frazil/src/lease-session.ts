@@ -1,0 +1,39 @@
+/**
+ * What a leased generator needs beyond a static one: `Snowflake` calls these, and `frazil/lease` implements them. Types
+ * only: the package `frazil` contains nothing of a lease's timers and stores.
+ */
+import type { FrazilError } from "./errors.js";
+import type { Port } from "./port.js";
+
+/** Marks a session, which the constructor of `Snowflake` takes as a second argument. @internal */
+export const SESSION = /* @__PURE__ */ Symbol.for("frazil.session");
+
+/** What a generator gives its session. @internal */
+export interface Minting {
+  readonly port: Port;
+  readonly handle: number;
+  /** Sets the node id of the lease that is held, and drops the block of reserved IDs. */
+  changed(node: number | undefined): void;
+}
+
+/** The lease of a generator. @internal */
+export interface LeaseSession {
+  readonly [SESSION]: true;
+  /** The time for IDs. It decides how long a block is used. */
+  readonly clock: () => number;
+  /** Opens the leased generator. `write` writes the rest of the request into the page. Returns the status. */
+  open(port: Port, write: () => void): number;
+  /** The generator is open. */
+  opened(minting: Minting): void;
+  /** Reads both clocks, which may run code of the user. */
+  readClocks(): void;
+  /** Writes what was read into the page. Runs no code of the user. */
+  writeClocks(numbers: Float64Array): void;
+  /**
+   * A call was refused. Returns how long an asynchronous call should wait before it tries again; `retryMs` for a refusal
+   * that the lease has nothing to do with.
+   */
+  refused(error: FrazilError, retryMs: number): number;
+  /** Waits, at most until the lease has changed. Resolves to how long that was, in milliseconds. */
+  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<number>;
+}

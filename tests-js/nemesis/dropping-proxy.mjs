@@ -1,0 +1,41 @@
+// A TCP proxy on loopback that a test can cut: then it forwards nothing, and neither side is told, as on a broken network.
+import { connect, createServer } from "node:net";
+
+export async function startProxy(targetPort) {
+  const pairs = new Set();
+  let isCut = false;
+  const server = createServer((client) => {
+    const target = connect(targetPort, "127.0.0.1");
+    const pair = [client, target];
+    pairs.add(pair);
+    for (const [from, to] of [pair, [target, client]]) {
+      from.on("data", (chunk) => to.write(chunk));
+      from.on("error", () => {});
+      from.on("close", () => {
+        pairs.delete(pair);
+        to.destroy();
+      });
+      if (isCut) from.pause();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: server.address().port,
+    cut() {
+      isCut = true;
+      for (const socket of [...pairs].flat()) socket.pause();
+    },
+    /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
+    heal({ lose = false } = {}) {
+      isCut = false;
+      for (const socket of [...pairs].flat()) {
+        if (lose) socket.resetAndDestroy();
+        else socket.resume();
+      }
+    },
+    close() {
+      for (const socket of [...pairs].flat()) socket.destroy();
+      server.close();
+    },
+  };
+}

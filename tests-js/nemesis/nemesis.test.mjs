@@ -1,0 +1,246 @@
+// Six processes mint under leases of eight node ids, from a real Postgres, while faults strike them: they are stopped for up to
+// three windows, killed, cut off from the store, and their clocks are set by up to 20 seconds; the store is stopped and crashes.
+// The test counts repeats among the IDs that they wrote.
+//
+// FRAZIL_NEMESIS_S is the duration of each run: 20 s in CI, ten minutes in `npm run test:long`.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import { tools } from "../../scripts/tools.mjs";
+import { countIds } from "../local/count-repeats.mjs";
+import { randomNumbers } from "../local/minting-process.mjs";
+import { PostgresServer } from "../stores/postgres-server.mjs";
+import { startProxy } from "./dropping-proxy.mjs";
+
+const SECONDS = Number(process.env.FRAZIL_NEMESIS_S ?? 20);
+const PROCESSES = 6;
+const NODES = { from: 0, to: 7 };
+const WINDOW_MS = 3000;
+const program = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
+
+let server;
+before(async () => {
+  server = await PostgresServer.start({ max_connections: 100 });
+});
+after(() => server?.crash()); // an orderly end can take a minute
+
+let scopes = 0;
+/** A new scope, in which no node id was ever granted. */
+async function newScope() {
+  const scope = `run-${++scopes}`;
+  const pool = new pg.Pool({ connectionString: server.url });
+  pool.on("error", () => {}); // the server ends before the pool
+  const store = new PostgresStore(pool);
+  await store.migrate();
+  await store.init({ scope, layout: "default", nodes: NODES });
+  await pool.end();
+  return scope;
+}
+
+/** A process that mints, behind a proxy and with a clock of its own. */
+async function startHolder(folder, at, offsetS, task) {
+  const clock = join(folder, `clock-${at}`);
+  const setClock = (seconds) => {
+    // Atomic, so that the process does not read half a number.
+    writeFileSync(`${clock}.new`, `${seconds < 0 ? "" : "+"}${seconds.toFixed(3)}\n`);
+    renameSync(`${clock}.new`, clock);
+  };
+  setClock(offsetS);
+  const proxy = await startProxy(server.port);
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  const gaveUp = [];
+  let child;
+  let ended;
+  let isEnding = false;
+  const start = () => {
+    child = spawn(process.execPath, [program, JSON.stringify({ ...task, out: folder, url })], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: {
+        ...process.env,
+        LD_PRELOAD: tools.faketime,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: "1",
+        DONT_FAKE_MONOTONIC: "1",
+      },
+    });
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    ended = once(child, "close").then(([status]) => {
+      if (status !== null) gaveUp.push(errors || `exit code ${status}`);
+    });
+  };
+  start();
+  return {
+    proxy,
+    setClock,
+    gaveUp,
+    signal: (name) => child.kill(name),
+    async restart() {
+      child.kill("SIGKILL");
+      await ended;
+      if (!isEnding) start();
+    },
+    async end() {
+      isEnding = true;
+      child.kill("SIGCONT");
+      child.kill("SIGKILL");
+      await ended;
+      proxy.close();
+    },
+  };
+}
+
+/** The store's processes: the server and its children. */
+function serverProcesses() {
+  const pid = Number(readFileSync(join(server.data, "postmaster.pid"), "utf8").split("\n")[0]);
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1].split(" ")[1] === String(pid);
+      } catch {
+        return false; // it has ended
+      }
+    });
+  return [pid, ...children.map(Number)];
+}
+
+/** Signals the store's processes. One that has ended meanwhile is left out. */
+function signalServer(name) {
+  for (const pid of serverProcesses()) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      if (error.code !== "ESRCH") throw error;
+    }
+  }
+}
+
+/** The faults, each with its share. Each begins now, and ends by itself or by `later`. */
+const FAULTS = [
+  [
+    4,
+    "stopped",
+    ({ holder, random, later }) => {
+      holder.signal("SIGSTOP");
+      later(WINDOW_MS * 3 * random(), () => holder.signal("SIGCONT"));
+    },
+  ],
+  [3, "killed", ({ holder }) => holder.restart()],
+  [5, "clock set", ({ holder, random }) => holder.setClock(40 * random() - 20)],
+  [
+    4,
+    "cut off",
+    ({ holder, random, later }) => {
+      holder.proxy.cut();
+      const lose = random() < 0.5;
+      later(WINDOW_MS * 2 * random(), () => holder.proxy.heal({ lose }));
+    },
+  ],
+  [
+    1,
+    "store stopped",
+    async ({ random }) => {
+      signalServer("SIGSTOP");
+      await sleep(WINDOW_MS * random());
+      signalServer("SIGCONT");
+    },
+  ],
+  [
+    1,
+    "store crashed",
+    async () => {
+      await server.crash();
+      await server.start();
+    },
+  ],
+];
+const DRAWN = FAULTS.flatMap(([share, ...fault]) => Array(share).fill(fault));
+
+/** Lets processes mint for so long, with faults or without. */
+async function run({ seconds, faults, seed = 20261122, ...task }) {
+  const scope = await newScope();
+  const folder = mkdtempSync(join(tmpdir(), "frazil-nemesis-"));
+  const random = randomNumbers(seed);
+  const struck = {};
+  let issued = 0;
+  const pending = new Set();
+  const later = (ms, work) => {
+    const done = sleep(ms)
+      .then(work)
+      .finally(() => pending.delete(done));
+    pending.add(done);
+  };
+  const settings = { scope, windowMs: WINDOW_MS, time: "store", batch: 200, pauseMs: 4, ...task };
+  const offsets = Array.from({ length: PROCESSES }, () => (faults ? 40 * random() - 20 : 0));
+  const holders = await Promise.all(offsets.map((offsetS, at) => startHolder(folder, at, offsetS, settings)));
+  try {
+    // Starting six processes takes seconds on a busy machine, and is not what is measured.
+    while (readdirSync(folder).filter((name) => name.endsWith(".ids")).length < PROCESSES) await sleep(50);
+    await sleep(1000);
+    const before = countIds(folder).issued;
+    const until = performance.now() + 1000 * seconds;
+    while (performance.now() < until) {
+      await sleep(faults ? 200 + 600 * random() : 200);
+      if (!faults) continue;
+      const [name, strike] = DRAWN[Math.floor(DRAWN.length * random())];
+      struck[name] = (struck[name] ?? 0) + 1;
+      await strike({ holder: holders[Math.floor(PROCESSES * random())], random, later });
+    }
+    issued = countIds(folder).issued - before;
+    await Promise.all(pending);
+  } finally {
+    await Promise.all(holders.map((holder) => holder.end()));
+  }
+  const counted = countIds(folder);
+  rmSync(folder, { recursive: true, force: true });
+  return {
+    ...counted,
+    struck,
+    gaveUp: holders.flatMap((holder) => holder.gaveUp),
+    perSecond: issued / seconds,
+  };
+}
+
+const shown = (struck) =>
+  Object.entries(struck)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+
+// docs/safety.md: 22, 23
+test(`processes under faults repeat no ID, for ${SECONDS} s with the store's time and ${SECONDS / 2} with their own`, async (t) => {
+  const calm = await run({ seconds: Math.max(5, SECONDS / 4), faults: false });
+  assert.equal(calm.repeats, 0);
+  assert.deepEqual(calm.gaveUp, []);
+  const stored = await run({ seconds: SECONDS, faults: true });
+  const wall = await run({ seconds: SECONDS / 2, faults: true, time: "wall", seed: 7 });
+  for (const [name, { issued, struck, perSecond }] of Object.entries({
+    calm,
+    "store's time": stored,
+    "wall time": wall,
+  })) {
+    const part = Math.round((100 * perSecond) / calm.perSecond);
+    t.diagnostic(`${name}: ${issued} IDs, ${part} % of those without faults; ${shown(struck) || "no faults"}`);
+  }
+  for (const { repeats, gaveUp } of [stored, wall]) {
+    assert.equal(repeats, 0);
+    assert.deepEqual(gaveUp, []);
+  }
+  assert.ok(stored.perSecond > calm.perSecond / 2, `${stored.perSecond} of ${calm.perSecond} IDs a second`);
+});
+
+test("the checker catches leases that end by a time-out only", async (t) => {
+  const { issued, repeats, struck } = await run({ seconds: 12, faults: true, broken: true });
+  t.diagnostic(`${issued} IDs, ${repeats} repeats; ${shown(struck)}`);
+  assert.ok(repeats > 0);
+});
