@@ -568,7 +568,8 @@ impl Lease {
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
     /// node id stays taken to the end of the window. A store prefers a node id that was used before to a new one, so it would
-    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures.
+    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures, to at most an
+    /// eighth of the window.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -587,6 +588,8 @@ impl Lease {
         self.declined = self.declined.saturating_add(1);
         #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
         self.fail(monotonic_ms, grant.0 as u64);
+        // So soon that the node id is still taken.
+        self.due_ms = self.due_ms.min(monotonic_ms.saturating_add(self.terms.window_ms / 8));
         Release { grant, node, until_ms }
     }
 

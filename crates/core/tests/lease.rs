@@ -550,6 +550,8 @@ fn declining_again_and_again_waits_longer_each_time() {
         lease.take(&answer, at);
         lease.decline(&answer, at);
         assert_eq!(lease.failures(), failures);
+        // The node id is taken to the end of its window, and the store has to be asked before.
+        assert!(due(&lease) <= at + W / 8);
         at = due(&lease);
     }
 }

@@ -347,12 +347,16 @@ impl World {
     }
 
     /// By when everybody that can have a node id mints again, when faults have stopped and the clocks agree: what the store has
-    /// granted or fenced is over, a fence that is raised now has passed, and the longest pause between two attempts.
+    /// granted or fenced is over, what was minted or is taken for the time too, a fence that is raised now has passed, and the longest pause between two attempts.
     fn liveness_ms(&self) -> u64 {
         let Plan { window_ms, window_max_ms, timeout_ms, mint_every_ms, .. } = self.plan;
         let estimates = self.holders.iter().filter(|holder| holder.life == Life::Running);
-        let ahead_ms = estimates.map(|holder| holder.ids.now_ms(holder.clocks.read(self.now))).max().unwrap_or(0);
-        let last_ms = self.store.last_ms().max(ahead_ms).saturating_sub(self.store_now_ms());
+        let last_of = |holder: &Holder| {
+            let minted = holder.last_id.and_then(|id| self.plan.layout.decode(id).ok());
+            let minted_ms = minted.map_or(0, |last| last.timestamp_ms + 2 * self.plan.tick_ms);
+            holder.ids.now_ms(holder.clocks.read(self.now)).max(minted_ms)
+        };
+        let last_ms = estimates.map(last_of).max().unwrap_or(0).max(self.store.last_ms()).saturating_sub(self.store_now_ms());
         last_ms + 2 * window_ms + window_max_ms + FENCE_MARGIN_MS + 3 * MAX_BACKOFF_MS + 10 * (timeout_ms + 2 * mint_every_ms)
     }
 
