@@ -44,6 +44,7 @@ import {
   type InitOptions,
   recordOf,
 } from "./requests.js";
+import { REACH } from "./rules.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -121,8 +122,6 @@ const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, r.layout, r.window_max_
 
 /** How many rows are made at a time: 1,024 holders that start at once then wait 64 times for the lock, and not 1,024 times. */
 const ROWS = 16;
-/** How far beyond the rows that exist a preferred node id may lie. */
-const REACH = 1024;
 
 /**
  * `acquire`. Invariant: a node id is granted from the largest `until` that it ever had, and never before, nor before the

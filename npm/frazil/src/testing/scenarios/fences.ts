@@ -1,9 +1,22 @@
 /** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
 import assert from "node:assert/strict";
-import { type Bench, draw, granted, leased, refused, type Scenario, type Scope } from "../holder.js";
+import type { Answer } from "../../stores/store.js";
+import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../holder.js";
 
+/** Far beyond the time that a slow machine takes. */
 const MINUTE = 60_000;
 const MARGIN = 5000;
+
+/** Renews as the driver does: calls `ensure` while the row is behind, since a fence covers that for the margin only. */
+async function renewUnderAFence(holder: Holder): Promise<Answer> {
+  let answer: Answer;
+  let attempts = 0;
+  do {
+    await holder.ensure(true);
+    answer = await holder.renew();
+  } while (!answer.granted && answer.reason === "behind" && ++attempts < 5);
+  return answer;
+}
 
 /** Raises the fence as a holder does whose row went back. */
 async function raiseFence(scope: Scope): Promise<void> {
@@ -11,14 +24,14 @@ async function raiseFence(scope: Scope): Promise<void> {
 }
 
 async function aFenceHoldsAcquisitionsBack(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 300 });
+  const scope = await bench.scope({ windowMaxMs: 1000 });
   const [used, { storeNowMs: before }] = await leased(scope, 300);
   await used.release(0);
   await raiseFence(scope);
   const fenced = refused(await scope.holder(300).acquire(), "fenced");
   const fence = fenced.freeAtMs as number;
-  assert.ok(fence >= before + 300 + MARGIN, `the fence is ${fence - before} ms ahead`);
-  assert.ok(fence <= (fenced.storeNowMs as number) + 300 + MARGIN);
+  assert.ok(fence >= before + 1000 + MARGIN, `the fence is ${fence - before} ms ahead`);
+  assert.ok(fence <= (fenced.storeNowMs as number) + 1000 + MARGIN);
   // One that had a row, one that never had, and the preferred one.
   refused(await scope.holder(300).acquire({ node: used.node }), "fenced");
   await scope.pass(fence - (fenced.storeNowMs as number) + 50);
@@ -29,9 +42,9 @@ async function aFenceHoldsAcquisitionsBack(bench: Bench) {
 }
 
 async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 20_000 });
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [ended] = await leased(scope, 100);
-  const [live, { node, fromMs }] = await leased(scope, 15_000);
+  const [live, { node, fromMs }] = await leased(scope, MINUTE);
   await scope.pass(200);
   await raiseFence(scope);
   refused(await ended.renew(), "fenced");
@@ -40,37 +53,34 @@ async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
 }
 
 async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 20_000 });
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [holder, { untilMs }] = await leased(scope, 10_000);
   // The holder knows of a renewal that the store has lost.
   const known = untilMs + 5000;
   holder.untilMs = known;
   refused(await holder.renew(), "behind");
   refused(await holder.renew(), "behind");
-  await holder.ensure(true);
-  assert.ok(granted(await holder.renew()).untilMs >= known, "the row is not healed");
+  assert.ok(granted(await renewUnderAFence(holder)).untilMs >= known, "the row is not healed");
   refused(await scope.holder(1000).acquire(), "fenced");
 }
 
 async function aRowThatIsGoneIsBehind(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 20_000 });
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
   const holder = scope.holder(10_000);
   const now = granted(await scope.holder(10_000).acquire({ node: 0 })).storeNowMs;
   Object.assign(holder, { node: 2, untilMs: now + 10_000 });
   refused(await holder.renew(), "behind");
-  await holder.ensure(true);
-  refused(await holder.renew(), "taken");
+  refused(await renewUnderAFence(holder), "taken");
 }
 
 async function aRowThatAnotherTookAfterALossIsBehind(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 20_000 });
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [other, { untilMs }] = await leased(scope, 10_000);
   const holder = other.clone();
   holder.grant = draw();
   holder.untilMs = untilMs + 3000;
   refused(await holder.renew(), "behind");
-  await holder.ensure(true);
-  refused(await holder.renew(), "taken");
+  refused(await renewUnderAFence(holder), "taken");
 }
 
 async function ensureWithoutACauseChangesNothing(bench: Bench) {
@@ -108,9 +118,9 @@ async function aMissingRecordIsNoFence(bench: Bench) {
 }
 
 async function anotherIncarnationIsFenced(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 20_000 });
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [ended] = await leased(scope, 100);
-  const [live] = await leased(scope, 15_000);
+  const [live] = await leased(scope, MINUTE);
   await scope.pass(200);
   await bench.open.changeIncarnation?.();
   refused(await scope.holder(1000).acquire(), "incarnation");
