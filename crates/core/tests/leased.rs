@@ -125,3 +125,15 @@ fn an_answer_that_comes_twice_neither_postpones_nor_forgets_a_renewal() {
     // So another nonce would look like a copy of this holder.
     assert_eq!(renew(&mut lease, 20_000, 4), (Nonce(3), T + W));
 }
+
+#[test]
+fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing() {
+    let mut ids = leased(&layout(false));
+    assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));
+    for (from_ms, until_ms) in [(T + W, T), (T, T)] {
+        let answer = Granted { grant: Grant(1), node: 7, from_ms, until_ms, store_now_ms: T };
+        assert_eq!(ids.take(&answer, at(T), &mut Registry::new()).unwrap_err().code(), Code::StoreRefused);
+        assert_eq!(ids.status().held, None);
+    }
+    begin(&mut ids, 1, 7);
+}
