@@ -142,3 +142,15 @@ fn a_late_answer_leaves_the_attempt_under_way_alone() {
     // Until the time-out of the attempt, since its driver asks nothing before.
     assert_eq!(lease.retry_after_ms(20_001), 2999);
 }
+
+#[test]
+fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing() {
+    let mut ids = leased(&layout(false));
+    assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));
+    for (from_ms, until_ms) in [(T + W, T), (T, T)] {
+        let answer = Granted { grant: Grant(1), node: 7, from_ms, until_ms, store_now_ms: T };
+        assert_eq!(ids.take(&answer, at(T), &mut Registry::new()).unwrap_err().code(), Code::StoreRefused);
+        assert_eq!(ids.status().held, None);
+    }
+    begin(&mut ids, 1, 7);
+}
