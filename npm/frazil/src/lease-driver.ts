@@ -253,12 +253,12 @@ export class LeaseDriver implements LeaseSession {
 
   /**
    * Makes a call of the core, and reads what every such call writes. `write` must not run code of the user. If the core
-   * refuses, `valueOf` gives the value that is at fault.
+   * refuses, `valueAt` gives the value that is at fault.
    */
   #call(
     call: LeaseCall,
     write?: (numbers: Float64Array) => void,
-    valueOf?: (subject: string | undefined) => unknown,
+    valueAt?: (subject: string | undefined) => unknown,
   ): Float64Array {
     // Closing needs no clock, and a clock of the user may throw.
     if (call !== LeaseCall.CLOSE) this.readClocks();
@@ -270,7 +270,7 @@ export class LeaseDriver implements LeaseSession {
     write?.(numbers);
     this.writeClocks(numbers);
     const status = binding.calls.lease(binding.page, this.#handle, call);
-    if (status !== 0) throw errorOf(this.#port, status, valueOf?.(this.#port.subject));
+    if (status !== 0) throw errorOf(this.#port, status, valueAt?.(this.#port.subject));
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.#port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
