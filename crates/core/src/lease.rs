@@ -406,7 +406,8 @@ impl Lease {
                 self.fail(monotonic_ms, 0);
                 return Change::None;
             }
-            // The store's clock went back, so it could not extend the window.
+            // The store's clock went back, so it could not extend the window. Or an earlier answer comes twice: the attempt under
+            // way may have been carried out all the same, so it keeps its nonce.
             Some(held) if answer.until_ms == held.window.until_ms => Change::None,
             Some(held) => {
                 held.window.until_ms = answer.until_ms;
@@ -416,7 +417,11 @@ impl Lease {
         };
         // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+        let nonce = self.nonce;
         self.succeed();
+        if change == Change::None {
+            self.nonce = nonce;
+        }
         change
     }
 

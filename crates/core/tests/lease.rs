@@ -169,7 +169,7 @@ fn a_new_grant_and_nonce_are_drawn_after_every_end() {
     let ends: [fn(&mut Lease, Granted); 3] = [
         |lease, answer| assert_eq!(lease.refuse(answer.grant, Refusal::Lost, 5, 0), Change::Ended),
         |lease, answer| assert_eq!(lease.take(&Granted { node: 8, ..answer }, 5), Change::Ended),
-        |lease, answer| drop(lease.decline(&answer, 5, 0)),
+        |lease, answer| assert_eq!(lease.decline(&answer, 5, 0).grant, answer.grant),
     ];
     for end in ends {
         let (mut lease, answer) = held();
@@ -197,6 +197,15 @@ fn retries_have_the_same_nonce_and_the_attempt_after_a_success_has_another() {
     let (same, next, until_ms) = renew(&mut lease, 3 * RENEW);
     assert_eq!((same, until_ms), (grant, T + W + RENEW));
     assert_ne!(next, nonce);
+}
+
+#[test]
+fn an_answer_that_changes_nothing_leaves_the_attempt_its_nonce() {
+    // An earlier answer once more, while a renewal is under way that may have been carried out.
+    let (mut lease, answer) = held();
+    let (_, nonce, _) = renew(&mut lease, RENEW);
+    assert_eq!(lease.take(&answer, RENEW + 1), Change::None);
+    assert_eq!(renew(&mut lease, 2 * RENEW).1, nonce);
 }
 
 #[test]
