@@ -201,6 +201,15 @@ fn retries_have_the_same_nonce_and_the_attempt_after_a_success_has_another() {
     assert_ne!(next, nonce);
 }
 
+#[test]
+fn an_answer_that_changes_nothing_leaves_the_attempt_its_nonce() {
+    // An earlier answer once more, while a renewal is under way that may have been carried out.
+    let (mut lease, answer) = held();
+    let (_, nonce, _) = renew(&mut lease, RENEW);
+    assert_eq!(lease.take(&answer, RENEW + 1), Change::None);
+    assert_eq!(renew(&mut lease, 2 * RENEW).1, nonce);
+}
+
 // docs/safety.md: 26
 #[test]
 fn two_copies_of_a_holder_draw_different_nonces() {
