@@ -182,6 +182,7 @@ struct Interval {
 /// What a simulation came to.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
+    pub(crate) id_time: IdTime,
     pub(crate) steps: u64,
     pub(crate) ids: u64,
     /// Of the IDs in the order in which they were issued.
@@ -274,7 +275,7 @@ impl World {
             exposed: HashMap::new(),
             shared_nonces: Vec::new(),
             delivered: HashMap::new(),
-            summary: Summary { counts: vec![0; Sometimes::ALL.len()], ..Summary::default() },
+            summary: Summary { counts: vec![0; Sometimes::ALL.len()], id_time: plan.options.id_time, ..Summary::default() },
             plan,
         }
     }
