@@ -43,6 +43,10 @@ const BUNDLES = [
   { file: "text.cjs", entry: "text", format: "cjs" },
   { file: "lease.mjs", entry: "lease", format: "esm" },
   { file: "lease.cjs", entry: "lease", format: "cjs" },
+  ...["stores/postgres", "stores/sqlite", "testing/lease-contract"].flatMap((entry) => [
+    { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
+    { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
+  ]),
 ];
 
 function digest(paths) {
@@ -129,7 +133,15 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease"]);
+  keepReachable(`${dist}/esm`, [
+    "index",
+    "decode",
+    "text",
+    "lease",
+    "stores/postgres",
+    "stores/sqlite",
+    "testing/lease-contract",
+  ]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;

@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { start, until, withMounts, writtenIds } from "./child-process.mjs";
+import { clocks, start, until, withMounts, writtenIds } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
 // 256 IDs a millisecond, so that a process soon is ahead of the clock as far as it may.
@@ -145,9 +145,9 @@ describe("a process whose file lost its name, and that ends or closes it at once
   concurrency: 3,
 }, () => {
   /** Has a process find out that its file is replaced by another one, which nobody uses, and open that one when it is told. */
-  async function replaced(t, found) {
+  async function replaced(t, found, { time, stepMs = 0 } = {}) {
     const dir = tempDir();
-    const [one, other, maker] = await fleet(t, 3);
+    const [one, other, maker] = await fleet(t, 3, { clocks: time });
     // Two files of one name that are both in nobody's use.
     const { path } = await maker.call("open", { dir, ...options });
     await maker.call("close");
@@ -156,6 +156,7 @@ describe("a process whose file lost its name, and that ends or closes it at once
     await one.call("open", { dir, ...options });
     await one.mint({ file, burst });
     await until(async () => (await one.call("minted")).codes.SEQUENCE_EXHAUSTED > 20);
+    time?.set({ wallMs: stepMs });
     renameSync(path, `${path}.old`);
     renameSync(`${path}.spare`, path);
     await found(one);
@@ -176,9 +177,13 @@ describe("a process whose file lost its name, and that ends or closes it at once
       await one.end();
     }));
 
-  test("that closes its generator before it found out", (t) =>
-    replaced(t, async (one) => {
-      await one.call("stop");
-      await one.call("close");
-    }));
+  const close = async (one) => {
+    await one.call("stop");
+    await one.call("close");
+  };
+
+  test("that closes its generator before it found out", (t) => replaced(t, close));
+
+  test("that closes its generator after its clock stepped an hour ahead, which it does not follow yet", (t) =>
+    replaced(t, close, { time: clocks(), stepMs: 3_600_000 }));
 });

@@ -4,12 +4,12 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Snowflake } from "frazil";
-import { lease } from "frazil/lease";
+import { Layout, Snowflake } from "frazil";
+import { layoutText, lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 
-const { out, url, windowMs, time, batch, pauseMs, broken } = JSON.parse(process.argv[2]);
+const { out, url, scope, windowMs, time, batch, pauseMs, broken } = JSON.parse(process.argv[2]);
 
 /** Refusals that end by themselves. Anything else ends the process, and the test. */
 const TEMPORARY = [
@@ -41,7 +41,7 @@ const array = new BigUint64Array(batch);
 /** Mints under a lease, which it gives back now and then. */
 async function mintUnderLeases() {
   for (;;) {
-    const ids = await retry(() => lease(store, { windowMs, time, maxAsyncWaitMs: 10_000 }));
+    const ids = await retry(() => lease(store, { scope, windowMs, time, maxAsyncWaitMs: 10_000 }));
     const until = performance.now() + 5000 + 15_000 * Math.random();
     while (performance.now() < until) {
       await retry(() => ids.fill(array));
@@ -56,12 +56,7 @@ async function mintUnderLeases() {
 async function mintUntilTimeout() {
   const digits = () => crypto.randomUUID().replaceAll("-", "");
   for (;;) {
-    const request = {
-      scope: "default",
-      windowMs,
-      owner: "broken",
-      layout: "1704067200000 1ms time41 node10 sequence12",
-    };
+    const request = { scope, windowMs, owner: "broken", layout: layoutText(Layout.named("default")) };
     const answer = await retry(async () => {
       const answer = await store.acquire({ ...request, grant: digits(), nonce: digits() });
       if (!answer.granted) throw Object.assign(new Error(answer.reason), { code: "NODE_IDS_EXHAUSTED" });

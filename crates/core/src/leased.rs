@@ -228,7 +228,8 @@ impl LeasedGenerator {
     /// Takes an answer of the store: [`Lease::take`]. A lease that begins gets a fresh state; one that ended has its state closed.
     ///
     /// # Errors
-    /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have. The lease does not change.
+    /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have, or a window that ends before it
+    /// begins. The lease does not change.
     ///
     /// ```
     /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
@@ -244,6 +245,9 @@ impl LeasedGenerator {
     /// ```
     pub fn take(&mut self, answer: &Granted, now: Readings, registry: &mut Registry) -> Result<Taken> {
         let node = self.geometry.check_leased_node(answer.node)?;
+        if answer.from_ms >= answer.until_ms {
+            return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
+        }
         let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
         let (asked_at_ms, outstanding) = self.lease.last_attempt();
         let change = self.lease.take(answer, now.monotonic_ms);

@@ -192,3 +192,15 @@ fn store_time_does_not_follow_an_answer_that_came_twice() {
     ids.take(&answer, after(9000), &mut Registry::new()).unwrap();
     assert_eq!(ids.now_ms(after(9000)), answer.store_now_ms + 9000);
 }
+
+#[test]
+fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing() {
+    let mut ids = leased(&layout(false));
+    assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));
+    for (from_ms, until_ms) in [(T + W, T), (T, T)] {
+        let answer = Granted { grant: Grant(1), node: 7, from_ms, until_ms, store_now_ms: T };
+        assert_eq!(ids.take(&answer, at(T), &mut Registry::new()).unwrap_err().code(), Code::StoreRefused);
+        assert_eq!(ids.status().held, None);
+    }
+    begin(&mut ids, 1, 7);
+}

@@ -65,6 +65,8 @@ pub(crate) struct AttachedFile {
     /// Set once the mapping is private because the path leads to another file: the Unix millisecond at which all that was issued
     /// from this file is over.
     name_free_at_ms: Mutex<Option<u64>>,
+    /// Whether the file that was given up is closed.
+    detached: AtomicBool,
     fault: Mutex<Option<Fault>>,
     has_fault: AtomicBool,
     left: AtomicBool,
@@ -94,6 +96,7 @@ impl AttachedFile {
             raising: Mutex::new(()),
             displaced: AtomicBool::new(false),
             name_free_at_ms: Mutex::new(None),
+            detached: AtomicBool::new(false),
             fault: Mutex::new(None),
             has_fault: AtomicBool::new(false),
             left: AtomicBool::new(false),
@@ -141,12 +144,10 @@ impl AttachedFile {
 
     /// Why this process issues nothing more from the file, if so.
     pub(crate) fn fault(&self) -> Option<Fault> {
-        if self.has_fault.load(Ordering::Acquire) {
-            return lock(&self.fault).clone();
-        }
         if self.same_process() {
-            return None;
+            return self.has_fault.load(Ordering::Acquire).then(|| lock(&self.fault).clone()).flatten();
         }
+        // In a forked child the mutex may be held by a thread that does not exist there.
         let text =
             format!("{} was opened by the process that forked this one: open it again in this process", self.path.display());
         Some(Fault::new(Code::Closed, Subject::Generator, text))
@@ -182,7 +183,7 @@ impl AttachedFile {
         }
         let failed = |doing| move |cause: io::Error| self.fail(Fault::failed(&self.path, doing, &cause));
         let started = Instant::now();
-        let Some(_thread) = self.hold_raising(wait) else { return Err(lock_is_held()) };
+        let Some(_thread) = self.hold_raising(wait) else { return Err(call_again()) };
         let mut process = None;
         let rest = wait.saturating_sub(started.elapsed());
         locks::retry_for(rest, || {
@@ -195,7 +196,7 @@ impl AttachedFile {
             drop(process);
             return Err(self.abandon());
         }
-        let Some(process) = process else { return Err(lock_is_held()) };
+        let Some(process) = process else { return Err(call_again()) };
         // The caller's clock was read before the wait.
         let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let [until_ms, now_ms] = [until_ms, now_ms].map(|ms| ms.saturating_add(waited_ms));
@@ -282,27 +283,59 @@ impl AttachedFile {
             // Other processes may still have the file and go on. So the mapping is made private first, and what was used is read
             // afterwards, from a new mapping.
             let is_private = self.mapped.make_private();
+            let used_ms = |mapped: &MappedState| mapped.atomics(self.sequence_start).used_until_ms(&self.machine);
             let mapped_again = MappedState::map(&self.file, self.machine.clock_ids());
-            let end_ms = mapped_again.as_ref().unwrap_or(&self.mapped).atomics(self.sequence_start).used_until_ms(&self.machine);
+            // If the file cannot be mapped again, all counts as used that can have been issued.
+            let issued_ms = || self.now_ms().saturating_add(MAX_LEAD_MS + self.machine.tick_ms());
+            let end_ms = mapped_again.as_ref().map_or_else(|_| used_ms(&self.mapped).max(issued_ms()), used_ms);
             // If the mapping is still shared, this process may go on for a moment, and keeps the locks.
             if is_private {
                 *lock(&self.name_free_at_ms) = Some(end_ms);
                 drop(mapped_again);
-                // Nothing of this process uses the file any more, so it must not count as attached, unless a forked child does. If
-                // that fails, it counts until the generator is closed.
-                let _: bool = os::detach_file(&self.file);
+                self.detach();
             }
-            sleep_until(end_ms, MAX_END_WAIT);
+            self.sleep_until(end_ms);
             end_ms
         });
         self.release_name(end_ms);
+        // While the mapping is shared, other calls may go on, so the loss is not reported. The next call tries again.
+        if lock(&self.name_free_at_ms).is_none() {
+            return call_again();
+        }
         self.fail(fault)
+    }
+
+    /// Closes the file that was given up. Nothing of this process uses it any more, so it must not count as attached, unless a
+    /// forked child does. If no descriptor is free for that, it is tried again once the directories are closed.
+    fn detach(&self) {
+        if !self.detached.load(Ordering::Relaxed) {
+            self.detached.store(os::detach_file(&self.file), Ordering::Relaxed);
+        }
     }
 
     /// Releases the locks of the name of a file that was given up, if all that was issued from it is over.
     fn release_name(&self, end_ms: u64) {
-        if wall_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
+        if self.now_ms() >= end_ms && lock(&self.name_free_at_ms).is_some() {
             self.name_locks.release();
+            self.detach();
+        }
+    }
+
+    /// The time by which IDs are minted: 0, which is before all that was issued, if there is no clock.
+    fn now_ms(&self) -> u64 {
+        self.ceiling().trusted_ms(wall_ms()).unwrap_or(0)
+    }
+
+    /// Waits until all that was issued up to `end_ms` is over, but no longer than [`MAX_END_WAIT`].
+    fn sleep_until(&self, end_ms: u64) {
+        let started = Instant::now();
+        loop {
+            let rest = Duration::from_millis(end_ms.saturating_sub(self.now_ms()));
+            let pause = rest.min(MAX_END_WAIT.saturating_sub(started.elapsed()));
+            if pause.is_zero() {
+                return;
+            }
+            sleep(pause);
         }
     }
 
@@ -330,7 +363,9 @@ impl AttachedFile {
         if !self.same_process() {
             return Ok(());
         }
-        let _thread = lock(&self.raising);
+        // Only the ceiling's thread can hold the mutex for long. If its disk hangs, it has the file and the locks of the name until it
+        // goes on. By then what was issued is over.
+        let Some(_thread) = self.hold_raising(MAX_END_WAIT) else { return Ok(()) };
         // With the file the locks of the name are released, so what was issued has to be over if another file can have the name.
         if self.is_displaced() || !self.is_at_path().unwrap_or(false) {
             let _: Error = self.abandon();
@@ -342,7 +377,7 @@ impl AttachedFile {
         if !self.is_at_path().unwrap_or(false) {
             match used_ms {
                 // The word is closed, so the mapping no longer shows what was used.
-                Some(used_ms) => sleep_until(used_ms, MAX_END_WAIT),
+                Some(used_ms) => self.sleep_until(used_ms),
                 None => drop(self.abandon()),
             }
         }
@@ -375,20 +410,8 @@ impl AttachedFile {
     }
 }
 
-/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling.
-const fn lock_is_held() -> Error {
+/// The refusal of a call that has waited long enough for another thread or process that raises the ceiling, or that could not give
+/// the file up for want of memory.
+const fn call_again() -> Error {
     Error::retry_after(Code::LeaseExpired, 10)
-}
-
-/// Waits until the wall clock shows `end_ms`, but no longer than `limit`.
-fn sleep_until(end_ms: u64, limit: Duration) {
-    let started = Instant::now();
-    loop {
-        let rest = Duration::from_millis(end_ms.saturating_sub(wall_ms()));
-        let pause = rest.min(limit.saturating_sub(started.elapsed()));
-        if pause.is_zero() {
-            return;
-        }
-        sleep(pause);
-    }
 }

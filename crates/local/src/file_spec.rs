@@ -16,7 +16,7 @@ use crate::os::{self, Identity, Support};
 
 /// A file that was not started for so long after it was made is not new any more. So processes that each refuse to wait can start
 /// it in the end.
-const NEW_FOR: Duration = Duration::from_secs(10);
+pub(crate) const NEW_FOR: Duration = Duration::from_secs(10);
 
 /// Whether a file is new: made a moment ago, and not started since.
 pub(crate) fn is_new(file: &File) -> io::Result<bool> {

@@ -52,11 +52,11 @@ impl Candidate {
     /// Opens the file of a name, and makes it if there is none. `None` if it was moved away meanwhile.
     fn open(spec: &FileSpec, sightings: &Mutex<Sightings>) -> Result<Option<Self>, Fault> {
         let (file, file_system) = spec.open()?;
+        let identity = os::identity(&file).map_err(|cause| Fault::failed(spec.path(), "read", &cause))?;
         // Files that are too short to tell are refused later.
         if file_spec::is_new(&file).unwrap_or(false) {
-            lock(sightings).note_new_file();
+            lock(sightings).note_new_file(identity);
         }
-        let identity = os::identity(&file).map_err(|cause| Fault::failed(spec.path(), "read", &cause))?;
         // The name is locked first, and then other files are looked for. So of two processes that open different files of one
         // name, at least one sees the other.
         match NameLocks::acquire(spec.path(), identity) {

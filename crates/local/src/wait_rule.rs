@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use frazil::{MAX_LEAD_MS, Machine};
 
 use crate::ceiling::WINDOW_MS;
+use crate::file_spec::NEW_FOR;
 use crate::os::Identity;
 
 /// How much later than a refusal said an opening below a directory that shows no users may be tried again, and still not wait
@@ -52,6 +53,8 @@ pub(crate) struct Sightings {
     others: Others,
     /// The file that was opened below a directory that shows no users, and since when its path led to it.
     unseen: Option<(Identity, Instant)>,
+    /// The file that was new.
+    new_file: Option<Identity>,
     /// When the above says nothing any more; `None` while it has no end.
     forget_at: Option<Instant>,
 }
@@ -68,8 +71,8 @@ pub(crate) struct Look {
 impl Sightings {
     /// Notes that the file is new. Its name may have had another file just before, whose user may have ended before this look,
     /// or while another opening saw it that did not get to start the new file.
-    pub(crate) fn note_new_file(&mut self) {
-        if self.others == Others::None {
+    pub(crate) fn note_new_file(&mut self, file: Identity) {
+        if self.new_file.replace(file) != Some(file) || self.others == Others::None {
             self.others = Others::InUse;
         }
         self.forget_at = None;
@@ -97,7 +100,8 @@ impl Sightings {
             self.others = Others::None;
         }
         let wait = after_others.max(self.unseen.map_or(Duration::ZERO, |(_, since)| rest(since, unseen_wait(machine))));
-        self.forget_at = (self.others != Others::InUse).then(|| now + wait + RETRY_GRACE);
+        // Not before a file that is new would have to wait again.
+        self.forget_at = (self.others != Others::InUse).then(|| now + wait + NEW_FOR);
         wait
     }
 
@@ -127,8 +131,12 @@ mod tests {
     const NOBODY: Look = Look { other_user: false, unseen_of: None };
     const A_USER: Look = Look { other_user: true, unseen_of: None };
 
+    fn identity(inode: u64) -> Identity {
+        Identity { device: 1, inode, created_ns: 0, generation: None }
+    }
+
     fn file(inode: u64) -> Look {
-        Look { other_user: false, unseen_of: Some(Identity { device: 1, inode, created_ns: 0, generation: None }) }
+        Look { other_user: false, unseen_of: Some(identity(inode)) }
     }
 
     /// The waits after looks at those milliseconds. The layout has ticks of 1 ms, so a user can be ahead by 1001 ms.
@@ -152,8 +160,19 @@ mod tests {
     #[test]
     fn a_new_file_waits_as_if_its_name_had_a_user_until_now() {
         let mut sightings = Sightings::default();
-        sightings.note_new_file();
+        sightings.note_new_file(identity(1));
         assert_eq!(waits(&mut sightings, &[(0, NOBODY), (1000, NOBODY), (1001, NOBODY)]), [1001, 1, 0]);
+    }
+
+    #[test]
+    fn a_new_file_whose_opening_is_tried_again_does_not_wait_again_and_the_next_new_file_does() {
+        let machine = Machine::new(&Layout::named("default").unwrap(), Node::Id(0), 0).unwrap();
+        let (mut sightings, start) = (Sightings::default(), Instant::now());
+        let mut waits = |inode, ms| {
+            sightings.note_new_file(identity(inode));
+            sightings.note(NOBODY, &machine, start + Duration::from_millis(ms)).as_millis()
+        };
+        assert_eq!([waits(1, 0), waits(1, 900), waits(2, 1000), waits(2, 1900), waits(2, 2001)], [1001, 101, 1001, 101, 0]);
     }
 
     #[test]
@@ -185,10 +204,10 @@ mod tests {
         waits(&mut sightings, &[(0, A_USER)]);
         assert!(!is_empty(&sightings, 1 << 32));
         waits(&mut sightings, &[(0, NOBODY)]);
-        assert!(!is_empty(&sightings, 1001) && is_empty(&sightings, 2000));
+        assert!(!is_empty(&sightings, 11_001) && is_empty(&sightings, 12_000));
         waits(&mut sightings, &[(0, file(1))]);
-        assert!(!is_empty(&sightings, 3000) && is_empty(&sightings, 4000));
-        sightings.note_new_file();
+        assert!(!is_empty(&sightings, 13_000) && is_empty(&sightings, 14_000));
+        sightings.note_new_file(identity(1));
         assert!(!is_empty(&sightings, 1 << 32), "an opening is about to look");
     }
 }

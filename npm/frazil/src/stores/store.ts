@@ -25,9 +25,11 @@ export interface Grant {
 }
 
 /**
- * Why a store granted nothing:
+ * Why a store granted nothing. If several apply, the first of: `"missing"`, `"layout"`, `"window"`, `"incarnation"`,
+ * `"behind"`, `"fenced"`, and then the rest.
  *
- * - `"taken"`: the row has another grant, or a renewal that this holder does not know (a clone of the process).
+ * - `"taken"`: the row has another grant or none (it was released), or a renewal that this holder does not know (a clone of
+ *   the process). Also if the row is missing and the fence covers that.
  * - `"fenced"`: for `renew`: the fence of the scope is beyond the end of this window by the longest window, so the node id
  *   may be granted to another holder. For `acquire`: some node id would be free, but the fence has not passed.
  * - `"incarnation"`: the store is not the one that the record of the scope was written by (a failover, a restore). Call
@@ -55,7 +57,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /** The time of the store's clock. Absent for `"missing"`. */
   readonly storeNowMs?: number;
-  /** For `"exhausted"` and `"fenced"`: when the next node id is free. */
+  /** For `"exhausted"`, and for `"fenced"` of `acquire`: when the next node id is free. */
   readonly freeAtMs?: number;
   /** For `"window"`: the longest window of the scope. */
   readonly windowMaxMs?: number;
@@ -127,14 +129,20 @@ export interface LeaseStore {
   /**
    * Grants a node id for `[from, now + windowMs)`. The first that applies:
    *
-   * 1. The row with this `grant` and this `nonce` is answered as it is (a retry after a lost answer). A row with this `grant`
+   * 1. The row with this `grant` and this `nonce` is answered as it is (a retry after a lost answer),
+   *    whatever the incarnation and the fence. A row with this `grant`
    *    and another `nonce` was renewed since: `"taken"`. Answered as well, the window that a clone of the process renewed would
    *    be granted to this one, however long after the cloning.
    * 2. The preferred node id, if it is free; else the free one with the oldest `until`; else a new one of the range.
    *    Free: `max(until, fence) <= now`. The window begins at `max(until, fence)`; `grant`, `nonce` and `owner` are stored.
    * 3. Refused.
    *
-   * Rejects with `STORE_UNAVAILABLE` if it is unknown whether the operation took place.
+   * Rows are made on demand, in the order of the node ids, so that a row that was deleted is not mistaken for a new one. A
+   * store may ignore a preferred node id that is further than 1,024 beyond the rows that exist.
+   *
+   * Every operation rejects with `STORE_UNAVAILABLE` if it is unknown whether it took place, with `STORE_REFUSED` if the
+   * store must be set up in another way first, with `INVALID_ARGUMENT` for a request that no store can take, and with the
+   * reason of the signal.
    */
   acquire(request: AcquireRequest): Promise<Answer>;
   /**
@@ -151,12 +159,14 @@ export interface LeaseStore {
   renew(request: RenewRequest): Promise<Answer>;
   /**
    * If the row has this `grant`: sets `until = max(from, request.untilMs)` and removes the grant, so that a late renewal
-   * fails. The holder has stopped minting before. Resolves to whether that was done.
+   * fails. The holder has stopped minting before. Resolves to whether that was done, and to `false` without tables.
    */
   release(request: ReleaseRequest): Promise<boolean>;
   /**
    * Compares the incarnation of the store with that of the record. If they differ, or `behind` is set and the fence is below
    * `now + windowMaxMs`: stores the incarnation and raises the fence to `now + windowMaxMs + 5000`. The fence only grows.
+   *
+   * Rejects with `STORE_NOT_INITIALISED` if the scope has no record.
    */
   ensure(request: EnsureRequest): Promise<void>;
 }

@@ -1,0 +1,111 @@
+/** What the operations of a store answer: leases, refusals and errors, in the same words for all stores. */
+import { ConfigError, LeaseError } from "../errors.js";
+import type { Answer, RefusalReason } from "./store.js";
+
+/** A whole number of a database, which comes as a number, a bigint or digits. */
+export type Whole = number | bigint | string | null;
+
+/** The row that a statement of `acquire` or `renew` answers with. Without a reason, it is a lease. */
+export interface AnswerRow {
+  readonly reason: RefusalReason | null;
+  readonly now_ms: Whole;
+  readonly node: Whole;
+  readonly from_ms: Whole;
+  readonly until_ms: Whole;
+  readonly free_at_ms: Whole;
+  readonly window_max_ms: Whole;
+  readonly layout: string | null;
+}
+
+/** A whole number as a JavaScript number. Drivers return 64 bits as text or as a bigint, where a number is not exact. */
+export function wholeOf(field: string, value: unknown): number {
+  const number =
+    typeof value === "bigint" || (typeof value === "string" && /^-?\d+$/.test(value)) ? Number(value) : value;
+  if (!Number.isSafeInteger(number))
+    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number up to 2^53 - 1`);
+  return number as number;
+}
+
+/** The answer in a row. */
+export function answerOf(row: AnswerRow, grant: string): Answer {
+  const { reason } = row;
+  if (reason === null) {
+    return {
+      granted: true,
+      grant,
+      node: wholeOf("node", row.node),
+      fromMs: wholeOf("from_ms", row.from_ms),
+      untilMs: wholeOf("until_ms", row.until_ms),
+      storeNowMs: wholeOf("now_ms", row.now_ms),
+    };
+  }
+  if (reason === "missing") return { granted: false, reason };
+  return {
+    granted: false,
+    reason,
+    storeNowMs: wholeOf("now_ms", row.now_ms),
+    ...(row.free_at_ms !== null && { freeAtMs: wholeOf("free_at_ms", row.free_at_ms) }),
+    ...(reason === "window" && { windowMaxMs: wholeOf("window_max_ms", row.window_max_ms) }),
+    ...(reason === "layout" && { layout: String(row.layout) }),
+  };
+}
+
+/** Whether a node id was free, and another client had locked it or made its row meanwhile: then the next attempt sees it. */
+export const isLostRace = (answer: Answer): boolean =>
+  !answer.granted && answer.reason === "exhausted" && (answer.freeAtMs ?? 0) <= (answer.storeNowMs as number);
+
+/** `STORE_REFUSED`: the store must be set up in another way first. */
+export const storeRefused = (message: string, cause?: unknown): LeaseError =>
+  new LeaseError("STORE_REFUSED", message, { ...(cause !== undefined && { cause }) });
+
+/** `STORE_UNAVAILABLE`: the store did not answer, and it is unknown whether the operation took place. */
+export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
+  new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
+
+/** `STORE_NOT_INITIALISED`: no tables, or no record of the scope. */
+export function notInitialised(what: "tables" | "record", scope: string, cause?: unknown): LeaseError {
+  const calls = what === "tables" ? "store.migrate(), and then store.init" : "store.init";
+  const message =
+    `the store has no ${what === "tables" ? "tables of frazil" : `record of the scope "${scope}"`}. If it is new, call ` +
+    `${calls}({ scope: "${scope}", layout }) once. If it has lost them, restore it first and call fence({ scope: "${scope}" }): ` +
+    "an empty store and a lost one look the same, and IDs would repeat";
+  return new LeaseError("STORE_NOT_INITIALISED", message, {
+    field: "scope",
+    value: scope,
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** `STATE_CONFLICT` of `init`. `layout` is that of the record, or undefined if only rows of the scope are there. */
+export function alreadyInitialised(scope: string, layout: string | undefined): ConfigError {
+  const rule =
+    layout === undefined
+      ? "must have no rows: its record was deleted, and its node ids may be in use. Restore the record, or use another scope"
+      : `must have no record yet: it has one, of the layout "${layout}". init() runs once for each scope`;
+  return new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
+}
+
+/** How often a statement that lost a race is repeated. */
+export const MAX_ATTEMPTS = 20;
+
+/** Waits before an attempt is repeated: a random time that grows to 100 ms, so that clients do not meet again. */
+export function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+  const ms = Math.random() * Math.min(100, 2 ** attempt);
+  return untilAborted(new Promise((resolve) => setTimeout(resolve, ms)), signal);
+}
+
+/** The result of a promise, or a rejection with the reason of the signal as soon as it aborts. */
+export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let stop: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,530 @@
+/**
+ * Leases in Postgres: one row for each node id, granted by statements that are atomic by themselves.
+ *
+ * ```js
+ * import { PostgresStore } from "frazil/stores/postgres";
+ *
+ * const store = new PostgresStore(new pg.Pool());
+ * await store.migrate(); // tables; may run at each start
+ * await store.init({ layout: "default" }); // once for each scope, by hand or in a migration
+ * ```
+ *
+ * - **One statement and one round trip for each operation**, so that poolers in transaction mode work, and nothing is left
+ *   open when the connection breaks. Nothing is prepared by name.
+ * - **The clock is that of the server**, `clock_timestamp()`. `now()` is the start of the transaction: with it a statement
+ *   that waited for a lock, or runs in a transaction of the caller, would lie in the past.
+ * - **Every isolation level**: a statement that Postgres could not serialise is repeated.
+ * - **A grant is on disk before it is answered**, even if `synchronous_commit` is off for the role.
+ *
+ * Not checked: `fsync = off` of the server, and a client that is inside a transaction of yours, whose rollback takes a grant
+ * back that was answered. Give the store a pool, or a client of its own.
+ */
+import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import { checkOptions } from "../options.js";
+import {
+  type AnswerRow,
+  alreadyInitialised,
+  answerOf,
+  isLostRace,
+  MAX_ATTEMPTS,
+  notInitialised,
+  pause,
+  storeRefused,
+  storeUnavailable,
+  untilAborted,
+  type Whole,
+  wholeOf,
+} from "./answers.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  type InitOptions,
+  recordOf,
+} from "./requests.js";
+import { REACH } from "./rules.js";
+import {
+  type AcquireRequest,
+  type Answer,
+  type EnsureRequest,
+  FENCE_MARGIN_MS,
+  type LeaseStore,
+  type ReleaseRequest,
+  type RenewRequest,
+} from "./store.js";
+
+export type { InitOptions } from "./requests.js";
+export type * from "./store.js";
+
+/**
+ * The tables. A lease row is updated at each renewal, and no index has a column that a renewal changes: with free space in
+ * its page (`fillfactor`) the update touches no index (a HOT update). The unique index makes a repeated `acquire` that runs
+ * beside the first attempt wait for it. `{scopes}` and `{leases}` are the tables.
+ */
+const TABLES = `CREATE TABLE IF NOT EXISTS {scopes} (
+  scope text PRIMARY KEY,
+  layout text NOT NULL,
+  node_from bigint NOT NULL,
+  node_to bigint NOT NULL,
+  next_node bigint NOT NULL, -- rows are made for the node ids below, never again
+  window_max_ms bigint NOT NULL,
+  fence_ms bigint NOT NULL, -- no window begins before
+  incarnation text NOT NULL -- the server that wrote the rows
+);
+CREATE TABLE IF NOT EXISTS {leases} (
+  scope text NOT NULL,
+  node bigint NOT NULL,
+  from_ms bigint NOT NULL,
+  until_ms bigint NOT NULL,
+  grant_id text, -- null: released
+  nonce text,
+  owner text,
+  PRIMARY KEY (scope, node)
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON {leases} (scope, grant_id);
+`;
+
+/**
+ * Makes the tables unless they exist. Two processes that start at once take turns by the lock (its number is `frazil` in
+ * ASCII): `IF NOT EXISTS` alone fails when both create. The right to create is needed only if a table is missing.
+ */
+const MIGRATE = `DO $frazil$ BEGIN
+PERFORM pg_advisory_xact_lock(112555287898476);
+IF to_regclass('{scopes}') IS NULL OR to_regclass('{leases}') IS NULL THEN
+${TABLES}
+END IF;
+END $frazil$`;
+
+/**
+ * Puts the answer on disk before it is sent, also where a role or the database has turned `synchronous_commit` off: it holds
+ * for this transaction only. A stricter setting stays.
+ */
+const DURABLE = `CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN ''
+      ELSE set_config('synchronous_commit', 'on', true) END AS durable`;
+
+/** The server's clock in Unix milliseconds, and its incarnation. */
+const CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
+    ({incarnation})::text AS incarnation,
+    ${DURABLE}`;
+
+/** The record of the scope $1 for a holder of the layout $2 who asks for a window of $3 ms, and why he may have none. */
+const RECORD = `SELECT s.*, c.now_ms, CASE
+      WHEN s.layout <> $2::text THEN 'layout'
+      WHEN s.window_max_ms < $3::bigint THEN 'window'
+      WHEN s.incarnation <> c.incarnation THEN 'incarnation'
+    END AS refused
+    FROM {scopes} s CROSS JOIN clock c WHERE s.scope = $1::text`;
+
+/** A row of an answer: the lease in `granted`, or else the reason. */
+const ANSWER = `c.now_ms, g.node, g.from_ms, g.until_ms, r.layout, r.window_max_ms`;
+
+/** How many rows are made at a time: 1,024 holders that start at once then wait 64 times for the lock, and not 1,024 times. */
+const ROWS = 16;
+
+/**
+ * `acquire`. Invariant: a node id is granted from the largest `until` that it ever had, and never before, nor before the
+ * fence. Clock: the server's, read once.
+ *
+ * The free row is locked, and its condition is checked again under the lock; a row that another client has locked is not
+ * waited for. New rows are made under the lock of the record, from `next_node` on: several, since each lock lasts until the
+ * record is on disk, and up to a preferred node id, with all rows before it. The record itself is read in the snapshot of the statement: a fence that is raised meanwhile counts as
+ * raised afterwards.
+ *
+ * $1 scope, $2 layout, $3 window, $4 grant, $5 nonce, $6 owner, $7 preferred node id or null.
+ */
+const ACQUIRE = `WITH clock AS MATERIALIZED (${CLOCK}),
+record AS MATERIALIZED (${RECORD}),
+mine AS MATERIALIZED (
+  SELECT l.node, l.from_ms, l.until_ms FROM record r JOIN {leases} l ON l.scope = r.scope AND l.grant_id = $4::text
+),
+allowed AS MATERIALIZED (
+  SELECT r.*, CASE WHEN $7::bigint BETWEEN r.next_node AND least(r.node_to, r.next_node + ${REACH - 1}) THEN $7::bigint END AS wanted
+  FROM record r WHERE r.refused IS NULL AND r.fence_ms <= r.now_ms AND NOT EXISTS (SELECT FROM mine)
+),
+free AS MATERIALIZED (
+  SELECT l.node, greatest(l.until_ms, a.fence_ms) AS from_ms, a.now_ms
+  FROM allowed a JOIN {leases} l ON l.scope = a.scope
+  WHERE a.wanted IS NULL AND l.until_ms <= a.now_ms
+  ORDER BY l.node IS DISTINCT FROM $7::bigint, l.until_ms, l.node
+  LIMIT 1 FOR UPDATE OF l SKIP LOCKED
+),
+taken AS (
+  UPDATE {leases} l
+  SET from_ms = f.from_ms, until_ms = f.now_ms + $3::bigint, grant_id = $4::text, nonce = $5::text, owner = $6::text
+  FROM free f WHERE l.scope = $1::text AND l.node = f.node
+  RETURNING l.node, l.from_ms, l.until_ms
+),
+grown AS (
+  UPDATE {scopes} s SET next_node = greatest(s.next_node, a.wanted) + ${ROWS}
+  FROM allowed a
+  WHERE s.scope = a.scope AND s.next_node <= s.node_to AND s.fence_ms <= a.now_ms AND NOT EXISTS (SELECT FROM taken)
+  RETURNING s.next_node - ${ROWS} AS node, s.fence_ms AS from_ms, a.now_ms, a.next_node AS seen,
+    least(s.next_node - 1, s.node_to) AS last
+),
+made AS (
+  INSERT INTO {leases} (scope, node, from_ms, until_ms, grant_id, nonce, owner)
+  SELECT $1::text, w.node, w.from_ms, w.now_ms + $3::bigint, $4::text, $5::text, $6::text FROM grown w
+  RETURNING node, from_ms, until_ms
+),
+spare AS (
+  INSERT INTO {leases} (scope, node, from_ms, until_ms)
+  SELECT $1::text, n, 0, 0 FROM grown w CROSS JOIN generate_series(w.seen, w.last) n WHERE n <> w.node
+  ON CONFLICT (scope, node) DO NOTHING
+),
+granted AS (SELECT * FROM mine UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made),
+answer AS MATERIALIZED (
+  SELECT ${ANSWER}, r.scope, r.refused, r.fence_ms,
+    CASE WHEN g.node IS NOT NULL OR r.refused IS NOT NULL THEN NULL
+      WHEN r.next_node <= r.node_to THEN 0
+      ELSE (SELECT min(l.until_ms) FROM {leases} l WHERE l.scope = r.scope)
+    END AS unfenced_ms
+  FROM clock c LEFT JOIN record r ON true LEFT JOIN granted g ON true
+)
+SELECT now_ms, node, from_ms, until_ms, layout, window_max_ms,
+  CASE WHEN node IS NOT NULL THEN NULL
+    WHEN scope IS NULL THEN 'missing'
+    WHEN refused IS NOT NULL THEN refused
+    WHEN fence_ms > now_ms AND unfenced_ms <= now_ms THEN 'fenced'
+    ELSE 'exhausted'
+  END AS reason,
+  CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL
+    THEN greatest(now_ms, fence_ms, unfenced_ms)
+  END AS free_at_ms
+FROM answer`;
+
+/**
+ * `renew`. Invariant: a compare-and-set on `until`, which only moves forward; of two holders that know the grant, one finds
+ * a nonce that it does not know. Clock: the server's, read once.
+ *
+ * The reason comes from the snapshot of the statement. If the row changed between that and the update, the update has failed
+ * for another renewal, acquisition or release, and `taken` is right.
+ *
+ * $1 scope, $2 layout, $3 window, $4 grant, $5 nonce, $6 node id, $7 the end of the window that the holder knows.
+ */
+const RENEW = `WITH clock AS MATERIALIZED (${CLOCK}),
+record AS MATERIALIZED (${RECORD}),
+seen AS MATERIALIZED (SELECT l.until_ms FROM {leases} l WHERE l.scope = $1::text AND l.node = $6::bigint),
+renewed AS (
+  UPDATE {leases} l SET until_ms = greatest(l.until_ms, $7::bigint, r.now_ms + $3::bigint), nonce = $5::text
+  FROM record r
+  WHERE r.refused IS NULL AND l.scope = r.scope AND l.node = $6::bigint AND l.grant_id = $4::text
+    AND (l.until_ms <= $7::bigint OR l.nonce = $5::text)
+    AND $7::bigint + r.window_max_ms > r.fence_ms
+    AND (l.until_ms >= $7::bigint OR r.fence_ms >= r.now_ms + r.window_max_ms)
+  RETURNING l.node, l.from_ms, l.until_ms
+)
+SELECT ${ANSWER}, NULL::bigint AS free_at_ms,
+  CASE WHEN g.node IS NOT NULL THEN NULL
+    WHEN r.scope IS NULL THEN 'missing'
+    WHEN r.refused IS NOT NULL THEN r.refused
+    WHEN coalesce(o.until_ms < $7::bigint, true) AND r.fence_ms < c.now_ms + r.window_max_ms THEN 'behind'
+    WHEN $7::bigint + r.window_max_ms <= r.fence_ms THEN 'fenced'
+    ELSE 'taken'
+  END AS reason
+FROM clock c LEFT JOIN record r ON true LEFT JOIN renewed g ON true LEFT JOIN seen o ON true`;
+
+/**
+ * `release`. Invariant: `until` covers every ID that was minted, since the holder closed before; without the grant, a late
+ * renewal fails. No clock.
+ *
+ * $1 scope, $2 grant, $3 node id, $4 from when it is free.
+ */
+const RELEASE = `WITH settings AS MATERIALIZED (SELECT ${DURABLE})
+UPDATE {leases} l SET until_ms = greatest(l.from_ms, $4::bigint), grant_id = NULL, owner = NULL
+FROM settings
+WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text
+RETURNING l.node`;
+
+/**
+ * `ensure` and `fence`. Invariant: the fence only grows, and lies beyond every window that the rows may have lost. Clock:
+ * the server's, read once.
+ *
+ * $1 scope; $2 when to raise the fence besides: `behind` if it does not cover the longest window, `always`, or `changed`. It is
+ * a text, since the client `postgres` turns the text of a boolean into false.
+ */
+const ENSURE = `WITH clock AS MATERIALIZED (${CLOCK}),
+raised AS (
+  UPDATE {scopes} s
+  SET incarnation = c.incarnation, fence_ms = greatest(s.fence_ms, c.now_ms + s.window_max_ms + ${FENCE_MARGIN_MS})
+  FROM clock c
+  WHERE s.scope = $1::text
+    AND (s.incarnation <> c.incarnation OR $2::text = 'always'
+      OR ($2::text = 'behind' AND s.fence_ms < c.now_ms + s.window_max_ms))
+  RETURNING s.fence_ms
+)
+SELECT s.scope, coalesce(f.fence_ms, s.fence_ms) AS fence_ms
+FROM {scopes} s LEFT JOIN raised f ON true WHERE s.scope = $1::text`;
+
+/**
+ * `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0.
+ *
+ * $1 scope, $2 layout, $3 and $4 the first and the last node id, $5 the longest window.
+ */
+const INIT = `WITH clock AS MATERIALIZED (${CLOCK}),
+made AS (
+  INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
+  SELECT $1::text, $2::text, $3::bigint, $4::bigint, $3::bigint, $5::bigint, 0, c.incarnation
+  FROM clock c WHERE NOT EXISTS (SELECT FROM {leases} l WHERE l.scope = $1::text)
+  ON CONFLICT (scope) DO NOTHING
+  RETURNING scope
+)
+SELECT (SELECT count(*) FROM made) AS made, (SELECT s.layout FROM {scopes} s WHERE s.scope = $1::text) AS layout`;
+
+/**
+ * The incarnation of a server: the number that `initdb` drew, and the timeline, which a promotion changes. Both are those of
+ * the moment. `pg_control_checkpoint()` still has the old timeline after a promotion, until the next checkpoint.
+ */
+const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text || '/' ||
+      substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
+/** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
+export interface QueryClient {
+  query(text: string, values: unknown[]): PromiseLike<unknown>;
+}
+
+/** What the client of the package `postgres` can do. */
+export interface UnsafeClient {
+  unsafe(text: string, values: never[]): PromiseLike<unknown>;
+}
+
+/** Your client: of `pg`, `postgres`, PGlite or Neon. The store neither opens nor closes it. */
+export type PostgresClient = QueryClient | UnsafeClient;
+
+/** The options of a `PostgresStore`. */
+export interface PostgresStoreOptions {
+  /** The schema of the tables. Default: the search path of the connection. */
+  readonly schema?: string;
+  /**
+   * How a server is told from the one that replaced it after a failover.
+   *
+   * - `"postgres"` (default): the system identifier and the timeline.
+   * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
+   * - `"none-accepting-repeats-after-failover"`: not at all. If a standby is promoted that lacks the last writes, IDs repeat.
+   */
+  readonly incarnation?: "postgres" | { readonly sql: string } | "none-accepting-repeats-after-failover";
+}
+
+const CLIENT_RULE =
+  "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon: an object with query(text, values), or a " +
+  "function with unsafe(text, values)";
+const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
+const INCARNATION_RULE =
+  'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
+
+/** The SQLSTATEs after which a statement is repeated: it certainly did not take place, and can succeed now. */
+const CONFLICTS = [
+  "40001", // serialization_failure
+  "40P01", // deadlock_detected
+  "23505", // unique_violation: an earlier attempt with this grant has just ended
+];
+/** Of a server that is asked what it does not know: the expression of the incarnation. */
+const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
+const PERMISSIONS = `GRANT SELECT, UPDATE ON {scopes} TO your_role; GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role`;
+
+/** Runs a statement and returns its rows. */
+type Query = (text: string, values: string[]) => PromiseLike<unknown>;
+
+/** What somebody passed as the client. Never its values: a connection string contains a password. */
+function described(client: unknown): string {
+  if (client === null || (typeof client !== "object" && typeof client !== "function"))
+    return client === null || client === undefined ? `${client}` : `a ${typeof client}`;
+  const keys = Object.keys(client).slice(0, 4).join(", ");
+  return `${typeof client === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
+}
+
+/** The call of a client that runs a statement. */
+function queryOf(client: unknown): Query {
+  const given = (client ?? {}) as { query?: unknown; unsafe?: unknown; prepare?: unknown };
+  // In this order: Neon's function has both, and its `unsafe` makes a part of a statement.
+  for (const call of ["query", "unsafe"] as const) {
+    if (typeof given[call] !== "function") continue;
+    return (text, values) => (given as Record<string, Query>)[call]?.(text, values) as PromiseLike<unknown>;
+  }
+  const hint = typeof given.prepare === "function" ? ". For SQLite there is SqliteStore in frazil/stores/sqlite" : "";
+  const rule = CLIENT_RULE + hint;
+  throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+}
+
+/** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
+function rowsOf(result: unknown): readonly Record<string, unknown>[] {
+  const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | null | undefined)?.rows;
+  if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
+    throw storeRefused("the client returned no rows with names: turn its array mode off, and pass no callback");
+  return rows;
+}
+
+/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+export class PostgresStore implements LeaseStore {
+  readonly name = "postgres";
+  readonly #query: Query;
+  readonly #complete: (statement: string) => string;
+
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
+   */
+  constructor(client: PostgresClient, options: PostgresStoreOptions = {}) {
+    this.#query = queryOf(client);
+    this.#complete = completion(options);
+  }
+
+  async acquire(request: AcquireRequest): Promise<Answer> {
+    checkAcquire(request);
+    const { scope, layout, windowMs, grant, nonce, owner, node, signal } = request;
+    const values = [scope, layout, windowMs, grant, nonce, owner, node ?? null];
+    return this.#answer(ACQUIRE, values, request.grant, signal);
+  }
+
+  async renew(request: RenewRequest): Promise<Answer> {
+    checkRenew(request);
+    const { scope, layout, windowMs, grant, nonce, node, untilMs, signal } = request;
+    return this.#answer(RENEW, [scope, layout, windowMs, grant, nonce, node, untilMs], grant, signal);
+  }
+
+  async release(request: ReleaseRequest): Promise<boolean> {
+    checkRelease(request);
+    const { scope, grant, node, untilMs, signal } = request;
+    const rows = await this.#run(RELEASE, [scope, grant, node, untilMs], signal);
+    return rows !== undefined && rows.length > 0;
+  }
+
+  async ensure(request: EnsureRequest): Promise<void> {
+    checkEnsure(request);
+    await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
+  }
+
+  /**
+   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
+   *
+   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async migrate(): Promise<void> {
+    if ((await this.#run(MIGRATE, [])) === undefined)
+      throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
+  }
+
+  /**
+   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+   * since an empty store and one that has lost its rows look the same.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async init(options: InitOptions): Promise<void> {
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+    const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs]);
+    if (rows === undefined) throw notInitialised("tables", scope);
+    const [row] = rows as [{ made: Whole; layout: string | null }];
+    if (wholeOf("made", row.made) === 0) throw alreadyInitialised(scope, row.layout ?? undefined);
+  }
+
+  /**
+   * Raises the fence: no window of the scope begins before it has passed. Call it after the database was restored from a
+   * backup or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
+   *
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async fence(options?: { readonly scope?: string }): Promise<number> {
+    return this.#raise(fencedScope(options), "always");
+  }
+
+  async #raise(scope: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {
+    const rows = await this.#run(ENSURE, [scope, when], signal);
+    const [row] = rows ?? [];
+    if (row === undefined) throw notInitialised(rows ? "record" : "tables", scope);
+    return wholeOf("fence_ms", row["fence_ms"]);
+  }
+
+  async #answer(
+    statement: string,
+    values: readonly (string | number | null)[],
+    grant: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      const rows = await this.#run(statement, values, signal);
+      if (rows === undefined) return { granted: false, reason: "missing" };
+      const answer = answerOf(rows[0] as unknown as AnswerRow, grant);
+      if (attempt === MAX_ATTEMPTS || !isLostRace(answer)) return answer;
+      await pause(attempt, signal);
+    }
+  }
+
+  /** Runs a statement, and again after a conflict. Returns its rows, or undefined if the tables are missing. */
+  async #run(
+    statement: string,
+    values: readonly (string | number | null)[],
+    signal?: AbortSignal,
+  ): Promise<readonly Record<string, unknown>[] | undefined> {
+    const text = this.#complete(statement);
+    // As text, which every driver passes on as it is: the statement says which type it means.
+    const texts = values.map((value) => (value === null ? null : `${value}`)) as string[];
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      try {
+        return rowsOf(await untilAborted((async () => this.#query(text, texts))(), signal));
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        if (FrazilError.is(error)) throw error;
+        const state = stateOf(error);
+        if (state === "3F000" || (state === "42P01" && /frazil_/.test((error as Error).message))) return undefined;
+        if (!CONFLICTS.includes(state) || attempt === MAX_ATTEMPTS) throw this.#errorOf(error, state);
+        await pause(attempt, signal);
+      }
+    }
+  }
+
+  /** The error for a failure of the client, which stays its cause. */
+  #errorOf(error: unknown, state: string): LeaseError {
+    const reported = `Postgres answered ${state} (${(error as Error).message})`;
+    if (state === "42501")
+      return storeRefused(`${reported}: the role lacks a right. ${this.#complete(PERMISSIONS)}`, error);
+    if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
+      return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
+    if (UNKNOWN_FUNCTION.includes(state))
+      return storeRefused(
+        `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
+          '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
+        error,
+      );
+    // Other statements that cannot run here, wrong credentials, and a database that does not exist.
+    if (/^(42|22|28|3D)/.test(state)) return storeRefused(reported, error);
+    if (state) return storeUnavailable(reported, error);
+    return storeUnavailable(
+      `Postgres did not answer: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+/** The SQLSTATE of an error, or "". Errors of the network have codes too, such as `ECONNREFUSED`. */
+function stateOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : "";
+}
+
+/** Puts the tables and the incarnation into a statement. */
+function completion(options: PostgresStoreOptions): (statement: string) => string {
+  const { schema, incarnation = "postgres" } = checkOptions(options, "schema, incarnation") as PostgresStoreOptions;
+  if (schema !== undefined && (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema)))
+    throw optionError("schema", schema, SCHEMA_RULE);
+  let sql: unknown;
+  if (incarnation === "postgres") sql = SERVER;
+  else if (incarnation === "none-accepting-repeats-after-failover") sql = "''";
+  else sql = (incarnation as { sql?: unknown } | null)?.sql;
+  if (typeof sql !== "string" || sql.trim() === "") throw optionError("incarnation", incarnation, INCARNATION_RULE);
+  const prefix = schema === undefined ? "" : `"${schema}".`;
+  const parts: Record<string, string> = {
+    scopes: `${prefix}frazil_scopes`,
+    leases: `${prefix}frazil_leases`,
+    incarnation: sql,
+  };
+  return (statement) =>
+    statement.replace(/\{(scopes|leases|incarnation)\}/g, (_, part: string) => parts[part] as string);
+}
+
+const optionError = (field: string, value: unknown, rule: string) =>
+  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });

@@ -1,0 +1,140 @@
+/**
+ * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
+ * round, cut off or store is refused here, with its name and the rule.
+ */
+import { configError } from "../errors.js";
+import { Rule } from "../generated/rules.js";
+import { checkKeys } from "../keys.js";
+import { Layout, type LayoutInput } from "../layout.js";
+import { layoutText } from "./layout-text.js";
+import type {
+  AcquireRequest,
+  EnsureRequest,
+  ReleaseRequest,
+  RenewRequest,
+  ScopeOptions,
+  WindowRequest,
+} from "./store.js";
+
+/** The longest window that a scope may allow: a day. A fence lasts as long, and nobody can acquire meanwhile. */
+const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** The latest time of a `Date`: every later one is a mistake of units. */
+const MAX_DATE_MS = 8.64e15;
+/** The largest node id: 32 bits of node fields. */
+const MAX_NODE = 2 ** 32 - 1;
+const MAX_OWNER_LENGTH = 200;
+
+const HEX_RULE = "must be 32 hexadecimal digits in lower case (128 random bits)";
+const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";
+const OWNER_RULE = "must be a string of at most 200 characters, without U+0000";
+
+/** The node ids of a scope, and what else its record begins with. */
+export interface ScopeRecord {
+  readonly scope: string;
+  /** As `layoutText` writes it. */
+  readonly layout: string;
+  readonly nodeFrom: number;
+  readonly nodeTo: number;
+  readonly windowMaxMs: number;
+}
+
+/** What `init` is given. */
+export interface InitOptions extends ScopeOptions {
+  /** The layout of all IDs of the scope: a `Layout`, a definition, or the name of a built-in one. */
+  readonly layout: LayoutInput;
+}
+
+function whole(field: string, value: unknown, min: number, max: number): number {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
+    throw configError("INVALID_ARGUMENT", field, value, Rule.WHOLE_NUMBER, min, max);
+  return value as number;
+}
+
+function hex(field: string, value: unknown): string {
+  if (typeof value !== "string" || !/^[0-9a-f]{32}$/.test(value))
+    throw configError("INVALID_ARGUMENT", field, value, HEX_RULE);
+  return value;
+}
+
+/** The name of a scope, checked. */
+export function scopeOf(value: unknown): string {
+  if (typeof value !== "string" || !/^[a-z][\w-]{0,31}$/i.test(value))
+    throw configError("INVALID_ARGUMENT", "scope", value, Rule.NAME_SYNTAX);
+  return value;
+}
+
+function checkRequest(request: unknown): void {
+  if (typeof request !== "object" || request === null)
+    throw configError("INVALID_ARGUMENT", "request", request, Rule.AN_OBJECT);
+}
+
+function checkWindow(request: WindowRequest): void {
+  checkRequest(request);
+  scopeOf(request.scope);
+  hex("grant", request.grant);
+  hex("nonce", request.nonce);
+  whole("windowMs", request.windowMs, 1, MAX_DATE_MS);
+  if (typeof request.layout !== "string" || request.layout === "" || request.layout.includes("\0"))
+    throw configError("INVALID_ARGUMENT", "layout", request.layout, LAYOUT_RULE);
+}
+
+export function checkAcquire(request: AcquireRequest): void {
+  checkWindow(request);
+  const { node, owner } = request;
+  if (node !== undefined) whole("node", node, 0, MAX_NODE);
+  // Postgres stores no U+0000.
+  if (typeof owner !== "string" || owner.length > MAX_OWNER_LENGTH || owner.includes("\0"))
+    throw configError("INVALID_ARGUMENT", "owner", owner, OWNER_RULE);
+}
+
+export function checkRenew(request: RenewRequest): void {
+  checkWindow(request);
+  whole("node", request.node, 0, MAX_NODE);
+  whole("untilMs", request.untilMs, 0, MAX_DATE_MS);
+}
+
+export function checkRelease(request: ReleaseRequest): void {
+  checkRequest(request);
+  scopeOf(request.scope);
+  hex("grant", request.grant);
+  whole("node", request.node, 0, MAX_NODE);
+  whole("untilMs", request.untilMs, 0, MAX_DATE_MS);
+}
+
+export function checkEnsure(request: EnsureRequest): void {
+  checkRequest(request);
+  scopeOf(request.scope);
+  if (typeof request.behind !== "boolean")
+    throw configError("INVALID_ARGUMENT", "behind", request.behind, Rule.TRUE_OR_FALSE);
+}
+
+/** The record that `init` writes for its options. */
+export function recordOf(options: InitOptions): ScopeRecord {
+  const known = "scope, layout, nodes, windowMaxMs";
+  const {
+    scope = "default",
+    layout: given,
+    nodes,
+    windowMaxMs = 60_000,
+  } = checkKeys("INVALID_OPTION", "options", options, known);
+  const layout = Layout.from(given);
+  const last = layout.plan().nodes - 1;
+  const { from = 0, to = last } = nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
+  const range = (field: string, value: unknown, min: number, max: number): number => {
+    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
+      throw configError("INVALID_OPTION", field, value, Rule.WHOLE_NUMBER, min, max);
+    return value as number;
+  };
+  return {
+    scope: scopeOf(scope),
+    layout: layoutText(layout),
+    nodeFrom: range("nodes.from", from, 0, last),
+    nodeTo: range("nodes.to", to, from, last),
+    windowMaxMs: range("windowMaxMs", windowMaxMs, 1, LONGEST_WINDOW_MS),
+  };
+}
+
+/** The scope in the options of `fence`. */
+export function fencedScope(options: { readonly scope?: string } = {}): string {
+  return scopeOf(checkKeys("INVALID_OPTION", "options", options, "scope").scope ?? "default");
+}

@@ -1,0 +1,442 @@
+/**
+ * Leases in an SQLite file: for the processes of one host, or for a program that has an SQLite file already.
+ *
+ * ```js
+ * import { SqliteStore } from "frazil/stores/sqlite";
+ *
+ * const store = new SqliteStore(new Database("leases.db"));
+ * await store.migrate(); // tables; may run at each start
+ * await store.init({ layout: "default" }); // once for each scope
+ * ```
+ *
+ * - **Each operation is one transaction** (`BEGIN IMMEDIATE`), which no other process enters. Calls of SQLite are
+ *   synchronous: an operation holds the event loop for the time of a write to disk.
+ * - **The clock is that of SQLite**, read once in the transaction: the wall clock of the host.
+ * - **A grant is on disk before it is answered**: the store sets `synchronous = FULL` on the connection if it is lower, and
+ *   looks again at each operation. In WAL mode with `NORMAL`, a loss of power takes the last transactions back.
+ * - **A copy of the file is another incarnation**: the record has the device, the inode and the time of birth of its file.
+ *
+ * Not checked: a network file system, whose locks and flushes SQLite cannot rely on; and a disk that was restored as a
+ * whole, with all inodes: call `fence()` then.
+ */
+import { statSync } from "node:fs";
+import { ConfigError, FrazilError } from "../errors.js";
+import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  type InitOptions,
+  recordOf,
+} from "./requests.js";
+import {
+  type Moment,
+  newPreferred,
+  noneFree,
+  raisedFence,
+  refusalByScope,
+  refusalToRenew,
+  type Scope,
+} from "./rules.js";
+import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
+
+export type { InitOptions } from "./requests.js";
+export type * from "./store.js";
+
+/** The tables. The unique index finds the row of a grant. */
+const TABLES = `CREATE TABLE IF NOT EXISTS frazil_scopes (
+  scope TEXT NOT NULL PRIMARY KEY,
+  layout TEXT NOT NULL,
+  node_from INTEGER NOT NULL,
+  node_to INTEGER NOT NULL,
+  next_node INTEGER NOT NULL, -- rows are made for the node ids below, never again
+  window_max_ms INTEGER NOT NULL,
+  fence_ms INTEGER NOT NULL, -- no window begins before
+  incarnation TEXT NOT NULL -- the file that the rows were written to
+);
+CREATE TABLE IF NOT EXISTS frazil_leases (
+  scope TEXT NOT NULL,
+  node INTEGER NOT NULL,
+  from_ms INTEGER NOT NULL,
+  until_ms INTEGER NOT NULL,
+  grant_id TEXT, -- null: released
+  nonce TEXT,
+  owner TEXT,
+  PRIMARY KEY (scope, node)
+);
+CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON frazil_leases (scope, grant_id);
+`;
+
+/** SQLite's clock in Unix milliseconds, to the millisecond. It works in every version; `unixepoch('subsec')` since 3.42. */
+const NOW = `SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms`;
+
+/** The record of a scope. */
+const RECORD = `SELECT layout, node_to, next_node, window_max_ms, fence_ms, incarnation FROM frazil_scopes WHERE scope = ?`;
+
+/** `acquire`: the row that has this grant already. */
+const MINE = `SELECT node, from_ms, until_ms FROM frazil_leases WHERE scope = ? AND grant_id = ?`;
+
+/** `acquire`: a free row, the preferred one first, then the one with the oldest end. */
+const FREE = `SELECT node, until_ms FROM frazil_leases WHERE scope = ? AND until_ms <= ?
+ORDER BY node <> ?, until_ms, node LIMIT 1`;
+
+/** `acquire`: makes a row, which is free since ever. */
+const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES (?, ?, 0, 0)`;
+
+/** `acquire`: the node id from which on no row exists. */
+const MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ?`;
+
+/** `acquire`: grants a row. Invariant: `from_ms` is the largest `until_ms` that the row ever had, or the fence. */
+const GRANT = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
+WHERE scope = ? AND node = ?`;
+
+/** `acquire`: the first end of all rows. */
+const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
+
+/** `renew`: the row of a node id. */
+const ROW = `SELECT from_ms, until_ms, grant_id, nonce FROM frazil_leases WHERE scope = ? AND node = ?`;
+
+/** `renew`. Invariant: `until_ms` only grows. */
+const RENEW = `UPDATE frazil_leases SET until_ms = ?, nonce = ? WHERE scope = ? AND node = ?`;
+
+/** `release`. Invariant: without the grant, a late renewal fails. */
+const RELEASE = `UPDATE frazil_leases SET until_ms = max(from_ms, ?), grant_id = NULL, owner = NULL
+WHERE scope = ? AND node = ? AND grant_id = ?`;
+
+/** `ensure` and `fence`. Invariant: the fence only grows. */
+const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
+
+/** `init`: whether there are rows of a scope. */
+const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
+
+/** `init`. Invariant: written once; the fence is 0. */
+const INIT = `INSERT INTO frazil_scopes
+(scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
+
+/** A prepared statement of your client. */
+export interface SqliteStatement {
+  all(...values: never[]): unknown;
+  run(...values: never[]): unknown;
+}
+
+/** Your connection: of `better-sqlite3`, `node:sqlite` or `bun:sqlite`. The store neither opens nor closes it. */
+export interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): unknown;
+}
+
+const CLIENT_RULE =
+  "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite: an object with prepare(sql) and exec(sql)";
+
+/** How long a locked file is asked again. One attempt waits for the `busy_timeout` of the connection in addition. */
+const BUSY_MS = 2000;
+/** `PRAGMA synchronous`: FULL. 3 is EXTRA, which stays. */
+const FULL = 2;
+/** Result codes of SQLite (sqlite.org/rescode.html), as far as they differ in what to do. */
+const CODES: Record<number, string> = {
+  1: "ERROR",
+  5: "BUSY",
+  6: "LOCKED",
+  8: "READONLY",
+  11: "CORRUPT",
+  14: "CANTOPEN",
+  26: "NOTADB",
+};
+
+type Row = Record<string, unknown>;
+type Value = string | number | null;
+
+/** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
+export class SqliteStore implements LeaseStore {
+  readonly name = "sqlite";
+  readonly #db: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+  /** The path of the file and its identity, from the first operation on. */
+  #file: { path: string; identity: string } | undefined;
+
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no connection.
+   */
+  constructor(database: SqliteDatabase) {
+    const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
+    if (typeof prepare !== "function" || typeof exec !== "function") {
+      const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
+      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${CLIENT_RULE}`, {
+        field: "database",
+        value: database,
+        rule: CLIENT_RULE,
+      });
+    }
+    this.#db = database;
+  }
+
+  async acquire(request: AcquireRequest): Promise<Answer> {
+    checkAcquire(request);
+    const { scope: name, grant, nonce, owner, windowMs } = request;
+    return this.#answered(request.signal, (moment): Answer => {
+      const { nowMs: storeNowMs } = moment;
+      const scope = this.#scope(name);
+      if (scope === undefined) return { granted: false, reason: "missing" };
+      const [mine] = this.#all(MINE, name, grant);
+      if (mine) {
+        const [node, fromMs, untilMs] = wholes(mine, "node", "from_ms", "until_ms");
+        return { granted: true, grant, node, fromMs, untilMs, storeNowMs };
+      }
+      const refusal = refusalByScope(scope, request, moment);
+      if (refusal) return refusal;
+      const free = scope.fenceMs <= storeNowMs ? this.#free(scope, request, storeNowMs) : undefined;
+      if (free === undefined) return noneFree(scope, this.#earliest(name), storeNowMs);
+      const [fromMs, untilMs] = [Math.max(free.untilMs, scope.fenceMs), storeNowMs + windowMs];
+      this.#run(GRANT, fromMs, untilMs, grant, nonce, owner, name, free.node);
+      return { granted: true, grant, node: free.node, fromMs, untilMs, storeNowMs };
+    });
+  }
+
+  async renew(request: RenewRequest): Promise<Answer> {
+    checkRenew(request);
+    const { scope: name, grant, nonce, node, windowMs } = request;
+    return this.#answered(request.signal, (moment): Answer => {
+      const { nowMs: storeNowMs } = moment;
+      const scope = this.#scope(name);
+      if (scope === undefined) return { granted: false, reason: "missing" };
+      const [found] = this.#all(ROW, name, node);
+      const [fromMs, untilMs] = found ? wholes(found, "from_ms", "until_ms") : [0, 0];
+      const row = found && {
+        untilMs,
+        grant: found["grant_id"] as string | null,
+        nonce: found["nonce"] as string | null,
+      };
+      const refusal = refusalByScope(scope, request, moment) ?? refusalToRenew(scope, row, request, storeNowMs);
+      if (refusal) return refusal;
+      const end = Math.max(untilMs, request.untilMs, storeNowMs + windowMs);
+      this.#run(RENEW, end, nonce, name, node);
+      return { granted: true, grant, node, fromMs, untilMs: end, storeNowMs };
+    });
+  }
+
+  async release(request: ReleaseRequest): Promise<boolean> {
+    checkRelease(request);
+    const { scope, grant, node, untilMs } = request;
+    const changes = await this.#transaction(request.signal, () => this.#run(RELEASE, untilMs, scope, node, grant));
+    return changes !== undefined && changes > 0;
+  }
+
+  async ensure(request: EnsureRequest): Promise<void> {
+    checkEnsure(request);
+    await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
+  }
+
+  /**
+   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
+   *
+   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async migrate(): Promise<void> {
+    await this.#transaction(undefined, () => this.#db.exec(TABLES));
+  }
+
+  /**
+   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+   * since an empty store and one that has lost its rows look the same.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async init(options: InitOptions): Promise<void> {
+    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+    const done = await this.#transaction(undefined, ({ incarnation }) => {
+      const [record] = this.#all(RECORD, scope);
+      if (record || this.#all(ANY, scope).length > 0)
+        throw alreadyInitialised(scope, record && String(record["layout"]));
+      this.#run(INIT, scope, layout, nodeFrom, nodeTo, nodeFrom, windowMaxMs, incarnation);
+      return true;
+    });
+    if (done === undefined) throw notInitialised("tables", scope);
+  }
+
+  /**
+   * Raises the fence: no window of the scope begins before it has passed. Call it after the file was restored from a backup
+   * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
+   *
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async fence(options?: { readonly scope?: string }): Promise<number> {
+    return this.#raise(fencedScope(options), "always");
+  }
+
+  async #raise(name: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {
+    const fenceMs = await this.#transaction(signal, ({ nowMs, incarnation }) => {
+      const scope = this.#scope(name);
+      if (scope === undefined) throw notInitialised("record", name);
+      const isBehind = when === "behind" && scope.fenceMs < nowMs + scope.windowMaxMs;
+      if (scope.incarnation === incarnation && !isBehind && when !== "always") return scope.fenceMs;
+      const raised = raisedFence(scope, nowMs);
+      this.#run(RAISE, incarnation, raised, name);
+      return raised;
+    });
+    if (fenceMs === undefined) throw notInitialised("tables", name);
+    return fenceMs;
+  }
+
+  /** A free row, which is made if there is none. */
+  #free(scope: Scope, request: AcquireRequest, nowMs: number): { node: number; untilMs: number } | undefined {
+    const { scope: name, node: preferred = -1 } = request;
+    const wanted = newPreferred(scope, request);
+    if (wanted === undefined) {
+      const [row] = this.#all(FREE, name, nowMs, preferred);
+      if (row) {
+        const [node, untilMs] = wholes(row, "node", "until_ms");
+        return { node, untilMs };
+      }
+    }
+    const node = wanted ?? scope.nextNode;
+    if (node > scope.nodeTo) return undefined;
+    for (let made = scope.nextNode; made <= node; made++) this.#run(MAKE, name, made);
+    this.#run(MARK, node + 1, name);
+    return { node, untilMs: 0 };
+  }
+
+  #earliest(name: string): number {
+    const [row] = this.#all(EARLIEST, name);
+    const untilMs = row?.["until_ms"] ?? null;
+    return untilMs === null ? 0 : wholeOf("until_ms", untilMs);
+  }
+
+  #scope(name: string): Scope | undefined {
+    const [row] = this.#all(RECORD, name);
+    if (row === undefined) return undefined;
+    const [nodeTo, nextNode, windowMaxMs, fenceMs] = wholes(row, "node_to", "next_node", "window_max_ms", "fence_ms");
+    const { layout, incarnation } = row as { layout: string; incarnation: string };
+    return { layout, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation };
+  }
+
+  async #answered(signal: AbortSignal | undefined, work: (moment: Moment) => Answer): Promise<Answer> {
+    return (await this.#transaction(signal, work)) ?? { granted: false, reason: "missing" };
+  }
+
+  /** Runs work in a transaction, and again while the file is locked. Returns undefined if the tables are missing. */
+  async #transaction<T>(signal: AbortSignal | undefined, work: (moment: Moment) => T): Promise<T | undefined> {
+    const started = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      try {
+        return this.#attempt(work);
+      } catch (error) {
+        if (FrazilError.is(error)) throw error;
+        const code = codeOf(error);
+        const { message } = error as Error;
+        if (code === "ERROR" && /no such table: frazil_/.test(message)) return undefined;
+        const isLocked = code === "BUSY" || code === "LOCKED";
+        if (!isLocked || performance.now() - started > BUSY_MS) throw errorOf(error, code, message);
+        await pause(attempt, signal);
+      }
+    }
+  }
+
+  #attempt<T>(work: (moment: Moment) => T): T {
+    const incarnation = this.#checked();
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      const [row] = this.#all(NOW) as [Row];
+      const result = work({ nowMs: wholeOf("now_ms", row["now_ms"]), incarnation });
+      this.#db.exec("COMMIT");
+      return result;
+    } catch (error) {
+      try {
+        this.#db.exec("ROLLBACK");
+      } catch {
+        // SQLite has rolled back by itself, as after a full disk. The first error is the one to report.
+      }
+      throw error;
+    }
+  }
+
+  /** Checks that the connection keeps what it commits, and that its file is the same. Returns the file's identity. */
+  #checked(): string {
+    // Not kept prepared: SQLite answers some pragmas when they are prepared.
+    const pragma = (name: string) => this.#db.prepare(`PRAGMA ${name}`).all() as Row[];
+    const level = () => wholeOf("PRAGMA synchronous", Object.values(pragma("synchronous")[0] as Row)[0]);
+    if (level() < FULL) {
+      this.#db.exec("PRAGMA synchronous = FULL");
+      if (level() < FULL)
+        throw storeRefused(
+          "PRAGMA synchronous is below FULL and cannot be set, as inside a transaction: give the store a connection of its own",
+        );
+    }
+    if (this.#file === undefined) {
+      const path = pragma("database_list").find(({ name }) => name === "main")?.["file"];
+      if (typeof path !== "string" || path === "")
+        throw storeRefused("the database is in memory or temporary: leases must outlive the process, so open a file");
+      const [mode] = Object.values(pragma("journal_mode")[0] as Row);
+      if (mode === "off" || mode === "memory")
+        throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
+      this.#file = { path, identity: identityOf(path) };
+    }
+    const { path, identity } = this.#file;
+    if (identityOf(path) !== identity)
+      throw storeRefused(
+        `${path} was replaced while it was open: this connection writes to the old file. Open it anew`,
+      );
+    return identity;
+  }
+
+  #prepared(sql: string): SqliteStatement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #all(sql: string, ...values: Value[]): Row[] {
+    return this.#prepared(sql).all(...(values as never[])) as Row[];
+  }
+
+  /** Runs a statement that writes. Returns how many rows it changed. */
+  #run(sql: string, ...values: Value[]): number {
+    const result = this.#prepared(sql).run(...(values as never[])) as { changes?: unknown } | null | undefined;
+    return wholeOf("changes", result?.changes);
+  }
+}
+
+/** The whole numbers in some columns of a row. */
+function wholes<const Names extends readonly string[]>(row: Row, ...names: Names): { [K in keyof Names]: number } {
+  return names.map((name) => wholeOf(name, row[name])) as never;
+}
+
+/** What a copy of a file does not have: the device, the inode, and the time of birth. */
+function identityOf(path: string): string {
+  try {
+    const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
+    return `${dev}/${ino}/${birthtimeNs}`;
+  } catch (error) {
+    throw storeRefused(`${path} cannot be looked at, although it is open: ${(error as Error).message}`, error);
+  }
+}
+
+/** The name of SQLite's result code. Each client reports it in another way. */
+function codeOf(error: unknown): string {
+  const { code, errcode, errno } = (error ?? {}) as { code?: unknown; errcode?: unknown; errno?: unknown };
+  if (typeof code === "string" && code.startsWith("SQLITE_")) return code.split("_")[1] as string;
+  const number = errcode ?? errno;
+  // The low byte is the primary code, the rest says more.
+  return typeof number === "number" ? (CODES[number & 255] ?? "") : "";
+}
+
+/** The error for a failure of the client, which stays its cause. */
+function errorOf(error: unknown, code: string, message: string): FrazilError {
+  const reported = `SQLite answered ${code} (${message})`;
+  if (code === "ERROR" && /within a transaction/.test(message))
+    return storeRefused(
+      "the connection is inside a transaction of yours: give the store a connection of its own",
+      error,
+    );
+  if (code === "READONLY") return storeRefused(`${reported}: the file or the connection is read-only`, error);
+  if (["ERROR", "CORRUPT", "NOTADB"].includes(code)) return storeRefused(reported, error);
+  return storeUnavailable(code ? reported : `SQLite did not answer: ${message}`, error);
+}

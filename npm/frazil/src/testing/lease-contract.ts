@@ -1,0 +1,68 @@
+/**
+ * The contract of a lease store, as tests: every store of this package is held to it, and yours can be.
+ *
+ * ```js
+ * import { leaseContract } from "frazil/testing/lease-contract";
+ *
+ * leaseContract({ name: "my store", open: async () => ({ store, init: (scope) => store.init(scope) }) });
+ * ```
+ *
+ * Run it with `node --test`. It runs against the real store: a double would answer as its author believes the store does.
+ * Each scenario has a scope of its own. Most run at the same time, since some wait for seconds until a fence has passed.
+ *
+ * What it cannot show: that the store keeps what it acknowledged when its host loses power.
+ */
+import { after, before, describe, test } from "node:test";
+import { Bench, type OpenStore, type Scenario } from "./holder.js";
+import { clocks } from "./scenarios/clocks.js";
+import { fences } from "./scenarios/fences.js";
+import { grants } from "./scenarios/grants.js";
+import { refusals } from "./scenarios/refusals.js";
+import { releases } from "./scenarios/releases.js";
+import { renewals } from "./scenarios/renewals.js";
+
+export type { LeaseStore } from "../stores/store.js";
+export { Bench, type OpenStore, type Scenario, type ScenarioScope } from "./holder.js";
+
+/** What the contract is held against. */
+export interface LeaseContract {
+  /** How the tests are called. */
+  readonly name: string;
+  /** Opens the store, once for all scenarios. */
+  open(): Promise<OpenStore>;
+}
+
+/** All scenarios. */
+export const scenarios: readonly Scenario[] = [...grants, ...renewals, ...releases, ...fences, ...refusals, ...clocks];
+
+/** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of the call. */
+export function leaseContract({ name, open }: LeaseContract): void {
+  describe(name, () => {
+    let opened: OpenStore | undefined;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened?.close?.());
+    const declare = ({ name, needs = [], skewsClient, run }: Scenario) =>
+      test(name, async (context) => {
+        const missing = needs.find((call) => opened?.[call] === undefined);
+        if (missing) context.skip(`the store was opened without ${missing}`);
+        else if (skewsClient && opened?.hasClockOfProcess) context.skip("the store reads the clock of this process");
+        else await inTurn(() => run(new Bench(opened as OpenStore)));
+      });
+    // A scenario that moves the clock moves it for all.
+    let last: Promise<unknown> = Promise.resolve();
+    const inTurn = (work: () => Promise<void>): Promise<void> => {
+      if (!opened?.pass) return work();
+      const turn = last.then(work, work);
+      last = turn;
+      return turn;
+    };
+    describe("at the same time", { concurrency: true }, () => {
+      scenarios.filter(({ alone }) => !alone).forEach(declare);
+    });
+    describe("one after the other", { concurrency: false }, () => {
+      scenarios.filter(({ alone }) => alone).forEach(declare);
+    });
+  });
+}

@@ -1,0 +1,150 @@
+/** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
+import assert from "node:assert/strict";
+import type { Answer } from "../../stores/store.js";
+import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../holder.js";
+
+/** Far beyond the time that a slow machine takes. */
+const MINUTE = 60_000;
+const MARGIN = 5000;
+
+/** Renews as the driver does: calls `ensure` while the row is behind, since a fence covers that for the margin only. */
+async function renewUnderAFence(holder: Holder): Promise<Answer> {
+  let answer: Answer;
+  let attempts = 0;
+  do {
+    await holder.ensure(true);
+    answer = await holder.renew();
+  } while (!answer.granted && answer.reason === "behind" && ++attempts < 5);
+  return answer;
+}
+
+/** Raises the fence as a holder does whose row went back. */
+async function raiseFence(scope: Scope): Promise<void> {
+  await scope.holder(1000).ensure(true);
+}
+
+async function aFenceHoldsAcquisitionsBack(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: 1000 });
+  const [used, { storeNowMs: before }] = await leased(scope, 300);
+  await used.release(0);
+  await raiseFence(scope);
+  const fenced = refused(await scope.holder(300).acquire(), "fenced");
+  const fence = fenced.freeAtMs as number;
+  assert.ok(fence >= before + 1000 + MARGIN, `the fence is ${fence - before} ms ahead`);
+  assert.ok(fence <= (fenced.storeNowMs as number) + 1000 + MARGIN);
+  // One that had a row, one that never had, and the preferred one.
+  refused(await scope.holder(300).acquire({ node: used.node }), "fenced");
+  await scope.pass(fence - (fenced.storeNowMs as number) + 50);
+  for (const node of [used.node, 3]) {
+    const after = granted(await scope.holder(300).acquire({ node }));
+    assert.equal(after.fromMs, fence, "the window does not begin at the fence");
+  }
+}
+
+async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const [ended] = await leased(scope, 100);
+  const [live, { node, fromMs }] = await leased(scope, MINUTE);
+  await scope.pass(200);
+  await raiseFence(scope);
+  refused(await ended.renew(), "fenced");
+  const again = granted(await live.renew());
+  assert.deepEqual([again.node, again.fromMs], [node, fromMs], "a live holder renews");
+}
+
+async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const [holder, { untilMs }] = await leased(scope, 10_000);
+  // The holder knows of a renewal that the store has lost.
+  const known = untilMs + 5000;
+  holder.untilMs = known;
+  refused(await holder.renew(), "behind");
+  refused(await holder.renew(), "behind");
+  assert.ok(granted(await renewUnderAFence(holder)).untilMs >= known, "the row is not healed");
+  refused(await scope.holder(1000).acquire(), "fenced");
+}
+
+async function aRowThatIsGoneIsBehind(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const holder = scope.holder(10_000);
+  const now = granted(await scope.holder(10_000).acquire({ node: 0 })).storeNowMs;
+  Object.assign(holder, { node: 2, untilMs: now + 10_000 });
+  refused(await holder.renew(), "behind");
+  refused(await renewUnderAFence(holder), "taken");
+}
+
+async function aRowThatAnotherTookAfterALossIsBehind(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const [other, { untilMs }] = await leased(scope, 10_000);
+  const holder = other.clone();
+  holder.grant = draw();
+  holder.untilMs = untilMs + 3000;
+  refused(await holder.renew(), "behind");
+  refused(await renewUnderAFence(holder), "taken");
+}
+
+async function ensureWithoutACauseChangesNothing(bench: Bench) {
+  const scope = await bench.scope();
+  const [holder] = await leased(scope, MINUTE);
+  await holder.ensure(false);
+  await leased(scope, MINUTE);
+  granted(await holder.renew());
+}
+
+async function aFenceOnlyGrows(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: 10_000 });
+  await raiseFence(scope);
+  const first = refused(await scope.holder(1000).acquire(), "fenced").freeAtMs as number;
+  await scope.pass(50);
+  await raiseFence(scope);
+  await scope.holder(1000).ensure(false);
+  const { freeAtMs: second, storeNowMs } = refused(await scope.holder(1000).acquire(), "fenced");
+  if ((storeNowMs as number) + 10_000 <= first)
+    assert.equal(second, first, "the fence covered the longest window already, and moved");
+  else assert.ok((second as number) >= first, "the fence went back");
+}
+
+async function aMissingRecordIsNoFence(bench: Bench) {
+  const scope = await bench.scope();
+  const [holder] = await leased(scope, MINUTE);
+  const lost = Object.assign(holder.clone(), {
+    scope: { record: { ...scope.record, scope: `gone-${draw().slice(0, 8)}` } },
+  });
+  refused(await lost.renew(), "missing");
+  refused(await lost.acquire(), "missing");
+  assert.equal(await lost.release(0), false);
+  await assert.rejects(lost.ensure(true), { code: "STORE_NOT_INITIALISED" });
+  refused(await lost.acquire(), "missing");
+}
+
+async function anotherIncarnationIsFenced(bench: Bench) {
+  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const [ended] = await leased(scope, 100);
+  const [live] = await leased(scope, MINUTE);
+  await scope.pass(200);
+  await bench.open.changeIncarnation?.();
+  refused(await scope.holder(1000).acquire(), "incarnation");
+  refused(await live.renew(), "incarnation");
+  granted(await live.acquire());
+  await live.ensure(false);
+  refused(await scope.holder(1000).acquire(), "fenced");
+  refused(await ended.renew(), "fenced");
+  granted(await live.renew());
+}
+
+export const fences: readonly Scenario[] = [
+  { name: "a fence holds acquisitions back, and windows begin behind it", run: aFenceHoldsAcquisitionsBack },
+  { name: "a fence refuses a renewal of a window that had ended", run: aFenceRefusesARenewalOfAWindowThatHadEnded },
+  { name: "a row that went back is healed under a fence only", run: aRowThatWentBackIsHealedUnderAFence },
+  { name: "a row that is gone is behind, and lost under a fence", run: aRowThatIsGoneIsBehind },
+  { name: "a row that another took after a loss is behind", run: aRowThatAnotherTookAfterALossIsBehind },
+  { name: "ensure without a cause changes nothing", run: ensureWithoutACauseChangesNothing },
+  { name: "a fence only grows, and not while it covers the longest window", run: aFenceOnlyGrows },
+  { name: "a missing record is refused, and never made", run: aMissingRecordIsNoFence },
+  {
+    name: "another incarnation is fenced",
+    needs: ["changeIncarnation"],
+    alone: true,
+    run: anotherIncarnationIsFenced,
+  },
+];

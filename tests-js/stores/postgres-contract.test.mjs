@@ -1,0 +1,87 @@
+// The contract against a real Postgres, through each of the drivers that docs/stores.md names.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { PostgresStore } from "frazil/stores/postgres";
+import { leaseContract } from "frazil/testing/lease-contract";
+import pg from "pg";
+import postgres from "postgres";
+import { PostgresServer, serverFolder, startBouncer } from "./postgres-server.mjs";
+
+const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
+leaseContract({
+  name: "pg: a pool, and clients, of a server whose clock tests move",
+  async open() {
+    const clock = join(serverFolder(), "clock");
+    const setClock = (ms) => writeFileSync(clock, `+${ms / 1000}s\n`);
+    setClock(0);
+    const faked = {
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: "1",
+      DONT_FAKE_MONOTONIC: "1",
+    };
+    const server = await PostgresServer.start({ max_connections: 200 }, faked);
+    await server.query("CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)");
+    const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
+    const pool = new pg.Pool({ connectionString: server.url });
+    pool.on("error", () => {});
+    const store = new PostgresStore(pool, options);
+    await store.migrate();
+    const clients = [];
+    let offset = 0;
+    return {
+      store,
+      init: init(store),
+      async connect() {
+        const client = new pg.Client({ connectionString: server.url });
+        client.on("error", () => {});
+        clients.push(client);
+        await client.connect();
+        return new PostgresStore(client, options);
+      },
+      async jumpClock(ms) {
+        offset += ms;
+        setClock(offset);
+      },
+      changeIncarnation: () => server.query("UPDATE incarnation SET value = value + 1"),
+      stop: () => server.stop(),
+      start: () => server.start(),
+      async close() {
+        await Promise.all(clients.map((client) => client.end().catch(() => {})));
+        await pool.end();
+        await server.stop();
+      },
+    };
+  },
+});
+
+leaseContract({
+  name: "postgres, with prepared statements off, through pgbouncer in transaction mode, in a schema",
+  async open() {
+    const server = await PostgresServer.start();
+    await server.query('CREATE SCHEMA "Leases"');
+    const bouncer = await startBouncer(server);
+    const sql = postgres(bouncer.url, { prepare: false, max: 8 });
+    const store = new PostgresStore(sql, { schema: "Leases" });
+    await store.migrate();
+    const close = async () => {
+      await sql.end();
+      await bouncer.stop();
+      await server.stop();
+    };
+    return { store, init: init(store), close };
+  },
+});
+
+leaseContract({
+  name: "PGlite",
+  async open() {
+    const db = await PGlite.create();
+    const store = new PostgresStore(db);
+    await store.migrate();
+    return { store, init: init(store), hasClockOfProcess: true, close: () => db.close() };
+  },
+});

@@ -1,0 +1,211 @@
+// Real Postgres servers, in temporary folders and on loopback, that tests start, stop, kill and promote.
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+
+/** The folder of the server's programs: the newest version that is installed. */
+const programs = () => {
+  const top = "/usr/lib/postgresql";
+  const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(a) - Number(b)) : [];
+  const bin = versions.map((version) => join(top, version, "bin")).findLast((path) => existsSync(join(path, "initdb")));
+  if (bin === undefined) throw new Error("Postgres is missing: npm test -- stores installs it");
+  return bin;
+};
+
+/** The server refuses to run as root. It ends with this process, however that ends. */
+const unprivileged =
+  process.getuid() === 0
+    ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL", "--"]
+    : [];
+
+const folders = new Set();
+const servers = new Set();
+process.once("exit", () => {
+  for (const child of servers) child.kill("SIGKILL");
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder that the server's user may write to. */
+export function serverFolder() {
+  const folder = mkdtempSync(join(tmpdir(), "frazil-stores-"));
+  folders.add(folder);
+  chmodSync(folder, 0o777);
+  return folder;
+}
+
+/** A free port. */
+export const freePort = () =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** Runs one of the server's programs to its end, or another one as the server's user. */
+export function runProgram(name, ...args) {
+  const [program, ...rest] = [...unprivileged, name.includes("/") ? name : join(programs(), name), ...args];
+  const { status, stderr, error } = spawnSync(program, rest, { encoding: "utf8", cwd: tmpdir() });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+}
+
+/** Starts a program as the server's user, and resolves when the port answers. */
+export async function startProgram(name, args, port, env = {}) {
+  // Set behind `setpriv`: libfaketime keeps its state by user.
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+  const path = name.includes("/") ? name : join(programs(), name);
+  const [program, ...rest] = [...unprivileged, "env", ...variables, path, ...args];
+  const child = spawn(program, rest, { stdio: ["ignore", "ignore", "pipe"], cwd: tmpdir() });
+  servers.add(child);
+  let log = "";
+  child.stderr.on("data", (chunk) => {
+    log = `${log}${chunk}`.slice(-4000);
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  ended.then(() => servers.delete(child));
+  for (let tries = 0; ; tries++) {
+    if (child.exitCode !== null || tries === 600) throw new Error(`${name} did not start: ${log}`);
+    if (await answers(port)) break;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return { child, ended };
+}
+
+/** Whether something listens on a port. An open connection without a word would hold up the end of a server for a minute. */
+const answers = (port) =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const close = (is) => () => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once("connect", close(true));
+    socket.once("error", close(false));
+  });
+
+export class PostgresServer {
+  #running;
+  constructor(folder, port, env) {
+    Object.assign(this, { folder, port, env });
+    this.data = join(folder, "data");
+    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  }
+
+  /** Makes a server and starts it. `settings`: lines of its configuration. `env`: variables of its process. */
+  static async start(settings = {}, env = {}) {
+    const server = new PostgresServer(serverFolder(), await freePort(), env);
+    const locale = ["--locale=C", "--encoding=UTF8", "--username=postgres", "--auth=trust"];
+    runProgram("initdb", "--pgdata", server.data, ...locale, "--no-sync");
+    server.configure({ listen_addresses: "127.0.0.1", port: server.port, unix_socket_directories: "", ...settings });
+    await server.start();
+    return server;
+  }
+
+  /** A standby of this server that replays what it sends, and that nobody waits for. */
+  async standby() {
+    const other = new PostgresServer(serverFolder(), await freePort(), {});
+    const from = ["--host=127.0.0.1", `--port=${this.port}`, "--username=postgres"];
+    runProgram(
+      "pg_basebackup",
+      ...from,
+      "--pgdata",
+      other.data,
+      "--write-recovery-conf",
+      "--checkpoint=fast",
+      "--no-sync",
+    );
+    other.configure({ port: other.port });
+    await other.start();
+    return other;
+  }
+
+  configure(settings) {
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
+    appendFileSync(join(this.data, "postgresql.conf"), lines.join(""));
+  }
+
+  async start() {
+    this.#running = await startProgram("postgres", ["-D", this.data], this.port, this.env);
+    // The port is open before the server takes statements.
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.query("SELECT 1");
+      } catch (error) {
+        if (tries === 200) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    }
+  }
+
+  /** Ends it in an orderly way. */
+  async stop() {
+    if (this.#running === undefined) return;
+    const { child, ended } = this.#running;
+    this.#running = undefined;
+    child.kill("SIGINT");
+    await ended;
+  }
+
+  /** Ends it as a crash of all its processes does: what was not written is lost. */
+  async crash() {
+    // The server's own way: it ends without a checkpoint, and flushes nothing.
+    this.#running.child.kill("SIGQUIT");
+    await this.#running.ended;
+    this.#running = undefined;
+  }
+
+  async promote() {
+    runProgram("pg_ctl", "promote", "-D", this.data, "-w");
+  }
+
+  /** Runs statements as the superuser. Returns the rows of the last one. */
+  async query(text, values) {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      const result = await client.query(text, values);
+      return (Array.isArray(result) ? result.at(-1) : result).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** The address for a role, with settings of the connection. */
+  urlOf(role, database = "postgres") {
+    return `postgres://${role}@127.0.0.1:${this.port}/${database}`;
+  }
+}
+
+/** Starts pgbouncer in transaction mode in front of a server. Returns the address. */
+export async function startBouncer(server) {
+  const folder = serverFolder();
+  const port = await freePort();
+  const users = join(folder, "users.txt");
+  writeFileSync(users, '"postgres" ""\n');
+  const config = join(folder, "pgbouncer.ini");
+  const lines = [
+    "[databases]",
+    `postgres = host=127.0.0.1 port=${server.port} dbname=postgres user=postgres`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "auth_type = trust",
+    `auth_file = ${users}`,
+    "pool_mode = transaction",
+    "default_pool_size = 3",
+    "unix_socket_dir =",
+    "ignore_startup_parameters = extra_float_digits",
+  ];
+  writeFileSync(config, `${lines.join("\n")}\n`);
+  const { child, ended } = await startProgram("/usr/sbin/pgbouncer", [config], port);
+  const stop = async () => {
+    child.kill("SIGINT");
+    await ended;
+  };
+  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop };
+}

@@ -1,0 +1,87 @@
+// Holds the contract against an SQLite file through one client, in the runtime that runs this. Prints the failures as JSON.
+//
+//   node sqlite-main.mjs FOLDER CLIENT    CLIENT: node:sqlite, bun:sqlite, or the path of better-sqlite3
+import { copyFileSync, renameSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { SqliteStore } from "frazil/stores/sqlite";
+import { Bench, scenarios } from "frazil/testing/lease-contract";
+
+const [folder, client] = process.argv.slice(2);
+
+/** Opens the file with the client. */
+async function opener(client) {
+  if (client === "node:sqlite") {
+    const { DatabaseSync } = await import("node:sqlite");
+    return (path) => new DatabaseSync(path);
+  }
+  if (client === "bun:sqlite") {
+    const { Database } = await import("bun:sqlite");
+    return (path) => new Database(path);
+  }
+  const Database = createRequire(import.meta.url)(client);
+  return (path) => new Database(path);
+}
+
+const open = await opener(client);
+const path = join(folder, "leases.db");
+let connections = [];
+let current;
+const connect = () => {
+  const db = open(path);
+  connections.push(db);
+  return new SqliteStore(db);
+};
+const reconnect = () => {
+  for (const db of connections) db.close();
+  connections = [];
+  current = connect();
+};
+reconnect();
+await current.migrate();
+
+/** The store, whose connection tests replace. */
+const store = {
+  name: "sqlite",
+  acquire: (request) => current.acquire(request),
+  renew: (request) => current.renew(request),
+  release: (request) => current.release(request),
+  ensure: (request) => current.ensure(request),
+};
+const opened = {
+  store,
+  init: (scope) => current.init({ ...scope, layout: "default" }),
+  connect: async () => connect(),
+  async changeIncarnation() {
+    copyFileSync(path, `${path}-copy`);
+    renameSync(`${path}-copy`, path);
+    reconnect();
+  },
+  async stop() {
+    for (const db of connections) db.close();
+    connections = [];
+  },
+  async start() {
+    reconnect();
+  },
+};
+
+const failures = [];
+const skipped = [];
+async function hold({ name, needs = [], run }) {
+  if (needs.some((call) => opened[call] === undefined)) {
+    skipped.push(name);
+    return;
+  }
+  try {
+    await run(new Bench(opened));
+  } catch (error) {
+    failures.push(`${name}: ${error.stack}`);
+  }
+}
+await Promise.all(scenarios.filter(({ alone }) => !alone).map(hold));
+for (const scenario of scenarios.filter(({ alone }) => alone)) await hold(scenario);
+for (const db of connections) db.close();
+process.stdout.write(
+  `${JSON.stringify({ held: scenarios.length - skipped.length - failures.length, skipped, failures })}\n`,
+);

@@ -1,0 +1,220 @@
+// What goes wrong with SQLite, on real files. sqlite.test.mjs runs this in a Node that has node:sqlite.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { ConfigError, LeaseError } from "frazil";
+import { SqliteStore } from "frazil/stores/sqlite";
+
+const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
+after(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newPath = () => join(folder, `${++files}.db`);
+const hex = () => randomBytes(16).toString("hex");
+const layout = "1704067200000 1ms time41 node10 sequence12";
+const attempt = (more) => ({
+  scope: "s",
+  grant: hex(),
+  nonce: hex(),
+  windowMs: 60_000,
+  layout,
+  owner: "test",
+  ...more,
+});
+
+/** A new file with the scope "s", and its store. */
+async function opened({ path = newPath(), pragmas = "", nodes = { from: 0, to: 3 } } = {}) {
+  const db = new DatabaseSync(path);
+  db.exec(pragmas);
+  const store = new SqliteStore(db);
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default", nodes });
+  return { db, path, store };
+}
+
+for (const [pragmas, level] of [
+  ["PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", 2],
+  ["PRAGMA synchronous = OFF", 2],
+  ["PRAGMA synchronous = EXTRA", 3],
+]) {
+  test(`${pragmas}: commits are on disk, with level ${level}`, async () => {
+    const { db, store } = await opened({ pragmas });
+    assert.ok((await store.acquire(attempt())).granted);
+    assert.equal(db.prepare("PRAGMA synchronous").get().synchronous, level);
+    // Lowered again by the program, on the same connection.
+    db.exec("PRAGMA synchronous = OFF");
+    assert.ok((await store.acquire(attempt())).granted);
+    assert.equal(db.prepare("PRAGMA synchronous").get().synchronous, 2);
+    db.close();
+  });
+}
+
+test("a copied file is another incarnation, and fenced; the original is not", async () => {
+  const { db, path, store } = await opened({ pragmas: "PRAGMA journal_mode = WAL" });
+  const lease = await store.acquire(attempt());
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  copyFileSync(path, `${path}.copy`);
+  const copy = new DatabaseSync(`${path}.copy`);
+  const other = new SqliteStore(copy);
+  const refused = await other.acquire(attempt());
+  assert.deepEqual([refused.granted, refused.reason], [false, "incarnation"]);
+  await other.ensure({ scope: "s", behind: false });
+  const fenced = await other.acquire(attempt());
+  assert.equal(fenced.reason, "fenced");
+  assert.ok(fenced.freeAtMs >= lease.untilMs + 4000, "the fence does not cover the windows of the original");
+  assert.ok((await store.acquire(attempt())).granted);
+  copy.close();
+  db.close();
+});
+
+test("writes do not change the incarnation, nor does VACUUM", async () => {
+  const { db, store } = await opened();
+  for (const sql of ["VACUUM", "CREATE TABLE other (a)", "PRAGMA journal_mode = WAL", "VACUUM"]) {
+    db.exec(sql);
+    assert.ok((await store.acquire(attempt())).granted, sql);
+  }
+  db.close();
+});
+
+test("a file that is replaced or removed while it is open is refused", async () => {
+  const { db, path, store } = await opened();
+  copyFileSync(path, `${path}.copy`);
+  renameSync(`${path}.copy`, path);
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /replaced while it was open/ });
+  unlinkSync(path);
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /cannot be looked at/ });
+  db.close();
+});
+
+test("a file that another connection has locked is waited for, then STORE_UNAVAILABLE", async () => {
+  const { db, path, store } = await opened();
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  setTimeout(() => other.exec("COMMIT"), 300);
+  assert.ok((await store.acquire(attempt())).granted, "it was free after 300 ms");
+  other.exec("BEGIN IMMEDIATE");
+  await assert.rejects(store.acquire(attempt()), (error) => {
+    assert.ok(error instanceof LeaseError);
+    assert.equal(error.code, "STORE_UNAVAILABLE");
+    assert.equal(error.retryable, true);
+    assert.match(error.cause.message, /locked/);
+    return true;
+  });
+  const reason = new Error("enough");
+  const signal = AbortSignal.timeout(50);
+  await assert.rejects(store.acquire(attempt({ signal })), (error) => error === signal.reason);
+  await assert.rejects(store.acquire(attempt({ signal: AbortSignal.abort(reason) })), (error) => error === reason);
+  other.exec("COMMIT");
+  assert.ok((await store.acquire(attempt())).granted);
+  other.close();
+  db.close();
+});
+
+test("four processes at once take each node id once", async () => {
+  const { db, path } = await opened({ nodes: { from: 0, to: 99 } });
+  db.close();
+  const program = `
+    import { DatabaseSync } from "node:sqlite";
+    import { randomBytes } from "node:crypto";
+    import { SqliteStore } from "frazil/stores/sqlite";
+    const hex = () => randomBytes(16).toString("hex");
+    const store = new SqliteStore(new DatabaseSync(${JSON.stringify(path)}));
+    for (let count = 0; count < 25; count++) {
+      const { node } = await store.acquire({ ...${JSON.stringify(attempt())}, grant: hex(), nonce: hex() });
+      process.stdout.write(node + " ");
+    }`;
+  const outputs = await Promise.all(
+    Array.from({ length: 4 }, () => {
+      const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "--eval", program], {
+        cwd: import.meta.dirname,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let text = "";
+      child.stdout.on("data", (chunk) => {
+        text += chunk;
+      });
+      return new Promise((resolve) => child.once("close", () => resolve(text)));
+    }),
+  );
+  const nodes = outputs.join("").trim().split(" ").map(Number);
+  assert.equal(nodes.length, 100);
+  assert.equal(new Set(nodes).size, 100);
+});
+
+test("a database in memory is refused, and so is a journal in memory", async () => {
+  const memory = new SqliteStore(new DatabaseSync(":memory:"));
+  await assert.rejects(memory.migrate(), { code: "STORE_REFUSED", message: /in memory or temporary/ });
+  const db = new DatabaseSync(newPath());
+  db.exec("PRAGMA journal_mode = MEMORY");
+  await assert.rejects(new SqliteStore(db).migrate(), { code: "STORE_REFUSED", message: /journal_mode is memory/ });
+  db.close();
+});
+
+test("a connection inside a transaction of the program is refused, and the transaction is left alone", async () => {
+  const { db, store } = await opened();
+  db.exec("CREATE TABLE mine (a); BEGIN; INSERT INTO mine VALUES (1)");
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /inside a transaction of yours/ });
+  db.exec("COMMIT");
+  assert.equal(db.prepare("SELECT count(*) AS n FROM mine").get().n, 1);
+  assert.ok((await store.acquire(attempt())).granted);
+  db.close();
+});
+
+test("a read-only connection is refused, and a closed one is unavailable", async () => {
+  const { db, path } = await opened();
+  const readOnly = new DatabaseSync(path, { readOnly: true });
+  await assert.rejects(new SqliteStore(readOnly).acquire(attempt()), { code: "STORE_REFUSED", message: /read-only/ });
+  readOnly.close();
+  db.close();
+  const store = new SqliteStore(db);
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE" });
+});
+
+test("without tables or a record, the error says what to call", async () => {
+  const db = new DatabaseSync(newPath());
+  const store = new SqliteStore(db);
+  assert.deepEqual(await store.acquire(attempt()), { granted: false, reason: "missing" });
+  await assert.rejects(store.init({ layout: "default" }), {
+    code: "STORE_NOT_INITIALISED",
+    message: /store\.migrate\(\)/,
+  });
+  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: /no tables/ });
+  await store.migrate();
+  await store.migrate();
+  await assert.rejects(store.fence(), {
+    code: "STORE_NOT_INITIALISED",
+    message: /store\.init\(\{ scope: "default", layout/,
+  });
+  await store.init({ layout: "default" });
+  await assert.rejects(store.init({ layout: "default" }), (error) => {
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.code, "STATE_CONFLICT");
+    assert.match(error.message, /time41 node10 sequence12/);
+    return true;
+  });
+  await store.acquire(attempt({ scope: "default" }));
+  db.exec("DELETE FROM frazil_scopes");
+  await assert.rejects(store.init({ layout: "default" }), {
+    code: "STATE_CONFLICT",
+    message: /its record was deleted/,
+  });
+  db.close();
+});
+
+test("fence() holds acquisitions back", async () => {
+  const { db, store } = await opened();
+  const fenceMs = await store.fence({ scope: "s" });
+  const refused = await store.acquire(attempt());
+  assert.deepEqual([refused.reason, refused.freeAtMs], ["fenced", fenceMs]);
+  assert.ok((await store.fence({ scope: "s" })) >= fenceMs);
+  db.close();
+});
+
+test("what is no connection is refused", () => {
+  for (const database of [undefined, null, "leases.db", {}, { query() {} }])
+    assert.throws(() => new SqliteStore(database), { code: "INVALID_ARGUMENT", field: "database" });
+});
