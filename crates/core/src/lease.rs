@@ -614,6 +614,11 @@ impl Lease {
         self.grant.take().map(|grant| Release { grant, node, until_ms: window.from_ms.max(used_until_ms) })
     }
 
+    /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.
+    pub(crate) const fn last_attempt(&self) -> (u64, bool) {
+        (self.began_ms, self.outstanding)
+    }
+
     /// The attempt is over, and its outcome is known.
     fn succeed(&mut self) {
         self.nonce = None;
