@@ -20,6 +20,7 @@ import {
   timeoutError,
   untrueAnswer,
 } from "./lease-errors.js";
+import { drawRandom } from "./lease-random.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import type { Port } from "./port.js";
 import { numberOrNaN } from "./request.js";
@@ -264,7 +265,7 @@ export class LeaseDriver implements LeaseSession {
     if (call !== LeaseCall.CLOSE) this.readClocks();
     const { binding } = this.#port;
     // The native addon draws from the kernel instead.
-    const random = binding.backend === "wasm" ? crypto.getRandomValues(new Uint32Array(8)) : undefined;
+    const random = binding.backend === "wasm" ? drawRandom() : undefined;
     let { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(numbers);
