@@ -92,6 +92,12 @@ function betterSqlite3() {
   testFolder("stores", { file: "sqlite.test.mjs" });
 }
 
+/** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
+const nemesis = (seconds) => {
+  process.env.FRAZIL_NEMESIS_S = String(seconds);
+  testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
+};
+
 /** The permission to mount file systems. It cannot be installed. */
 const mounts = {
   whyUnavailable: () =>
@@ -229,6 +235,8 @@ const SUITES = [
     requires: [runtimes, postgres, pgbouncer, faketime],
     run: () => testFolder("stores", { limitMs: 300_000 }),
   },
+  { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis(20) },
+  { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis(400) },
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },

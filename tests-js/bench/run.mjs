@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
 import { Layout, Snowflake } from "frazil";
+import { lease } from "frazil/lease";
+import { PostgresStore } from "frazil/stores/postgres";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
@@ -20,6 +23,11 @@ const scattered = new Snowflake({ node: 0, layout: wideLayout, sequenceStart: "r
 const dir = mkdtempSync(join(tmpdir(), "frazil-bench-"));
 /** Only the addon has state files. */
 const local = ids.backend === "native" ? Snowflake.local({ dir, scope: "bench", layout: wideLayout }) : undefined;
+const database = new PGlite();
+const store = new PostgresStore(database);
+await store.migrate();
+await store.init({ scope: "bench", layout: wideLayout });
+const leased = await lease(store, { scope: "bench", layout: wideLayout });
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
@@ -30,9 +38,11 @@ const subjects = {
   "next()": [() => ids.next(), 1],
   "next(), random start": [() => scattered.next(), 1],
   ...(local && { "next(), local()": [() => local.next(), 1] }),
+  "next(), lease": [() => leased.next(), 1],
   "nextString()": [() => ids.nextString(), 1],
   "fill(4096), per id": [() => ids.fill(page), 4096],
   ...(local && { "fill(4096), local(), per id": [() => local.fill(page), 4096] }),
+  "fill(4096), lease, per id": [() => leased.fill(page), 4096],
   "decode(id)": [() => twitter.decode(tweet), 1],
   "base62.encode(id)": [() => base62.encode(tweet), 1],
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
@@ -87,6 +97,25 @@ ${lines("starts", (ms) => ms.toFixed(1)).join("\n")}
 `;
 }
 
+/** What many leased generators in one process take. */
+async function manyLeases(count) {
+  await store.init({ scope: "many", layout: "default" });
+  global.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  const began = performance.now();
+  const many = await Promise.all(
+    Array.from({ length: count }, () => lease(store, { scope: "many", maxAsyncWaitMs: 60_000 })),
+  );
+  const ms = performance.now() - began;
+  const minted = performance.now();
+  const distinct = new Set(many.map((ids) => ids.next())).size;
+  const mintMs = performance.now() - minted;
+  if (distinct !== count) throw new Error(`${count} leased generators minted ${distinct} distinct IDs`);
+  const kB = (process.memoryUsage().heapUsed - before) / 1024 / count;
+  await Promise.all(many.map((ids) => ids.close()));
+  return `${count} leased generators in one process, on PGlite: ${ms.toFixed(0)} ms to acquire all (one statement each), ${mintMs.toFixed(1)} ms to mint an ID with each, ${kB.toFixed(1)} kB of heap each.`;
+}
+
 const rows = Object.keys(subjects).map((name) => {
   const ns = spread(rounds.map((times) => times[name]));
   const ratio = spread(rounds.map((times) => times[name] / times["Date.now()"]));
@@ -101,7 +130,7 @@ const table = [
       `| ${name} | ${digits(ratio.median)} | ${digits(ratio.low)} to ${digits(ratio.high)} | ${digits(ns.median)} |`,
   ),
 ].join("\n");
-/** A sentence that compares a call on a state file with the same call on a state in memory, round by round. */
+/** A sentence that compares a call with the same one on a state of the process, round by round. */
 const comparison = (name, other) => {
   const { median, low, high } = spread(rounds.map((times) => times[name] / times[other]));
   return `\`${name}\` takes ${median.toFixed(2)} times what \`${other}\` takes (middle half ${low.toFixed(2)} to ${high.toFixed(2)}).`;
@@ -116,8 +145,14 @@ ${made}; ${machine}; ${ROUNDS} interleaved rounds, command \`npm run bench\`.
 Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the way.
 
 ${table}
-${local ? `\n${comparison("next(), local()", "next()")}\n` : ""}${local ? await processTables() : ""}`;
+
+${comparison("next(), lease", "next()")}
+${local ? `\n${comparison("next(), local()", "next()")}\n` : ""}
+${await manyLeases(1000)}
+${local ? await processTables() : ""}`;
 local?.close();
+await leased.close();
+await database.close();
 rmSync(dir, { recursive: true });
 writeFileSync(`${root}docs/benchmarks/${day}-${ids.backend}.md`, record);
 process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-${ids.backend}.md\n`);

@@ -428,7 +428,11 @@ impl Lease {
         };
         // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+        let nonce = self.nonce;
         self.succeed();
+        if change == Change::None {
+            self.nonce = nonce;
+        }
         change
     }
 
@@ -568,7 +572,8 @@ impl Lease {
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
     /// node id stays taken to the end of the window. A store prefers a node id that was used before to a new one, so it would
-    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures.
+    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures, to at most an
+    /// eighth of the window.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -587,6 +592,8 @@ impl Lease {
         self.declined = self.declined.saturating_add(1);
         #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
         self.fail(monotonic_ms, grant.0 as u64);
+        // So soon that the node id is still taken.
+        self.due_ms = self.due_ms.min(monotonic_ms.saturating_add(self.terms.window_ms / 8));
         Release { grant, node, until_ms }
     }
 
@@ -605,6 +612,11 @@ impl Lease {
         self.closed = true;
         let Held { node, window } = self.held.take()?;
         self.grant.take().map(|grant| Release { grant, node, until_ms: window.from_ms.max(used_until_ms) })
+    }
+
+    /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.
+    pub(crate) const fn last_attempt(&self) -> (u64, bool) {
+        (self.began_ms, self.outstanding)
     }
 
     /// The attempt is over, and its outcome is known.

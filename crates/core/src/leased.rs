@@ -139,7 +139,7 @@ fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
 /// The last answer of the store, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
-    /// The store's clock, or the estimate from earlier answers if that is larger.
+    /// The store's clock, or the estimate from earlier answers if that is larger and the answer was on its way long enough.
     store_ms: u64,
     at: Readings,
 }
@@ -228,7 +228,8 @@ impl LeasedGenerator {
     /// Takes an answer of the store: [`Lease::take`]. A lease that begins gets a fresh state; one that ended has its state closed.
     ///
     /// # Errors
-    /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have. The lease does not change.
+    /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have, or a window that ends before it
+    /// begins. The lease does not change.
     ///
     /// ```
     /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
@@ -244,6 +245,11 @@ impl LeasedGenerator {
     /// ```
     pub fn take(&mut self, answer: &Granted, now: Readings, registry: &mut Registry) -> Result<Taken> {
         let node = self.geometry.check_leased_node(answer.node)?;
+        if answer.from_ms >= answer.until_ms {
+            return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
+        }
+        let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
+        let (asked_at_ms, outstanding) = self.lease.last_attempt();
         let change = self.lease.take(answer, now.monotonic_ms);
         match change {
             Change::None => {}
@@ -254,14 +260,17 @@ impl LeasedGenerator {
                 if self.options.default_scope && registry.claim_leased(&machine).is_err() {
                     return Ok(Taken::Declined(self.lease.decline(answer, now.monotonic_ms)));
                 }
-                let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
                 let state = State::within(&self.geometry, self.options.sequence_start, window, self.next_tick);
                 self.generator.move_to(machine, Arc::new(state));
             }
         }
-        if matches!(change, Change::Begun | Change::Extended) {
+        // An answer that extends nothing tells the time too, unless it came twice: the store's clock went back.
+        let answered = outstanding && self.lease.held() == Some(Held { node: answer.node, window });
+        if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered) {
             let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
-            self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms), at: now });
+            // The store read its clock after it was asked. If the estimate is beyond that, the store's clock went back.
+            let latest_ms = answer.store_now_ms.saturating_add(now.monotonic_ms.saturating_sub(asked_at_ms));
+            self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms.min(latest_ms)), at: now });
             self.skew_ms = difference_ms(now.wall_ms, answer.store_now_ms);
         }
         Ok(Taken::Changed(change))

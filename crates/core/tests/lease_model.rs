@@ -161,10 +161,10 @@ impl Store {
             if self.incarnation != server {
                 return Err(Reason::Incarnation);
             }
-            if row.until < until && !is_covered {
+            if row.until < until && !is_covered && fleet.twin != Twin::HealedWithoutFence {
                 return Err(Reason::Behind);
             }
-            if until + W <= self.fence {
+            if until + W <= self.fence && fleet.twin != Twin::EndedWindowRenewed {
                 return Err(Reason::Lost);
             }
         }
@@ -192,11 +192,15 @@ impl Store {
         is_mine
     }
 
-    fn ensure(&mut self, now: u8, server: u8, behind: bool) -> bool {
+    fn ensure(&mut self, fleet: &Fleet, now: u8, server: u8, behind: bool) -> bool {
         let raise = self.incarnation != server || behind && self.fence < now + W;
         if raise {
             self.incarnation = server;
-            self.fence = self.fence.max(now + W + MARGIN);
+            self.fence = self.fence.max(match fleet.twin {
+                Twin::NoFence => 0,
+                Twin::FenceWithoutMargin => now + W,
+                _ => now + W + MARGIN,
+            });
         }
         raise
     }
@@ -231,6 +235,8 @@ struct Exposure {
     until: u8,
     /// The attempt that was under way when a holder was copied: an attempt of both copies.
     nonce: u8,
+    /// Whether a renewal has shown the store that it went back. No window begins within the exposure from then on.
+    is_known: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -310,7 +316,11 @@ enum Twin {
     CheckThenMint,
     ReleaseBeforeClose,
     ReleaseBesideCalls,
+    NoFence,
     FenceOnAcquireOnly,
+    FenceWithoutMargin,
+    EndedWindowRenewed,
+    HealedWithoutFence,
     NoNonce,
     AcquireByGrantAlone,
     SharedNonce,
@@ -318,6 +328,8 @@ enum Twin {
     PartialAnswers,
     CountedGrants,
     SameOwner,
+    /// Promises that a copy of a holder repeats nothing, and that a store that went back unseen repeats nothing.
+    NoExposure,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -487,7 +499,8 @@ impl Fleet {
         if again & bits(0, state.exposure.until) != 0 {
             self.saw(Event::Exposed);
         }
-        let beyond = again & !bits(0, state.exposure.until);
+        let exposed_until = if self.twin == Twin::NoExposure { 0 } else { state.exposure.until };
+        let beyond = again & !bits(0, exposed_until);
         if beyond != 0 {
             state.repeated = Some((node, u8::try_from(beyond.trailing_zeros()).unwrap()));
         }
@@ -556,14 +569,14 @@ impl Fleet {
 
     /// The store carries a request out, and sends its answer.
     fn carry_out(&self, state: &mut State, message: Message) {
-        let (now, server) = (state.now, state.server);
+        let (now, server, before) = (state.now, state.server, state.store);
         let (slot, result) = match message {
             Message::Acquire { slot, grant, nonce } => (slot, state.store.acquire(self, now, server, grant, nonce)),
             Message::Renew { slot, grant, nonce, node, until } => {
                 (slot, state.store.renew(self, now, server, (grant, nonce, node, until)))
             }
             Message::Ensure { slot, behind } => {
-                if state.store.ensure(now, server, behind) {
+                if state.store.ensure(self, now, server, behind) {
                     self.saw(Event::Fenced);
                 }
                 return self.answer(state, Message::Fenced { slot });
@@ -574,6 +587,16 @@ impl Fleet {
             }
             _ => unreachable!("not a request"),
         };
+        if let (Ok(answer), Message::Renew { until, .. }) = (result, message) {
+            // The row was older than the holder knew.
+            state.exposure.is_known |= before.rows[usize::from(answer.node)].until < until;
+        }
+        if let (Ok(answer), Message::Acquire { .. }) = (result, message) {
+            let is_new = before.rows[usize::from(answer.node)].grant != answer.grant;
+            if is_new && state.exposure.is_known && answer.from < state.exposure.until {
+                state.repeated = Some((answer.node, answer.from));
+            }
+        }
         if result.is_ok() && message.nonce() == state.exposure.nonce && state.exposure.nonce != NONE {
             state.exposure.until = state.exposure.until.max(now + W);
         }
@@ -719,8 +742,10 @@ impl Fleet {
         if let Some(saved) = &mut state.saved {
             saved.forget(knows, tries);
         }
-        for minted in &mut state.minted {
-            *minted &= !bits(0, state.exposure.until);
+        if self.twin != Twin::NoExposure {
+            for minted in &mut state.minted {
+                *minted &= !bits(0, state.exposure.until);
+            }
         }
         if are_grants_new {
             Self::rename(state);
@@ -933,7 +958,7 @@ impl Model for Fleet {
                 state.budget.clones -= 1;
                 let copy = state.holders[at].clone();
                 let nonce = drawn(&copy.lease).1;
-                state.exposure = Exposure { until: state.exposure.until.max(state.now + W), nonce };
+                state.exposure = Exposure { until: state.exposure.until.max(state.now + W), nonce, is_known: false };
                 // The answers under way reach both.
                 let slot = u8::try_from(state.holders.len()).unwrap();
                 for message in state.network.clone() {
@@ -1081,8 +1106,15 @@ proofs! {
     p_reorder: reorder_fleet();
     p_duplicates: duplicates_fleet();
     p_clone: clone_fleet();
+    p_clone3: Fleet { holders: 2, horizon: 3, ..clone_fleet() };
+    p_crash3: Fleet { holders: 3, horizon: 3, ..crash_fleet() };
+    p_failover6: Fleet { horizon: 6, ..failover_fleet() };
+    p_failover3: Fleet { holders: 3, horizon: 3, ..failover_fleet() };
+
     p_failover: failover_fleet();
     p_restore: restore_fleet();
+    p_2restore: Fleet { nodes: 2, horizon: 3, ..restore_fleet() };
+    p_2dup: Fleet { nodes: 2, horizon: 2, under_way: (2, 2), faults: Budget::default(), ..duplicates_fleet() };
 }
 
 macro_rules! twins {
@@ -1107,6 +1139,14 @@ twins! {
     t_acquire_grant: AcquireByGrantAlone clone_fleet();
     t_ended: EndedGrantAgain duplicates_fleet();
     t_partial: PartialAnswers duplicates_fleet();
-    t_counted: CountedGrants failover_fleet();
+    t_counted: CountedGrants Fleet { horizon: 1, ..failover_fleet() };
+    t_no_fence: NoFence failover_fleet();
+    t_no_margin: FenceWithoutMargin failover_fleet();
+    t_ended_renewed: EndedWindowRenewed failover_fleet();
+    t_healed_r: HealedWithoutFence Fleet { nodes: 2, horizon: 2, ..restore_fleet() };
+    t_exp_clone: NoExposure clone_fleet();
+    t_exp_restore: NoExposure restore_fleet();
+    t_far: Fair Fleet { failover: Some(MARGIN + 1), ..failover_fleet() };
+
     t_owner: SameOwner crash_fleet();
 }

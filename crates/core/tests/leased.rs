@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{
-    Change, Code, Field, Grant, Granted, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
-    Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
+    Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator,
+    LeasedOptions, Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 
 const T: u64 = 1_720_000_000_000;
@@ -141,4 +141,66 @@ fn a_late_answer_leaves_the_attempt_under_way_alone() {
     assert_eq!(lease.take(&answer, 20_001), Change::None);
     // Until the time-out of the attempt, since its driver asks nothing before.
     assert_eq!(lease.retry_after_ms(20_001), 2999);
+}
+
+/// A generator on the store's time whose store is an hour ahead, and its lease.
+fn ahead() -> (LeasedGenerator, Granted) {
+    let options = LeasedOptions::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    let options = LeasedOptions { default_scope: false, id_time: IdTime::Store, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    ids.ask(0, drawn(1));
+    let now_ms = T + 3_600_000;
+    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: now_ms + W, store_now_ms: now_ms };
+    ids.take(&answer, at(T), &mut Registry::new()).unwrap();
+    (ids, answer)
+}
+
+const fn after(ms: u64) -> Readings {
+    Readings { wall_ms: T + ms, monotonic_ms: ms }
+}
+
+#[test]
+fn store_time_follows_a_store_whose_clock_went_back() {
+    // The end of the window cannot grow until the store's clock has caught up; or the store gave another lease.
+    for ends in [false, true] {
+        let (mut ids, answer) = ahead();
+        assert_eq!(ids.now_ms(after(10_000)), answer.store_now_ms + 10_000);
+        assert!(matches!(ids.ask(10_000, drawn(2)), Request::Renew { .. }));
+        if ends {
+            lose(&mut ids, 1);
+            ids.ask(10_000, drawn(3));
+        }
+        let grant = Grant(if ends { 3 } else { 1 });
+        let back = Granted { grant, store_now_ms: T + 10_000, ..answer };
+        ids.take(&back, after(10_020), &mut Registry::new()).unwrap();
+        assert_eq!(ids.now_ms(after(10_020)), T + 10_020, "ends: {ends}"); // the answer may be from when it was asked
+    }
+}
+
+#[test]
+fn store_time_does_not_go_back_for_an_answer_that_took_long() {
+    let (mut ids, answer) = ahead();
+    ids.ask(10_000, drawn(2));
+    let (store_now_ms, until_ms) = (answer.store_now_ms + 10_001, answer.until_ms + 10_001);
+    ids.take(&Granted { store_now_ms, until_ms, ..answer }, after(12_900), &mut Registry::new()).unwrap();
+    assert_eq!(ids.now_ms(after(12_900)), answer.store_now_ms + 12_900);
+}
+
+#[test]
+fn store_time_does_not_follow_an_answer_that_came_twice() {
+    let (mut ids, answer) = ahead();
+    ids.take(&answer, after(9000), &mut Registry::new()).unwrap();
+    assert_eq!(ids.now_ms(after(9000)), answer.store_now_ms + 9000);
+}
+
+#[test]
+fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing() {
+    let mut ids = leased(&layout(false));
+    assert!(matches!(ids.ask(0, drawn(1)), Request::Acquire { .. }));
+    for (from_ms, until_ms) in [(T + W, T), (T, T)] {
+        let answer = Granted { grant: Grant(1), node: 7, from_ms, until_ms, store_now_ms: T };
+        assert_eq!(ids.take(&answer, at(T), &mut Registry::new()).unwrap_err().code(), Code::StoreRefused);
+        assert_eq!(ids.status().held, None);
+    }
+    begin(&mut ids, 1, 7);
 }

@@ -7,13 +7,23 @@
  * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
  */
 import { monotonicClock, wallClock } from "./clock.js";
-import { ConfigError, type FrazilError, LeaseError } from "./errors.js";
+import { ConfigError, configError, type FrazilError, LeaseError, refusal } from "./errors.js";
 import { LeaseCall, LeaseChange, LeaseRefusal, LeaseRequest } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { errorOf, type LeaseContext, refusalError, rejectionError, timeoutError } from "./lease-errors.js";
+import { hintOf } from "./keys.js";
+import {
+  errorOf,
+  type LeaseContext,
+  refusalError,
+  rejectionError,
+  timeoutError,
+  untrueAnswer,
+} from "./lease-errors.js";
+import { drawRandom } from "./lease-random.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import type { Port } from "./port.js";
+import { numberOrNaN } from "./request.js";
 import type { Answer, LeaseStore, Refusal, RefusalReason } from "./stores/store.js";
 import { unlessAborted } from "./wait.js";
 
@@ -72,13 +82,35 @@ export interface LeaseHealth {
   readonly skewMs: number;
 }
 
+type Listeners = { [E in keyof LeaseEvents]: Set<LeaseEvents[E]> };
+
+/**
+ * What the driver refers to weakly, and the generator strongly. The listeners are here because a listener that uses the
+ * generator would otherwise keep it alive.
+ *
+ * @internal
+ */
+export interface Attached {
+  readonly minting: Minting;
+  readonly listeners: Listeners;
+}
+
+/** What to tell the store when a lease is given up. */
+interface ReleaseNote {
+  readonly grant: string;
+  readonly node: number;
+  readonly untilMs: number;
+}
+
 /** What the driver needs to know. @internal */
 export interface DriverOptions {
   readonly store: LeaseStore;
   readonly scope: string;
   readonly windowMs: number;
   readonly owner: string;
-  readonly node: number | undefined;
+  /** Whether a node id to prefer was given. */
+  readonly hasNode: boolean;
+  readonly node: unknown;
   readonly storeTime: boolean;
 }
 
@@ -108,6 +140,20 @@ function unref(timer: Timer): Timer {
   return timer;
 }
 
+/** Whether a lease is missing, so that an answer of the store helps. */
+const isOfLease = ({ code }: FrazilError) => code === "LEASE_EXPIRED" || code === "LEASE_LOST";
+
+/** The listeners of an event. Refuses a name that is none, and what is no function. @internal */
+export function listenersOf(listeners: Listeners, event: string, listener: unknown): Set<unknown> {
+  const known = Object.keys(listeners).join(", ");
+  if (!known.split(", ").includes(event)) {
+    const hint = typeof event === "string" ? hintOf(event, known) : ` (one of ${known})`;
+    throw configError("INVALID_ARGUMENT", "event", event, Rule.KNOWN_KEY + hint);
+  }
+  if (typeof listener !== "function") throw configError("INVALID_ARGUMENT", "listener", listener, Rule.FUNCTION);
+  return listeners[event as keyof LeaseEvents];
+}
+
 const hex = (word: number) => word.toString(16).padStart(8, "0");
 
 /** @internal */
@@ -116,8 +162,10 @@ export class LeaseDriver implements LeaseSession {
   /** The time for IDs. */
   readonly clock: () => number;
   readonly #options: DriverOptions;
-  /** Strong until the generator is attached, which then refers to it. */
-  #minting!: Minting | WeakRef<Minting>;
+  /** Set by `opened`, and taken by `start`. */
+  #minting: Minting | undefined;
+  /** A reference to the generator: weak while it is open, and strong while it closes. */
+  #attached!: { deref(): Attached | undefined };
   #port!: Port;
   #handle = 0;
   #layout = "";
@@ -133,16 +181,12 @@ export class LeaseDriver implements LeaseSession {
   /** The attempt under way. It never rejects. */
   #attempt: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  /** Whether a look at the schedule is queued. */
+  #isHurrying = false;
   #problem: FrazilError | undefined;
   /** Resolves when the lease changes or an attempt ends. */
   #change: Promise<void>;
   #announce!: () => void;
-  readonly #listeners: { [E in keyof LeaseEvents]: Set<LeaseEvents[E]> } = {
-    acquired: new Set(),
-    renewed: new Set(),
-    lost: new Set(),
-    refused: new Set(),
-  };
   readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
 
   constructor(options: DriverOptions) {
@@ -158,17 +202,21 @@ export class LeaseDriver implements LeaseSession {
   }
 
   open(port: Port, write: () => void): number {
-    const { windowMs, storeTime, scope } = this.#options;
+    const { windowMs, storeTime, scope, hasNode, node } = this.#options;
     write();
     const { numbers } = port;
-    numbers[Slot.WINDOW_MS] = typeof windowMs === "number" ? windowMs : NaN;
+    numbers[Slot.WINDOW_MS] = numberOrNaN(windowMs);
+    numbers[Slot.HAS_NODE] = Number(hasNode);
+    numbers[Slot.NODE] = numberOrNaN(node);
     numbers[Slot.BY_REQUESTS] = 0;
     numbers[Slot.STORE_TIME] = Number(storeTime);
     numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
     const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);
     this.#timeoutMs = port.numbers[Slot.TIMEOUT_MS] as number;
     this.#maxAsyncWaitMs = port.numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
-    if (status !== 0 && port.subject === undefined) throw errorOf(port, status, windowMs);
+    const { subject } = port;
+    if (status !== 0 && subject === undefined) throw errorOf(port, status, windowMs);
+    if (status !== 0 && subject === "node") throw port.error(status, node);
     return status;
   }
 
@@ -179,12 +227,14 @@ export class LeaseDriver implements LeaseSession {
   }
 
   /** Begins to ask the store. The caller keeps what is returned as long as the generator is in use. */
-  start(layout: string): Minting {
-    const minting = this.#minting as Minting;
+  start(layout: string): Attached {
+    const listeners = { acquired: new Set(), renewed: new Set(), lost: new Set(), refused: new Set() } as Listeners;
+    const attached = { minting: this.#minting as Minting, listeners };
+    this.#minting = undefined;
     this.#layout = layout;
-    this.#minting = new WeakRef(minting);
+    this.#attached = new WeakRef(attached);
     this.#turn();
-    return minting;
+    return attached;
   }
 
   get #context(): LeaseContext {
@@ -202,18 +252,26 @@ export class LeaseDriver implements LeaseSession {
     numbers[Slot.MONOTONIC_MS] = this.#monotonicMs;
   }
 
-  /** Makes a call of the core, and reads what every such call writes. `write` must not run code of the user. */
-  #call(call: LeaseCall, write?: (numbers: Float64Array) => void): Float64Array {
-    this.readClocks();
+  /**
+   * Makes a call of the core, and reads what every such call writes. `write` must not run code of the user. If the core
+   * refuses, `valueAt` gives the value that is at fault.
+   */
+  #call(
+    call: LeaseCall,
+    write?: (numbers: Float64Array) => void,
+    valueAt?: (subject: string | undefined) => unknown,
+  ): Float64Array {
+    // Closing needs no clock, and a clock of the user may throw.
+    if (call !== LeaseCall.CLOSE) this.readClocks();
     const { binding } = this.#port;
     // The native addon draws from the kernel instead.
-    const random = binding.backend === "wasm" ? crypto.getRandomValues(new Uint32Array(8)) : undefined;
+    const random = binding.backend === "wasm" ? drawRandom() : undefined;
     let { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(numbers);
     this.writeClocks(numbers);
     const status = binding.calls.lease(binding.page, this.#handle, call);
-    if (status !== 0) throw errorOf(this.#port, status, undefined);
+    if (status !== 0) throw errorOf(this.#port, status, valueAt?.(this.#port.subject));
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.#port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
@@ -224,7 +282,7 @@ export class LeaseDriver implements LeaseSession {
   #turn(): void {
     clearTimeout(this.#timer);
     if (this.#attempt !== undefined || this.#closing !== undefined) return;
-    if ((this.#minting as WeakRef<Minting>).deref() === undefined) {
+    if (this.#attached.deref() === undefined) {
       void this.close();
       return;
     }
@@ -269,7 +327,7 @@ export class LeaseDriver implements LeaseSession {
 
   /** Sends a request that the core has written into the page, and hands the answer to the core. */
   #request(request: LeaseRequest, numbers: Float64Array): Promise<void> {
-    const { store, scope, windowMs, owner, node: preferred } = this.#options;
+    const { store, scope, windowMs, owner, hasNode, node: preferred } = this.#options;
     if (request === LeaseRequest.FENCE) {
       const behind = numbers[Slot.BEHIND] === 1;
       const send = (signal: AbortSignal) => store.ensure({ scope, behind, signal });
@@ -280,13 +338,13 @@ export class LeaseDriver implements LeaseSession {
     const common = { scope, grant, nonce, windowMs, layout: this.#layout };
     if (request === LeaseRequest.ACQUIRE) {
       const send = (signal: AbortSignal) =>
-        store.acquire({ ...common, owner, ...(preferred === undefined ? {} : { node: preferred }), signal });
-      return this.#send("acquire", grant, send, (answer) => this.#answered(answer, grant, false));
+        store.acquire({ ...common, owner, ...(hasNode && { node: preferred as number }), signal });
+      return this.#send("acquire", grant, send, (answer, late) => this.#answered("acquire", answer, grant, late));
     }
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
     const send = (signal: AbortSignal) => store.renew({ ...common, node, untilMs, signal });
-    return this.#send("renew", grant, send, (answer) => this.#answered(answer, grant, true));
+    return this.#send("renew", grant, send, (answer, late) => this.#answered("renew", answer, grant, late));
   }
 
   /** Has the store do something, within the time-out of an attempt. An answer that comes later is still used. */
@@ -294,16 +352,20 @@ export class LeaseDriver implements LeaseSession {
     verb: string,
     grant: string | undefined,
     send: (signal: AbortSignal) => Promise<T>,
-    use: (answer: T) => void | Promise<void>,
+    use: (answer: T, late: boolean) => void | Promise<void>,
   ): Promise<void> {
     const controller = new AbortController();
     const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
     let late = false;
     // Also where the store throws instead of rejecting.
     const answer = (async () => send(controller.signal))().then(async (answer) => {
-      if (late && this.#closing !== undefined) return;
-      await use(answer);
-      if (!late) return;
+      if (!late) return use(answer, false);
+      if (this.#closing !== undefined) return;
+      try {
+        await use(answer, true);
+      } catch (error) {
+        this.#report(rejectionError(error, verb, this.#context));
+      }
       // The next attempt may be due at another time now.
       this.#announceChange();
       this.#turn();
@@ -335,17 +397,24 @@ export class LeaseDriver implements LeaseSession {
   }
 
   /** Hands an answer of the store to the core. */
-  async #answered(answer: Answer, grant: string, renewing: boolean): Promise<void> {
-    if (answer?.granted !== true) return this.#refused(answer, grant, renewing);
-    const { node, fromMs, untilMs, storeNowMs } = answer;
+  async #answered(verb: "acquire" | "renew", answer: Answer, grant: string, late: boolean): Promise<void> {
+    if (answer?.granted !== true) {
+      // The attempt counts as failed already, and the next one gets the same refusal if it still holds.
+      if (!late) this.#refused(verb, answer, grant);
+      return;
+    }
+    const { grant: named, node, fromMs, untilMs, storeNowMs } = answer;
+    if (named !== grant)
+      throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.#context);
     const before = this.held();
-    const numbers = this.#call(LeaseCall.TAKE, (numbers) => {
-      this.#writeGrant(numbers, answer.grant);
-      numbers[Slot.LEASE_NODE] = node;
-      numbers[Slot.FROM_MS] = fromMs;
-      numbers[Slot.UNTIL_MS] = untilMs;
-      numbers[Slot.STORE_NOW_MS] = storeNowMs;
-    });
+    const write = (numbers: Float64Array) => {
+      this.#writeGrant(numbers, grant);
+      numbers[Slot.LEASE_NODE] = numberOrNaN(node);
+      numbers[Slot.FROM_MS] = numberOrNaN(fromMs);
+      numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);
+      numbers[Slot.STORE_NOW_MS] = numberOrNaN(storeNowMs);
+    };
+    const numbers = this.#callWithAnswer(LeaseCall.TAKE, write, { node, lease: answer });
     const change = numbers[Slot.CHANGE] as LeaseChange;
     if (change === LeaseChange.BEGUN) {
       this.#problem = undefined;
@@ -364,32 +433,50 @@ export class LeaseDriver implements LeaseSession {
         before,
       );
     } else if (change === LeaseChange.DECLINED) {
-      const conflict = new ConfigError("STATE_CONFLICT", `node is ${node}: ${Rule.ONE_KIND}`, {
-        field: "node",
-        value: node,
-        rule: Rule.ONE_KIND,
-      });
-      this.#report(conflict);
-      await this.#release(numbers);
+      // Read before the listeners run: they may use the page.
+      const note = this.#releaseNote(numbers);
+      // Retryable: another node id is asked for.
+      const details = { retryable: true };
+      this.#report(refusal(ConfigError, "STATE_CONFLICT", "node", node, Rule.ONE_KIND, undefined, undefined, details));
+      await this.#release(note);
     }
   }
 
-  #refused(answer: Refusal, grant: string, renewing: boolean): void {
-    const error = refusalError(answer, this.#context);
+  /** Makes a call with values from an answer, which the error names. */
+  #callWithAnswer(
+    call: LeaseCall,
+    write: (numbers: Float64Array) => void,
+    values: { readonly [subject: string]: unknown },
+  ): Float64Array {
+    try {
+      return this.#call(call, write, (subject) => values[subject ?? "lease"]);
+    } catch (error) {
+      throw untrueAnswer(error as FrazilError, this.#context);
+    }
+  }
+
+  #refused(verb: "acquire" | "renew", answer: Refusal, grant: string): void {
+    const error = refusalError(verb, answer, this.#context);
     const before = this.held();
-    const { reason, freeAtMs = 0, storeNowMs = 0 } = { ...answer };
-    const refusal = (renewing ? RENEW_REFUSALS[reason] : ACQUIRE_REFUSALS[reason]) ?? LeaseRefusal.REJECTED;
-    const change = this.#refuse(refusal, Math.max(0, freeAtMs - storeNowMs), grant);
+    const { reason, freeAtMs = 0, storeNowMs = 0 } = answer ?? {};
+    if (error.code === "STORE_REFUSED") throw error;
+    const kind =
+      (verb === "renew" ? RENEW_REFUSALS : ACQUIRE_REFUSALS)[reason as RefusalReason] ?? LeaseRefusal.REJECTED;
+    // A difference of anything but numbers is refused.
+    const retryMs = Math.max(0, numberOrNaN(freeAtMs) - numberOrNaN(storeNowMs));
+    const isFull = reason === "exhausted" || reason === "fenced";
+    const change = this.#refuse(kind, isFull ? retryMs : 0, grant, answer);
     if (change === LeaseChange.ENDED) this.#ended(error, before);
     else this.#report(error);
   }
 
-  #refuse(refusal: LeaseRefusal, retryMs: number, grant: string): LeaseChange {
-    const numbers = this.#call(LeaseCall.REFUSE, (numbers) => {
+  #refuse(kind: LeaseRefusal, retryMs: number, grant: string, answer?: Answer): LeaseChange {
+    const write = (numbers: Float64Array) => {
       this.#writeGrant(numbers, grant);
-      numbers[Slot.REFUSAL] = refusal;
+      numbers[Slot.REFUSAL] = kind;
       numbers[Slot.REFUSAL_MS] = retryMs;
-    });
+    };
+    const numbers = this.#callWithAnswer(LeaseCall.REFUSE, write, { lease: answer });
     return numbers[Slot.CHANGE] as LeaseChange;
   }
 
@@ -407,20 +494,26 @@ export class LeaseDriver implements LeaseSession {
   }
 
   #changed(node: number | undefined): void {
-    (this.#minting as WeakRef<Minting>).deref()?.changed(node);
+    // A generator that closes has no node id any more.
+    if (this.#closing === undefined) this.#attached.deref()?.minting.changed(node);
   }
 
-  /** Tells the store that a node id is free. If that fails, it is free after its window. */
-  async #release(numbers: Float64Array): Promise<void> {
-    if (numbers[Slot.HAS_RELEASE] !== 1) return;
-    const { store, scope } = this.#options;
+  #releaseNote(numbers: Float64Array): ReleaseNote | undefined {
+    if (numbers[Slot.HAS_RELEASE] !== 1) return undefined;
     const grant = this.#digits(numbers, Slot.GRANT);
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
+    return { grant, node, untilMs };
+  }
+
+  /** Tells the store that a node id is free. If that fails, it is free after its window. */
+  async #release(note: ReleaseNote | undefined): Promise<void> {
+    if (note === undefined) return;
+    const { store, scope } = this.#options;
     const controller = new AbortController();
     const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
     const { signal } = controller;
-    const released = (async () => store.release({ scope, grant, node, untilMs, signal }))();
+    const released = (async () => store.release({ scope, ...note, signal }))();
     try {
       await unlessAborted(released, signal);
     } catch (error) {
@@ -436,31 +529,43 @@ export class LeaseDriver implements LeaseSession {
     }
   }
 
-  refused(error: FrazilError, retryMs: number): number {
-    const { code, retryAfterMs } = error;
-    if (code !== "LEASE_EXPIRED" && code !== "LEASE_LOST") return retryMs;
+  refused(error: FrazilError): void {
+    if (!isOfLease(error)) return;
     if (this.#problem)
       Object.defineProperty(error, "cause", { value: this.#problem, writable: true, configurable: true });
-    if (code === "LEASE_EXPIRED" && this.#attempt === undefined && this.#closing === undefined) {
-      this.#call(LeaseCall.HURRY);
-      // Later, since this runs inside a call that mints, and the store is code of the user.
-      queueMicrotask(() => this.#turn());
-    }
-    return retryAfterMs ?? 1;
+    const isIdle = this.#attempt === undefined && this.#closing === undefined && !this.#isHurrying;
+    if (error.code !== "LEASE_EXPIRED" || !isIdle) return;
+    this.#call(LeaseCall.HURRY);
+    this.#isHurrying = true;
+    // Later, since this runs inside a call that mints, and the store is code of the user.
+    queueMicrotask(() => {
+      this.#isHurrying = false;
+      this.#turn();
+    });
+  }
+
+  retryMs(error: FrazilError, retryMs: number, limitMs: number): number {
+    // An answer may come sooner than the error says, and wakes the call.
+    return isOfLease(error) && limitMs > 0 ? Math.min(error.retryAfterMs ?? 1, limitMs) : retryMs;
   }
 
   readonly wait = async (ms: number, signal: AbortSignal | undefined): Promise<number> => {
     const beganMs = monotonicClock();
     let timer: Timer | undefined;
+    // A timer that is over counts in full, so that a clock that stands still does not make a call wait for ever.
+    let isOver = false;
     const over = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
+      timer = setTimeout(() => {
+        isOver = true;
+        resolve();
+      }, ms);
     });
     try {
       await unlessAborted(Promise.race([over, this.#change]), signal);
     } finally {
       clearTimeout(timer);
     }
-    return Math.min(ms, monotonicClock() - beganMs);
+    return isOver ? ms : Math.min(ms, Math.max(0, monotonicClock() - beganMs));
   };
 
   /** The lease that is held, as the page says after the last call. */
@@ -489,44 +594,28 @@ export class LeaseDriver implements LeaseSession {
     const { scope, store } = this.#options;
     const held = this.held();
     const numbers = this.#port.numbers;
-    return {
-      scope,
-      store: store.name,
-      ...held,
-      failures: numbers[Slot.FAILURES] as number,
-      ...(this.#problem && { problem: this.#problem }),
-      nextMs: numbers[Slot.NEXT_MS] as number,
-      skewMs: numbers[Slot.SKEW_MS] as number,
-    };
+    const failures = numbers[Slot.FAILURES] as number;
+    const nextMs = numbers[Slot.NEXT_MS] as number;
+    const skewMs = numbers[Slot.SKEW_MS] as number;
+    const problem = this.#problem && { problem: this.#problem };
+    // Read last: the name may be a getter, which is code of the user.
+    return { scope, store: store.name, ...held, failures, ...problem, nextMs, skewMs };
   }
 
-  on<E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): void {
-    this.#listenersOf(event).add(listener);
+  /** How long a window lasts, in milliseconds. */
+  get windowMs(): number {
+    return this.#options.windowMs;
   }
 
-  off<E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): void {
-    this.#listenersOf(event).delete(listener);
-  }
-
-  #listenersOf<E extends keyof LeaseEvents>(event: E): Set<LeaseEvents[E]> {
-    if (!Object.hasOwn(this.#listeners, event)) {
-      const known = Object.keys(this.#listeners).join(", ");
-      throw new ConfigError(
-        "INVALID_ARGUMENT",
-        `event is ${JSON.stringify(event)}: ${Rule.KNOWN_KEY} (one of ${known})`,
-        {
-          field: "event",
-          value: event,
-          rule: Rule.KNOWN_KEY,
-        },
-      );
-    }
-    return this.#listeners[event] as Set<LeaseEvents[E]>;
+  /** The error for a store that has not answered at all within a time. */
+  noAnswer(ms: number): FrazilError {
+    return timeoutError("acquire", ms, this.#context);
   }
 
   /** A listener that throws does not stop the others or the lease: its error is thrown where nothing catches it. */
   #emit<E extends keyof LeaseEvents>(event: E, detail: Parameters<LeaseEvents[E]>[0]): void {
-    for (const listener of [...this.#listenersOf(event)] as ((detail: unknown) => void)[]) {
+    const { listeners } = this.#attached.deref() ?? {};
+    for (const listener of [...(listeners?.[event] ?? [])] as ((detail: unknown) => void)[]) {
       try {
         listener(detail);
       } catch (error) {
@@ -537,15 +626,19 @@ export class LeaseDriver implements LeaseSession {
     }
   }
 
-  /** Waits for the attempt under way, closes the state, and tells the store. */
-  close(): Promise<void> {
+  /**
+   * Waits for the attempt under way, closes the state, and tells the store. `attached` has the listeners that hear if that
+   * fails. Never rejects.
+   */
+  close(attached?: Attached): Promise<void> {
+    if (attached !== undefined) this.#attached = { deref: () => attached };
     this.#closing ??= (async () => {
       clearTimeout(this.#timer);
       // The caller waits, and the timers of attempts would not keep the process alive.
       const hold = setInterval(() => {}, this.#timeoutMs);
       try {
         await this.#attempt;
-        await this.#release(this.#call(LeaseCall.CLOSE));
+        await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));
       } finally {
         clearInterval(hold);
         this.#port.binding.calls.release(this.#port.binding.page, this.#handle);

@@ -1,5 +1,5 @@
 /** The errors of leases: why a store granted nothing, in words that say what to do. */
-import { ConfigError, type ErrorCode, FrazilError, LeaseError, refusal } from "./errors.js";
+import { ConfigError, type ErrorCode, type ErrorDetails, FrazilError, LeaseError, refusal } from "./errors.js";
 import { CODES, RULES, SUBJECTS } from "./generated/lease.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -28,22 +28,37 @@ export function errorOf(port: Port, status: number, value: unknown): FrazilError
   return refusal(Class, code ?? "INVALID_OPTION", subject, value, known, min, max);
 }
 
+/** Which store and scope an error is about. */
+const where = ({ store, scope }: LeaseContext) => `in the ${store.name} store, scope ${JSON.stringify(scope)}`;
+
+/** The error for an answer that the core refused. `error` says what is wrong with it. @internal */
+export function untrueAnswer(error: FrazilError, context: LeaseContext): FrazilError {
+  const { code, message, field, value, rule } = error;
+  // A clock of this machine may be what is wrong.
+  if (code !== "STORE_REFUSED") return error;
+  return new LeaseError(code, `an answer cannot be true ${where(context)}: ${message.slice(code.length + 2)}`, {
+    field,
+    value,
+    rule,
+  } as ErrorDetails);
+}
+
 /** The error for a refusal of the store. @internal */
-export function refusalError(answer: Refusal, context: LeaseContext): FrazilError {
-  const { store, scope, layout, windowMs } = context;
-  const where = `in the ${store.name} store, scope ${JSON.stringify(scope)}`;
+export function refusalError(verb: "acquire" | "renew", answer: Refusal, context: LeaseContext): FrazilError {
+  const { scope, layout, windowMs } = context;
   const waitMs = Math.max(1, (answer?.freeAtMs ?? 0) - (answer?.storeNowMs ?? 0));
   const wait = { retryable: true, retryAfterMs: waitMs };
-  switch (answer?.reason) {
+  // A store that refuses a renewal says why this lease ends, and not what another one would get.
+  switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
       return new LeaseError(
         "STORE_NOT_INITIALISED",
-        `there is no record ${where}. Once, from a migration or a shell, run: await store.migrate(); await store.init({ scope: ${JSON.stringify(scope)}, layout })`,
+        `there is no record ${where(context)}. Once, from a migration or a shell, run: await store.migrate(); await store.init({ scope: ${JSON.stringify(scope)}, layout })`,
       );
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
-        `the scope ${where} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass that layout, or initialise another scope, whose IDs go to another column`,
+        `the scope ${where(context)} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass that layout, or initialise another scope, whose IDs go to another column`,
         { field: "layout", value: layout },
       );
     case "window":
@@ -59,53 +74,50 @@ export function refusalError(answer: Refusal, context: LeaseContext): FrazilErro
     case "exhausted":
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `every node id is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,
+        `every node id is held ${where(context)}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,
         wait,
       );
     case "fenced":
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `no node id can be granted ${where} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), or fence() was called`,
+        `no node id can be granted ${where(context)} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), or fence() was called`,
         wait,
       );
     case "taken":
       return new LeaseError(
         "LEASE_LOST",
-        `the node id has another holder ${where}, or a copy of this process renewed it`,
+        `the node id has another holder ${where(context)}, or a copy of this process renewed it`,
         { retryable: true },
       );
     case "incarnation":
     case "behind":
       return new LeaseError(
         "STORE_UNAVAILABLE",
-        `the store is another one than before (a failover, a restore) or has lost writes, and must be fenced first, ${where}`,
+        `the store is another one than before (a failover, a restore) or has lost writes, and must be fenced first, ${where(context)}`,
         { retryable: true },
       );
     default:
       return new LeaseError(
         "STORE_REFUSED",
-        `the answer is neither a lease nor a refusal with a known reason, ${where}: see LeaseStore in docs/stores.md`,
+        `the answer is neither a lease nor a refusal with a known reason, ${where(context)}: see LeaseStore in docs/stores.md`,
         { field: "reason", value: answer?.reason },
       );
   }
 }
 
 /** The error for an operation of the store that was rejected. @internal */
-export function rejectionError(error: unknown, verb: string, { store, scope }: LeaseContext): FrazilError {
+export function rejectionError(error: unknown, verb: string, context: LeaseContext): FrazilError {
   if (FrazilError.is(error)) return error;
-  const said = error instanceof Error ? error.message : String(error);
-  return new LeaseError(
-    "STORE_UNAVAILABLE",
-    `${verb} failed in the ${store.name} store, scope ${JSON.stringify(scope)}: ${said}`,
-    { retryable: true, cause: error },
-  );
+  const said = error instanceof Error ? `: ${error.message}` : typeof error === "string" ? `: ${error}` : "";
+  return new LeaseError("STORE_UNAVAILABLE", `${verb} failed ${where(context)}${said}`, {
+    retryable: true,
+    cause: error,
+  });
 }
 
 /** The error for an operation of the store that took too long. @internal */
-export function timeoutError(verb: string, timeoutMs: number, { store, scope }: LeaseContext): FrazilError {
-  return new LeaseError(
-    "STORE_UNAVAILABLE",
-    `${verb} had no answer within ${timeoutMs} ms from the ${store.name} store, scope ${JSON.stringify(scope)}`,
-    { retryable: true },
-  );
+export function timeoutError(verb: string, timeoutMs: number, context: LeaseContext): FrazilError {
+  return new LeaseError("STORE_UNAVAILABLE", `${verb} had no answer within ${timeoutMs} ms ${where(context)}`, {
+    retryable: true,
+  });
 }

@@ -29,11 +29,13 @@ export interface LeaseSession {
   readClocks(): void;
   /** Writes what was read into the page. Runs no code of the user. */
   writeClocks(numbers: Float64Array): void;
+  /** A call was refused. */
+  refused(error: FrazilError): void;
   /**
-   * A call was refused. Returns how long an asynchronous call should wait before it tries again; `retryMs` for a refusal
-   * that the lease has nothing to do with.
+   * How long an asynchronous call waits before it tries again, if it may wait `limitMs`; `retryMs` for a refusal that the
+   * lease has nothing to do with.
    */
-  refused(error: FrazilError, retryMs: number): number;
+  retryMs(error: FrazilError, retryMs: number, limitMs: number): number;
   /** Waits, at most until the lease has changed. Resolves to how long that was, in milliseconds. */
   readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<number>;
 }

@@ -12,10 +12,18 @@
  * ```
  */
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
-import { configError, type FrazilError } from "./errors.js";
+import { ConfigError, configError, type FrazilError, LeaseError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
-import { LeaseDriver, type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-driver.js";
+import {
+  type Attached,
+  LeaseDriver,
+  type LeaseEvents,
+  type LeaseHealth,
+  type LeaseStats,
+  listenersOf,
+} from "./lease-driver.js";
+import { signalOf } from "./options.js";
 import { layoutText } from "./stores/layout-text.js";
 import type { LeaseStore } from "./stores/store.js";
 
@@ -69,6 +77,9 @@ export interface LeaseOptions<L extends LayoutInput = "default">
 const LEASE_OPTIONS =
   "scope, windowMs, node, owner, time, signal, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart";
 
+/** Options that other calls take. */
+const NOT_LEASED = "now, unshared";
+
 const DEFAULT_WINDOW_MS = 30_000;
 const MAX_OWNER_LENGTH = 200;
 
@@ -86,11 +97,30 @@ function defaultOwner(): string {
   return hostname ? `${hostname}:${process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
+/** The error for what is no store, such as the client that a store takes. */
+function noStore(store: unknown): FrazilError {
+  const details = { field: "store", value: store, rule: Rule.A_STORE };
+  const own =
+    Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
+  const { name } = (own ?? {}) as { name?: unknown };
+  if (typeof name !== "string" || name === "" || own === Object)
+    return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
+  const kind =
+    typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
+  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${Rule.A_STORE}`, details);
+}
+
+/** Whether a function was written as a class. */
+const isClass = (value: object) => /^class\b/.test(Function.prototype.toString.call(value));
+
 function checked(store: unknown, options: unknown): CheckedOptions {
   const verbs = ["acquire", "renew", "release", "ensure"] as const;
-  if (!verbs.every((verb) => typeof (store as LeaseStore | undefined)?.[verb] === "function"))
-    throw configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
-  const given = checkKeys("INVALID_OPTION", "options", options, LEASE_OPTIONS) as Record<string, unknown>;
+  if (!verbs.every((verb) => typeof (store as LeaseStore | undefined)?.[verb] === "function")) throw noStore(store);
+  const given = checkKeys("INVALID_OPTION", "options", options, LEASE_OPTIONS, NOT_LEASED) as Record<string, unknown>;
+  for (const name of NOT_LEASED.split(", ")) {
+    if (name in given)
+      throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);
+  }
   const {
     scope = "default",
     windowMs = DEFAULT_WINDOW_MS,
@@ -106,16 +136,15 @@ function checked(store: unknown, options: unknown): CheckedOptions {
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
     throw invalid("owner", Rule.OWNER_TEXT, MAX_OWNER_LENGTH);
   if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
-  if ("node" in given && !(Number.isInteger(node) && (node as number) >= 0 && (node as number) <= 0xffffffff))
-    throw configError("INVALID_OPTION", "node", node, Rule.WHOLE_NUMBER, 0, 0xffffffff);
-  if (signal !== undefined && typeof (signal as AbortSignal | null)?.throwIfAborted !== "function")
-    throw invalid("signal", Rule.A_SIGNAL);
+  signalOf({ signal });
   const driver = new LeaseDriver({
     store: store as LeaseStore,
     scope,
     windowMs: windowMs as number,
     owner,
-    node: node as number | undefined,
+    // The core checks it. `undefined` means that the caller read it from a place that does not have it.
+    hasNode: "node" in given,
+    node,
     storeTime: time === "store",
   });
   return { store: store as LeaseStore, driver, signal: signal as AbortSignal | undefined, rest };
@@ -136,22 +165,24 @@ export interface LeasedStats extends Stats {
  * `LEASE_LOST`, and after the end of the window `LEASE_EXPIRED`, both with `retryAfterMs`; asynchronous calls wait.
  */
 export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Snowflake<L> {
-  readonly #driver: LeaseDriver;
+  /** Keeps the name when a minifier renames the class. @internal */
+  static override readonly name: string = "LeasedSnowflake";
+  /** The driver refers to it weakly. */
+  readonly #attached: Attached;
 
   /** @internal */
   constructor(rest: Record<string, unknown>, driver: LeaseDriver) {
     super(...([rest, driver] as unknown as [SnowflakeOptions<L>]));
-    this.#driver = driver;
-    // The driver refers to it weakly, and `close` strongly.
-    const minting = driver.start(layoutText(this.layout));
+    this.#attached = driver.start(layoutText(this.layout));
     const { close: closeNow, stats: statsNow, health: healthNow } = this as Snowflake<L>;
     this.close = () => {
       closeNow();
-      minting.changed(undefined);
-      return driver.close();
+      const attached = this.#attached;
+      attached.minting.changed(undefined);
+      return driver.close(attached);
     };
     this.stats = () => ({ ...statsNow(), lease: driver.stats() });
-    this.health = () => leasedHealth(healthNow(), driver.health());
+    this.health = () => leasedHealth(healthNow(), driver.health(), driver.windowMs);
   }
 
   /**
@@ -167,13 +198,13 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
 
   /** Calls the listener at each event of that name. */
   readonly on = <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): this => {
-    this.#driver.on(event, listener);
+    listenersOf(this.#attached.listeners, event, listener).add(listener);
     return this;
   };
 
   /** Removes a listener. */
   readonly off = <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]): this => {
-    this.#driver.off(event, listener);
+    listenersOf(this.#attached.listeners, event, listener).delete(listener);
     return this;
   };
 
@@ -183,19 +214,19 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
   }
 }
 
+/** How far the clock of this machine is from the store's, and what to do. */
+function skewText(skewMs: number): string {
+  const side = skewMs > 0 ? "ahead of" : "behind";
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: set one of them, or use time: "store"`;
+}
+
 /** Adds the lease to the condition of the generator, with its warnings. */
-function leasedHealth(health: Health, lease: LeaseHealth): LeasedHealth {
+function leasedHealth(health: Health, lease: LeaseHealth, windowMs: number): LeasedHealth {
   const warnings = [...health.warnings];
-  const { failures, untilMs, fromMs, skewMs, problem } = lease;
+  const { failures, untilMs, skewMs, problem } = lease;
   if (failures > 0 && untilMs !== undefined)
-    warnings.push(`the lease was not renewed at the last ${failures} attempts: ${problem?.message}`);
-  const windowMs = (untilMs ?? 0) - (fromMs ?? 0);
-  if (untilMs !== undefined && Math.abs(skewMs) > windowMs / 2) {
-    const side = skewMs > 0 ? "ahead of" : "behind";
-    warnings.push(
-      `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: set one of them, or use time: "store"`,
-    );
-  }
+    warnings.push(`the lease was not renewed at the last ${failures} attempts${problem ? `: ${problem.message}` : ""}`);
+  if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs));
   return { ...health, warnings, lease };
 }
 
@@ -219,7 +250,8 @@ export async function lease<const L extends LayoutInput = "default">(
   try {
     await firstLease(ids, driver, signal);
   } catch (error) {
-    await ids.close();
+    // Not awaited: the caller waits no longer than it said. What was granted is released.
+    void ids.close();
     throw error;
   }
   return ids;
@@ -233,11 +265,20 @@ async function firstLease(
 ): Promise<void> {
   let leftMs = driver.maxAsyncWaitMs;
   for (;;) {
-    const { refusal } = ids.health();
+    const { refusal, lease } = ids.health();
     if (refusal === undefined) return;
-    const problem: FrazilError | undefined = refusal.code === "LEASE_LOST" ? driver.problem : undefined;
-    const why = problem ?? refusal;
-    if (!why.retryable || leftMs <= 0) throw why;
-    leftMs -= await driver.wait(Math.min(refusal.retryAfterMs ?? 1, leftMs), signal);
+    const { code, retryAfterMs = 1 } = refusal;
+    const isExpired = code === "LEASE_EXPIRED";
+    const isMissing = code === "LEASE_LOST";
+    const why = isMissing ? (driver.problem ?? driver.noAnswer(driver.maxAsyncWaitMs)) : refusal;
+    // Only an answer of the store can come sooner than an error says.
+    const isTooLate = leftMs <= 0 || (!isExpired && !isMissing && retryAfterMs > leftMs);
+    if (why.retryable && !isTooLate) leftMs -= await driver.wait(Math.min(retryAfterMs, leftMs), signal);
+    else if (isExpired)
+      throw new LeaseError(code, `the window is over when it begins: ${skewText(lease.skewMs)}`, {
+        retryable: true,
+        retryAfterMs,
+      });
+    else throw why;
   }
 }

@@ -518,12 +518,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
+    const session = this.#session;
     const retryMsNow = (error: unknown, limitMs: number) => {
-      const retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
+      let retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
+      if (session && error === this.#lastRefusal) retryMs = session.retryMs(error as FrazilError, retryMs, limitMs);
       if (retryMs <= limitMs) this.#waitedMs += retryMs;
       return retryMs;
     };
-    return retry(attempt, signal, this.#maxAsyncWaitMs, retryMsNow, this.#session?.wait);
+    return retry(attempt, signal, this.#maxAsyncWaitMs, retryMsNow, session?.wait);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {
@@ -617,7 +619,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const error = port.error(status, now, call.target && { issued: call.done });
         const retryMs = retryMsOf(error);
         this.#lastRefusal = error;
-        this.#lastRetryMs = this.#session ? this.#session.refused(error, retryMs) : retryMs;
+        this.#lastRetryMs = retryMs;
+        this.#session?.refused(error);
         if (retryMs < Infinity) this.#stalls++;
         if (!(Host.BLOCKS && retryMs <= call.remainingMs && canBlock())) throw error;
         call.remainingMs -= retryMs;

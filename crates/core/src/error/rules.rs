@@ -92,9 +92,10 @@ rules! {
     TargetLost = 55, "must stay as long as it was, and not be transferred, until it is full";
     NodeLeftOut = 56, "must be a node id, or left out: then it is 0, for IDs that stay on this machine";
     WindowTicks = 57, "must be a whole number from {min} (three ticks) to {max}";
-    LeaseTimes = 58, "must have times in whole Unix milliseconds";
+    LeaseTimes = 58, "must have times in whole Unix milliseconds, and end after it begins";
     AStore = 59, "must be a lease store, such as new PostgresStore(pool)";
     WindowMax = 60, "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))";
     IdTime = 61, "must be \"wall\" or \"store\"";
     OwnerText = 62, "must be a text of 1 to {max} characters";
+    SameGrant = 63, "must be the grant that was asked for";
 }

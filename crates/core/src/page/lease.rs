@@ -75,19 +75,21 @@ impl Page {
         Ok(self.read_random()?.nonce as u64)
     }
 
+    /// Reads a time or a pause that came from the store.
+    fn read_store_time(&self, at: usize) -> Result<u64> {
+        let refused = Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes);
+        self.whole_number(at, Code::StoreRefused, Subject::Lease, 0, MAX_SAFE_INTEGER).map_err(|_| refused)
+    }
+
     fn read_answer(&self) -> Result<Granted> {
-        let time = |at: usize| {
-            let refused = Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes);
-            self.whole_number(at, Code::StoreRefused, Subject::Lease, 0, MAX_SAFE_INTEGER).map_err(|_| refused)
-        };
         // Whether the layout has the node id is checked where the layout is known.
         let node = self.whole_number(slot::LEASE_NODE, Code::StoreRefused, Subject::Node, 0, u64::from(u32::MAX))?;
         Ok(Granted {
             grant: Grant(self.read_bits(slot::GRANT)?),
             node,
-            from_ms: time(slot::FROM_MS)?,
-            until_ms: time(slot::UNTIL_MS)?,
-            store_now_ms: time(slot::STORE_NOW_MS)?,
+            from_ms: self.read_store_time(slot::FROM_MS)?,
+            until_ms: self.read_store_time(slot::UNTIL_MS)?,
+            store_now_ms: self.read_store_time(slot::STORE_NOW_MS)?,
         })
     }
 
@@ -96,11 +98,7 @@ impl Page {
             self.whole_number(slot::REFUSAL, Code::InvalidArgument, Subject::Lease, 0, LEASE_REFUSALS.len() as u64 - 1)?;
         Ok(match number {
             0 => Refusal::Lost,
-            1 => {
-                let (code, subject) = (Code::InvalidArgument, Subject::Lease);
-                let retry_after_ms = self.whole_number(slot::REFUSAL_MS, code, subject, 0, MAX_SAFE_INTEGER)?;
-                Refusal::Exhausted { retry_after_ms }
-            }
+            1 => Refusal::Exhausted { retry_after_ms: self.read_store_time(slot::REFUSAL_MS)? },
             2 => Refusal::Incarnation,
             3 => Refusal::Behind,
             _ => Refusal::Rejected,
@@ -173,8 +171,15 @@ impl Handles {
     }
 
     fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
-        if call == 0 {
-            return self.open_leased(page);
+        match call {
+            0 => return self.open_leased(page),
+            // Needs no clock: a program whose clocks are broken can still close what it opened.
+            7 => {
+                let release = self.leased_mut(handle)?.close();
+                page.write_release(release);
+                return Ok(());
+            }
+            _ => {}
         }
         let now = page.read_clocks()?;
         let monotonic_ms = now.monotonic_ms;
@@ -198,10 +203,6 @@ impl Handles {
             4 => ids.fenced(monotonic_ms),
             5 => ids.fail(monotonic_ms, page.read_jitter()?),
             6 => ids.hurry(monotonic_ms),
-            7 => {
-                let release = ids.close();
-                page.write_release(release);
-            }
             _ => {}
         }
         page.write_status(ids, monotonic_ms);
@@ -210,6 +211,10 @@ impl Handles {
 
     fn open_leased(&mut self, page: &mut Page) -> Result<()> {
         let geometry = page.read_geometry()?;
+        // The node id to ask for first. Which one is granted is the store's choice.
+        if page.flag(slot::HAS_NODE) {
+            let _: u64 = page.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, geometry.max_node())?;
+        }
         let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
         page.read_wait_limits()?;
         // What is no whole number is refused by the rule for windows: 0 is never one.

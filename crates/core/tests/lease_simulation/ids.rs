@@ -1,5 +1,6 @@
 //! What a holder mints with: the real `LeasedGenerator`, or a copy of what it does around the public, pure `Lease` and `Machine`.
-//! The copy without a defect issues the same IDs; each broken twin is the copy with one defect.
+//! The copy without a defect issues the same IDs (by the wall clock; by store time it learns less from an answer that extends
+//! nothing); each broken twin is the copy with one defect.
 
 use frazil::{
     Change, Code, Error, Grant, Granted, Health, IdTime, Key, Layout, Lease, LeaseRandom, LeasedGenerator, LeasedOptions,
@@ -73,6 +74,7 @@ pub(crate) struct Copied {
     /// The store's clock, and both clocks, at the last answer.
     anchor: Option<(u64, Readings)>,
     last_grant: Option<u128>,
+    asked_at_ms: u64,
     /// Until when a lease by time to live is held, in monotonic time.
     ttl_until_ms: u64,
     closed: bool,
@@ -97,6 +99,7 @@ impl Copied {
             next_tick: 0,
             anchor: None,
             last_grant: None,
+            asked_at_ms: 0,
             ttl_until_ms: 0,
             closed: false,
         }
@@ -109,8 +112,13 @@ impl Copied {
     fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
         let grant = self.last_grant.filter(|_| self.defect == Some(Defect::EndedGrantTaken)).unwrap_or(random.grant);
         let request = self.lease.ask(monotonic_ms, LeaseRandom { grant, ..random });
-        if let Request::Acquire { grant, .. } = request {
-            self.last_grant = Some(grant.0);
+        match request {
+            Request::Acquire { grant, .. } => {
+                self.last_grant = Some(grant.0);
+                self.asked_at_ms = monotonic_ms;
+            }
+            Request::Renew { .. } => self.asked_at_ms = monotonic_ms,
+            _ => {}
         }
         request
     }
@@ -140,7 +148,8 @@ impl Copied {
         }
         if matches!(change, Change::Begun | Change::Extended) {
             let known_ms = self.estimate_ms(now.monotonic_ms).unwrap_or(0);
-            self.anchor = Some((answer.store_now_ms.max(known_ms), now));
+            let latest_ms = answer.store_now_ms + now.monotonic_ms.saturating_sub(self.asked_at_ms);
+            self.anchor = Some((answer.store_now_ms.max(known_ms.min(latest_ms)), now));
             self.ttl_until_ms = now.monotonic_ms + window_ms;
         }
         Taken::Changed(change)

@@ -147,6 +147,8 @@ struct Holder {
     progress: u64,
     /// By when there must be progress beyond that, since a call was told so.
     told: Option<(u64, u64)>,
+    /// Until when an attempt is under way that the lease does not know of any more, since a late answer changed it.
+    busy_until: u64,
     minted_at: Option<u64>,
     exhausted: bool,
     saw_incarnation: bool,
@@ -182,6 +184,7 @@ struct Interval {
 /// What a simulation came to.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
+    pub(crate) id_time: IdTime,
     pub(crate) steps: u64,
     pub(crate) ids: u64,
     /// Of the IDs in the order in which they were issued.
@@ -215,8 +218,8 @@ pub(crate) struct World {
     ids: HashMap<u64, Mint, std::hash::BuildHasherDefault<IdHasher>>,
     /// For each grant that two copies had: until which time IDs may repeat.
     exposed: HashMap<Grant, u64>,
-    /// The nonces of attempts that were under way when a copy was made.
-    shared_nonces: Vec<Nonce>,
+    /// The nonces of attempts that were under way when a copy was made, and until when each holder was granted a window for them.
+    shared_nonces: HashMap<Nonce, HashMap<usize, u64>>,
     delivered: HashMap<u64, u32>,
     summary: Summary,
 }
@@ -272,9 +275,9 @@ impl World {
             leases: Vec::new(),
             ids: HashMap::default(),
             exposed: HashMap::new(),
-            shared_nonces: Vec::new(),
+            shared_nonces: HashMap::new(),
             delivered: HashMap::new(),
-            summary: Summary { counts: vec![0; Sometimes::ALL.len()], ..Summary::default() },
+            summary: Summary { counts: vec![0; Sometimes::ALL.len()], id_time: plan.options.id_time, ..Summary::default() },
             plan,
         }
     }
@@ -347,12 +350,16 @@ impl World {
     }
 
     /// By when everybody that can have a node id mints again, when faults have stopped and the clocks agree: what the store has
-    /// granted or fenced is over, a fence that is raised now has passed, and the longest pause between two attempts.
+    /// granted or fenced is over, what was minted or is taken for the time too, a fence that is raised now has passed, and the longest pause between two attempts.
     fn liveness_ms(&self) -> u64 {
         let Plan { window_ms, window_max_ms, timeout_ms, mint_every_ms, .. } = self.plan;
         let estimates = self.holders.iter().filter(|holder| holder.life == Life::Running);
-        let ahead_ms = estimates.map(|holder| holder.ids.now_ms(holder.clocks.read(self.now))).max().unwrap_or(0);
-        let last_ms = self.store.last_ms().max(ahead_ms).saturating_sub(self.store_now_ms());
+        let last_of = |holder: &Holder| {
+            let minted = holder.last_id.and_then(|id| self.plan.layout.decode(id).ok());
+            let minted_ms = minted.map_or(0, |last| last.timestamp_ms + 2 * self.plan.tick_ms);
+            holder.ids.now_ms(holder.clocks.read(self.now)).max(minted_ms)
+        };
+        let last_ms = estimates.map(last_of).max().unwrap_or(0).max(self.store.last_ms()).saturating_sub(self.store_now_ms());
         last_ms + 2 * window_ms + window_max_ms + FENCE_MARGIN_MS + 3 * MAX_BACKOFF_MS + 10 * (timeout_ms + 2 * mint_every_ms)
     }
 
@@ -480,6 +487,7 @@ impl World {
             begun: VecDeque::new(),
             progress: 0,
             told: None,
+            busy_until: 0,
             minted_at: None,
             exhausted: false,
             saw_incarnation: false,
@@ -810,7 +818,7 @@ impl World {
             let current = self.holders[index].clocks.read(self.now).monotonic_ms;
             if now.monotonic_ms == current && !self.plan.late_refusals {
                 let holder = &mut self.holders[index];
-                let by_ms = current + retry_ms;
+                let by_ms = (current + retry_ms).max(holder.busy_until);
                 if holder.told.is_none_or(|(told_ms, _)| by_ms < told_ms) {
                     holder.told = Some((by_ms, holder.progress));
                 }
@@ -1030,6 +1038,10 @@ impl World {
         in_time: bool,
     ) -> Checked {
         let held = self.holders[index].lease;
+        if !in_time {
+            let holder = &mut self.holders[index];
+            holder.busy_until = holder.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
+        }
         let taken = self.holders[index].ids.take(granted, now, &mut self.registry);
         let taken = taken.map_err(|error| format!("{index} does not take {granted:?}: {error}"))?;
         let change = match taken {
@@ -1089,9 +1101,15 @@ impl World {
             if !in_time {
                 self.sometimes(Sometimes::LateGrantTaken);
             }
-            if message.ask.nonce().is_some_and(|nonce| self.shared_nonces.contains(&nonce)) {
-                let exposed_ms = self.exposed.entry(grant).or_default();
-                *exposed_ms = (*exposed_ms).max(until_ms);
+            if let Some(granted_ms) = message.ask.nonce().and_then(|nonce| self.shared_nonces.get_mut(&nonce)) {
+                granted_ms.insert(index, until_ms);
+                // The times that two of them were granted.
+                let mut ends_ms: Vec<u64> = granted_ms.values().copied().collect();
+                ends_ms.sort_unstable();
+                if let [.., both_ms, _] = ends_ms[..] {
+                    let exposed_ms = self.exposed.entry(grant).or_default();
+                    *exposed_ms = (*exposed_ms).max(both_ms);
+                }
             }
         }
         let ours = self.holders[index].lease.map(|lease| self.leases[lease].window);
@@ -1267,7 +1285,9 @@ impl World {
         }
         let copies =
             self.holders.iter().filter(|holder| holder.last_grant.is_some_and(|grant| self.exposed.contains_key(&grant)));
-        self.shared_nonces.extend(copies.filter_map(|holder| holder.last_nonce));
+        for nonce in copies.filter_map(|holder| holder.last_nonce) {
+            self.shared_nonces.entry(nonce).or_default();
+        }
     }
 
     fn store_away(&mut self, ms: u64) {
@@ -1291,7 +1311,9 @@ impl World {
             let exposed_ms = self.exposed.entry(grant).or_default();
             *exposed_ms = (*exposed_ms).max(until_ms);
         }
-        self.shared_nonces.extend(holder.last_nonce);
+        if let Some(nonce) = holder.last_nonce {
+            self.shared_nonces.entry(nonce).or_default();
+        }
         let lease = holder.lease.map(|lease| {
             self.leases.push(self.leases[lease]);
             self.leases.len() - 1
@@ -1313,6 +1335,7 @@ impl World {
             begun: holder.begun.clone(),
             progress: holder.progress,
             told: holder.told,
+            busy_until: holder.busy_until,
             minted_at: holder.minted_at,
             exhausted: holder.exhausted,
             saw_incarnation: holder.saw_incarnation,

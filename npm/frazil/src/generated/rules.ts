@@ -60,9 +60,10 @@ export enum Rule {
   TARGET_LOST = "must stay as long as it was, and not be transferred, until it is full",
   NODE_LEFT_OUT = "must be a node id, or left out: then it is 0, for IDs that stay on this machine",
   WINDOW_TICKS = "must be a whole number from {min} (three ticks) to {max}",
-  LEASE_TIMES = "must have times in whole Unix milliseconds",
+  LEASE_TIMES = "must have times in whole Unix milliseconds, and end after it begins",
   A_STORE = "must be a lease store, such as new PostgresStore(pool)",
   WINDOW_MAX = "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))",
   ID_TIME = "must be \"wall\" or \"store\"",
   OWNER_TEXT = "must be a text of 1 to {max} characters",
+  SAME_GRANT = "must be the grant that was asked for",
 }

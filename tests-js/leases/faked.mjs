@@ -1,0 +1,5 @@
+// Fake time, installed. Import it first.
+import { FakeTime } from "./fake-time.mjs";
+
+export const time = new FakeTime();
+time.install();

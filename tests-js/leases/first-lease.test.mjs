@@ -1,0 +1,338 @@
+// `lease()`: when it resolves, and why it rejects. After a rejection nothing is left: no timer, no lease, no request.
+
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { ConfigError, FrazilError, LeaseError } from "frazil";
+import { lease } from "frazil/lease";
+import { time } from "./faked.mjs";
+import { MemoryStore, textOf } from "./memory-store.mjs";
+
+/** The store's clock: that of this machine, unless a test sets it apart. */
+let storeAheadMs = 0;
+const now = () => Math.floor(time.wallStartMs + time.ms + storeAheadMs);
+const never = () => new Promise(() => {});
+const withScope = (options) => MemoryStore.with({ now, ...options });
+
+beforeEach(() => {
+  storeAheadMs = 0;
+});
+
+/** Waits for the rejection, and asserts that nothing is left. Returns the error and how long it took. */
+async function rejection(promise, store) {
+  const beganMs = time.ms;
+  const error = await time.until(promise).then(
+    () => assert.fail("lease() resolved"),
+    (error) => error,
+  );
+  const tookMs = time.ms - beganMs;
+  // What is under way then may take a time-out, a tenth of the window.
+  await time.advance(10_000);
+  assert.deepEqual(time.pending, { timers: 0, holding: 0 }, "timers are left");
+  if (store) {
+    const { length } = store.calls;
+    await time.advance(100_000);
+    assert.equal(store.calls.length, length, "the store is still asked");
+    for (const scope of ["default"]) {
+      try {
+        for (const row of store.rows(scope).values()) assert.equal(row.grant, undefined, "a node id is still held");
+      } catch (failure) {
+        if (!(failure instanceof TypeError)) throw failure;
+      }
+    }
+  }
+  return { error, tookMs };
+}
+
+test("lease() resolves when an ID can be minted", async () => {
+  const store = withScope();
+  const ids = await time.until(lease(store));
+  assert.equal(ids.node, 0);
+  assert.equal(ids.decode(ids.next()).node, 0);
+  assert.deepEqual(
+    store.calls.map(({ verb }) => verb),
+    ["acquire"],
+  );
+  const { request } = store.calls[0];
+  assert.match(request.grant, /^[0-9a-f]{32}$/);
+  assert.match(request.nonce, /^[0-9a-f]{32}$/);
+  assert.deepEqual(
+    [request.scope, request.windowMs, request.layout, "node" in request],
+    ["default", 30_000, textOf(), false],
+  );
+  assert.match(request.owner, new RegExp(`:${process.pid}$`));
+  assert.ok(request.signal instanceof AbortSignal);
+  await time.until(ids.close());
+  assert.deepEqual(time.pending, { timers: 0, holding: 0 });
+  assert.equal(store.rows().get(0).grant, undefined);
+});
+
+test("it waits until the window begins by the clock of this machine", async () => {
+  const store = withScope();
+  // The last holder's window ended 800 ms ahead of this machine's clock.
+  store.rows().set(0, { fromMs: 0, untilMs: now() + 800, nonce: "0".repeat(32), owner: "old" });
+  storeAheadMs = 2000;
+  const beganMs = time.ms;
+  const ids = await time.until(lease(store, { node: 0 }));
+  assert.equal(time.ms - beganMs, 800);
+  const { node, timestampMs } = ids.decode(ids.next());
+  assert.equal(node, 0);
+  assert.ok(timestampMs >= store.rows().get(0).fromMs);
+  await time.until(ids.close());
+});
+
+test("a window that begins later than maxAsyncWaitMs is refused at once, and the node id is released", async () => {
+  const store = withScope();
+  store.rows().set(0, { fromMs: 0, untilMs: now() + 6000, nonce: "0".repeat(32), owner: "old" });
+  storeAheadMs = 8000;
+  const { error, tookMs } = await rejection(lease(store, { node: 0 }), store);
+  assert.deepEqual([error.code, error.retryAfterMs], ["CLOCK_BACKWARD", 6000]);
+  assert.ok(tookMs < 10, `${tookMs} ms`);
+});
+
+test("a scope without a record is STORE_NOT_INITIALISED, with the call to make", async () => {
+  const store = withScope({ scope: "shop" });
+  const { error, tookMs } = await rejection(lease(store), store);
+  assert.ok(error instanceof LeaseError && FrazilError.is(error));
+  assert.deepEqual([error.code, error.retryable], ["STORE_NOT_INITIALISED", false]);
+  assert.match(error.message, /await store\.init\(\{ scope: "default", layout \}\)/);
+  assert.ok(tookMs < 10, `${tookMs} ms`);
+  assert.equal(store.calls.length, 1);
+});
+
+test("another layout is LAYOUT_MISMATCH, which names both", async () => {
+  const store = withScope({ layout: "sonyflake" });
+  const { error, tookMs } = await rejection(lease(store), store);
+  assert.deepEqual([error.code, error.field, error.value], ["LAYOUT_MISMATCH", "layout", textOf()]);
+  assert.ok(error.message.includes(textOf("sonyflake")) && error.message.includes(textOf()), error.message);
+  assert.ok(tookMs < 10, `${tookMs} ms`);
+});
+
+test("a window over the maximum of the scope, or under three ticks, is INVALID_OPTION", async () => {
+  const store = withScope({ windowMaxMs: 10_000 });
+  const { error } = await rejection(lease(store), store);
+  assert.ok(error instanceof ConfigError);
+  assert.deepEqual([error.code, error.field, error.value], ["INVALID_OPTION", "windowMs", 30_000]);
+  assert.match(error.rule, /at most 10000/);
+  for (const [layout, least] of [
+    ["default", 3],
+    ["sonyflake", 30],
+    ["leaf", 3],
+  ]) {
+    const short = await rejection(lease(store, { layout, windowMs: least - 1 }), store);
+    assert.deepEqual(
+      [short.error.code, short.error.field, short.error.value],
+      ["INVALID_OPTION", "windowMs", least - 1],
+    );
+    assert.match(short.error.rule, new RegExp(`from ${least} \\(three ticks\\)`));
+  }
+});
+
+test("a store that does not answer is STORE_UNAVAILABLE after maxAsyncWaitMs", async () => {
+  for (const maxAsyncWaitMs of [0, 1, 1000, 5000, 8000]) {
+    const store = withScope({ fault: (verb, execute) => (verb === "acquire" ? never() : execute()) });
+    const { error, tookMs } = await rejection(lease(store, { maxAsyncWaitMs }), store);
+    assert.deepEqual([error.code, error.retryable], ["STORE_UNAVAILABLE", true], `${maxAsyncWaitMs}: ${error.message}`);
+    assert.ok(tookMs <= maxAsyncWaitMs + 5, `after ${tookMs} ms of ${maxAsyncWaitMs}`);
+    assert.match(error.message, /memory store/);
+  }
+});
+
+test("a store that fails is STORE_UNAVAILABLE with the cause", async () => {
+  const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  const faults = {
+    rejects: () => Promise.reject(cause),
+    throws: () => {
+      throw cause;
+    },
+  };
+  for (const [name, fault] of Object.entries(faults)) {
+    const store = withScope({ fault });
+    const { error, tookMs } = await rejection(lease(store, { maxAsyncWaitMs: 2000 }), store);
+    assert.deepEqual([error.code, error.cause], ["STORE_UNAVAILABLE", cause], name);
+    assert.match(error.message, /acquire failed in the memory store, scope "default": connect ECONNREFUSED/);
+    assert.ok(tookMs >= 1990 && tookMs <= 2010, `${tookMs} ms`);
+    // Backoff: 50 to 100 ms, then twice as long each time.
+    assert.ok(store.calls.length <= 8, `${store.calls.length} requests`);
+  }
+});
+
+test("a store that comes back within maxAsyncWaitMs gives a lease", async () => {
+  const backMs = time.ms + 2000;
+  const fault = (_, execute) => (time.ms < backMs ? Promise.reject(new Error("away")) : execute());
+  const ids = await time.until(lease(withScope({ fault })));
+  assert.equal(typeof ids.next(), "bigint");
+  assert.equal(ids.health().lease.problem, undefined);
+  await time.until(ids.close());
+});
+
+test("an aborted signal ends the wait at once, with its reason", async () => {
+  const store = withScope({ fault: (verb, execute) => (verb === "acquire" ? never() : execute()) });
+  const controller = new AbortController();
+  const reason = new Error("no time");
+  setTimeout(() => controller.abort(reason), 500);
+  const { error, tookMs } = await rejection(lease(store, { signal: controller.signal }), store);
+  assert.equal(error, reason);
+  assert.ok(tookMs <= 505, `${tookMs} ms`);
+  // A signal that is aborted already: no request at all.
+  const idle = withScope();
+  assert.equal((await rejection(lease(idle, { signal: AbortSignal.abort(reason) }), idle)).error, reason);
+  assert.equal(idle.calls.length, 0);
+});
+
+test("a node id that is granted while the signal aborts is released", async () => {
+  const store = withScope({
+    fault: (verb, execute) =>
+      verb === "acquire" ? new Promise((resolve) => setTimeout(() => resolve(execute()), 800)) : execute(),
+  });
+  const { error } = await rejection(lease(store, { signal: abortedAfter(500) }), store);
+  assert.equal(error.message, "stop");
+  assert.deepEqual(
+    store.calls.map(({ verb }) => verb),
+    ["acquire", "release"],
+  );
+});
+
+function abortedAfter(ms) {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("stop")), ms);
+  return controller.signal;
+}
+
+test("no free node id is NODE_IDS_EXHAUSTED with the time until the next one is free", async () => {
+  const store = withScope({ nodes: { from: 5, to: 6 } });
+  const held = { fromMs: 0, grant: "1".repeat(32), nonce: "2".repeat(32), owner: "other" };
+  store.rows().set(5, { ...held, untilMs: now() + 20_000 });
+  store.rows().set(6, { ...held, grant: "3".repeat(32), untilMs: now() + 15_000 });
+  const promise = lease(store);
+  const error = await time.until(promise).catch((error) => error);
+  assert.deepEqual([error.code, error.retryable], ["NODE_IDS_EXHAUSTED", true]);
+  // The last answer came up to five seconds after the call.
+  assert.ok(error.retryAfterMs >= 10_000 && error.retryAfterMs <= 15_000, `${error.retryAfterMs} ms`);
+  await time.advance(3000);
+  assert.deepEqual(time.pending, { timers: 0, holding: 0 });
+});
+
+test("a node id that gets free within maxAsyncWaitMs is taken", async () => {
+  const store = withScope({ nodes: { from: 5, to: 5 } });
+  store
+    .rows()
+    .set(5, { fromMs: 0, untilMs: now() + 2000, grant: "1".repeat(32), nonce: "2".repeat(32), owner: "other" });
+  const ids = await time.until(lease(store));
+  assert.equal(ids.node, 5);
+  await time.until(ids.close());
+});
+
+test("a fenced scope is NODE_IDS_EXHAUSTED, and the message names the fence", async () => {
+  const store = withScope();
+  store.fence();
+  const { error } = await rejection(lease(store), store);
+  assert.equal(error.code, "NODE_IDS_EXHAUSTED");
+  assert.match(error.message, /fence/);
+  assert.ok(error.retryAfterMs >= 60_000 && error.retryAfterMs <= 65_000, `${error.retryAfterMs} ms`);
+});
+
+test("a store of another incarnation is fenced first", async () => {
+  const store = withScope();
+  store.incarnation = "second";
+  const { error } = await rejection(lease(store), store);
+  assert.deepEqual(
+    store.calls.slice(0, 3).map(({ verb }) => verb),
+    ["acquire", "ensure", "acquire"],
+  );
+  assert.equal(error.code, "NODE_IDS_EXHAUSTED");
+  assert.ok(store.fenceMs() > now() - 200_000);
+});
+
+test("a clock beyond the window is LEASE_EXPIRED, and the message says how far the clocks are apart", async () => {
+  storeAheadMs = -45_000;
+  const store = withScope();
+  const { error, tookMs } = await rejection(lease(store), store);
+  assert.equal(error.code, "LEASE_EXPIRED");
+  assert.match(error.message, /45000 ms ahead of the store's/);
+  assert.ok(tookMs <= 5010, `${tookMs} ms`);
+  assert.ok(store.calls.filter(({ verb }) => verb !== "release").length <= 4, `${store.calls.length} requests`);
+});
+
+test("with store time it does not matter how wrong the clock of this machine is", async () => {
+  for (storeAheadMs of [-45_000, 45_000, -31_536_000_000, 31_536_000_000]) {
+    const store = withScope();
+    const ids = await time.until(lease(store, { time: "store" }));
+    const { timestampMs } = ids.decode(ids.next());
+    assert.ok(Math.abs(timestampMs - now()) <= 1001, `${timestampMs - now()} ms from the store's clock`);
+    await time.until(ids.close());
+  }
+});
+
+test("what is no store is refused, and the message names what was given and what is accepted", async () => {
+  class Pool {
+    query() {}
+    connect() {}
+  }
+  class PostgresStore {
+    acquire() {}
+    renew() {}
+    release() {}
+    ensure() {}
+  }
+  const half = { acquire() {}, renew() {}, release() {} };
+  for (const [given, named] of [
+    [undefined, /undefined/],
+    [null, /null/],
+    ["postgres://localhost", /postgres:\/\/localhost/],
+    [5, /5/],
+    [new Pool(), /a Pool/],
+    [PostgresStore, /class PostgresStore/],
+    [half, /object/],
+    [() => {}, /function/],
+  ]) {
+    const { error } = await rejection(lease(given));
+    assert.deepEqual([error.code, error.field, error.value], ["INVALID_ARGUMENT", "store", given]);
+    assert.match(error.message, named);
+    assert.match(error.message, /must be a lease store, such as new PostgresStore\(pool\)/);
+  }
+});
+
+/** The answers that cannot be true, to a first request. */
+const untrue = {
+  undefined: () => undefined,
+  null: () => null,
+  "an empty object": () => ({}),
+  "a row instead of an answer": () => [{ node: 1 }],
+  "a text": () => "OK",
+  "true for a grant, and nothing else": () => ({ granted: true }),
+  "an unknown reason": () => ({ granted: false, reason: "busy" }),
+  "the lease of somebody else": (answer) => ({ ...answer, grant: "f".repeat(32) }),
+  "a grant that is no text": (answer) => ({ ...answer, grant: 5 }),
+  "a grant that is no hexadecimal text": (answer) => ({ ...answer, grant: "?".repeat(32) }),
+  "digits instead of numbers": (answer) => ({ ...answer, node: `${answer.node}` }),
+  "digits instead of a time": (answer) => ({ ...answer, untilMs: `${answer.untilMs}` }),
+  "bigints instead of numbers": (answer) => ({ ...answer, fromMs: BigInt(answer.fromMs) }),
+  "a Date": (answer) => ({ ...answer, storeNowMs: new Date(answer.storeNowMs) }),
+  "a fraction": (answer) => ({ ...answer, untilMs: answer.untilMs + 0.5 }),
+  NaN: (answer) => ({ ...answer, storeNowMs: Number.NaN }),
+  "a negative time": (answer) => ({ ...answer, fromMs: -1 }),
+  "a node id that the layout does not have": (answer) => ({ ...answer, node: 1024 }),
+  "a node id that is no whole number": (answer) => ({ ...answer, node: 1.5 }),
+  "a window that ends before it begins": (answer) => ({ ...answer, fromMs: answer.untilMs, untilMs: answer.fromMs }),
+  "a time to wait that is no number": () => ({ granted: false, reason: "exhausted", freeAtMs: "5", storeNowMs: 3 }),
+  "a time to wait that is a fraction": () => ({ granted: false, reason: "fenced", freeAtMs: 5.5, storeNowMs: 3 }),
+};
+
+for (const [name, change] of Object.entries(untrue)) {
+  test(`an answer that cannot be true (${name}) is STORE_REFUSED, and is not asked for again at once`, async () => {
+    const store = withScope({ fault: (verb, execute) => (verb === "acquire" ? change(execute()) : execute()) });
+    const beganMs = time.ms;
+    const error = await time.until(lease(store)).then(
+      () => assert.fail("lease() resolved"),
+      (error) => error,
+    );
+    assert.deepEqual([error.code, error.retryable], ["STORE_REFUSED", false], error.stack);
+    assert.ok(error instanceof LeaseError);
+    assert.match(error.message, /memory/);
+    assert.doesNotMatch(error.message, /is undefined: must have times/);
+    assert.ok(time.ms - beganMs < 10);
+    assert.equal(store.calls.filter(({ verb }) => verb === "acquire").length, 1);
+    await time.advance(10_000);
+    assert.deepEqual(time.pending, { timers: 0, holding: 0 });
+  });
+}

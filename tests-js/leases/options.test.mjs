@@ -1,0 +1,137 @@
+// The options of `lease()`: each refusal names the field, the value and the rule, and the store is not asked.
+import "./faked.mjs";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ConfigError } from "frazil";
+import { lease } from "frazil/lease";
+import { rules } from "../vectors/generated-tables.mjs";
+import { MemoryStore } from "./memory-store.mjs";
+
+const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{max}", max);
+const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
+const thrower = () => {
+  throw new Error("the value must not be converted");
+};
+const unconvertible = { valueOf: thrower, toString: thrower, toJSON: thrower, [Symbol.toPrimitive]: thrower };
+
+async function refused(options, expected) {
+  const store = MemoryStore.with();
+  const error = await lease(store, options).then(
+    async (ids) => {
+      await ids.close();
+      assert.fail(`was accepted: ${Object.keys(options ?? {})}`);
+    },
+    (error) => error,
+  );
+  const { code, field, value, rule } = error;
+  if (expected.rule instanceof RegExp) {
+    assert.match(`${rule}`, expected.rule, error.stack);
+    assert.deepEqual({ code, field }, { code: expected.code, field: expected.field });
+  } else assert.deepEqual({ code, field, rule }, { code: expected.code, field: expected.field, rule: expected.rule });
+  assert.ok(Object.is(value, expected.value), error.message);
+  assert.ok(error instanceof ConfigError);
+  assert.equal(store.calls.length, 0, "the store was asked");
+}
+
+const option = (field, value, rule, code = "INVALID_OPTION") =>
+  refused({ [field]: value }, { code, field, value, rule });
+
+test("options that are no object", async () => {
+  for (const options of [null, 5, "default", true, () => 1])
+    await refused(options, { code: "INVALID_OPTION", field: "options", value: options, rule: rules.AN_OBJECT });
+  class Options {
+    windowMs = 5000;
+  }
+  const options = new Options();
+  await refused(options, { code: "INVALID_OPTION", field: "options", value: options, rule: /^must be a plain object/ });
+});
+
+test("scope", async () => {
+  for (const scope of ["", "1st", "a b", "n".repeat(33), 5, null, ["shop"], unconvertible])
+    await option("scope", scope, rules.NAME_SYNTAX);
+});
+
+test("windowMs", async () => {
+  for (const windowMs of [
+    0,
+    2,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 31,
+    "30000",
+    30_000n,
+    null,
+    [],
+    unconvertible,
+  ])
+    await option("windowMs", windowMs, ruleOf("WINDOW_TICKS", 3, 2 ** 31 - 1));
+});
+
+test("node", async () => {
+  for (const node of [-1, 1024, 1.5, "7", 7n, null, Number.NaN, { node: 7 }, undefined, "none", unconvertible])
+    await option("node", node, whole(0, 1023), "INVALID_NODE");
+});
+
+test("owner", async () => {
+  for (const owner of ["", "n".repeat(201), 5, null, unconvertible])
+    await option("owner", owner, ruleOf("OWNER_TEXT", 1, 200));
+});
+
+test("time", async () => {
+  for (const time of ["Wall", "", null, 5, unconvertible]) await option("time", time, rules.ID_TIME);
+});
+
+test("signal", async () => {
+  const half = { aborted: false, throwIfAborted() {}, removeEventListener() {} };
+  for (const signal of [null, 5, "x", {}, half, new AbortController(), new EventTarget()])
+    await option("signal", signal, rules.A_SIGNAL);
+});
+
+test("the generator's own options", async () => {
+  for (const field of ["maxLeadMs", "maxWaitMs", "maxAsyncWaitMs"]) {
+    for (const value of [-1, 1.5, Number.NaN, "5", null, 2 ** 31]) await option(field, value, whole(0, 2 ** 31 - 1));
+  }
+
+  for (const value of ["Zero", null, 0]) await option("sequenceStart", value, rules.KNOWN_START);
+  await option("layout", "nope", /must be a layout/, "INVALID_LAYOUT");
+  await option("epochMs", -1, whole(0, Number.MAX_SAFE_INTEGER), "INVALID_LAYOUT");
+});
+
+test("a name that is not known, with the nearest one", async () => {
+  for (const [misspelt, hint] of Object.entries({
+    window: /did you mean windowMs\?/,
+    windowMS: /did you mean windowMs\?/,
+    scop: /did you mean scope\?/,
+    ownr: /did you mean owner\?/,
+    nodeId: /did you mean node\?/,
+    leaseDuration: /one of scope, windowMs, node/,
+  }))
+    await option(misspelt, 5, hint);
+});
+
+test("now and unshared belong to other calls", async () => {
+  await option("now", Date.now, `${rules.KNOWN_KEY}: it belongs to new Snowflake()`);
+  await option("unshared", true, `${rules.KNOWN_KEY}: it belongs to new Snowflake()`);
+});
+
+test("each option is read once", async () => {
+  const reads = {};
+  const options = new Proxy(
+    { scope: "default", windowMs: 5000, node: 3, owner: "me", time: "wall", maxLeadMs: 5 },
+    {
+      get(target, key) {
+        reads[key] = (reads[key] ?? 0) + 1;
+        return target[key];
+      },
+    },
+  );
+  const ids = await lease(MemoryStore.with(), options);
+  assert.deepEqual(
+    Object.values(reads).filter((count) => count > 1),
+    [],
+    JSON.stringify(reads),
+  );
+  await ids.close();
+});
