@@ -66,7 +66,7 @@ enum Message {
     Acquire { slot: u8, grant: u8, nonce: u8 },
     Renew { slot: u8, grant: u8, nonce: u8, node: u8, until: u8 },
     Ensure { slot: u8, behind: bool },
-    Release { grant: u8, node: u8, until: u8 },
+    Release { grant: u8, node: u8, until: u8, held: u8 },
     Granted { slot: u8, answer: Answer },
     Refused { slot: u8, grant: u8, reason: Reason },
     Fenced { slot: u8 },
@@ -184,9 +184,9 @@ impl Store {
         Ok(Answer { grant, node, from: row.from, until: row.until, now })
     }
 
-    fn release(&mut self, grant: u8, node: u8, until: u8) -> bool {
+    fn release(&mut self, grant: u8, node: u8, until: u8, held: u8) -> bool {
         let row = &mut self.rows[usize::from(node)];
-        let is_mine = row.grant == grant;
+        let is_mine = row.grant == grant && row.until <= held;
         if is_mine {
             *row = Row { until: row.from.max(until), ..Row::default() };
         }
@@ -569,8 +569,8 @@ impl Fleet {
                 }
                 return self.answer(state, Message::Fenced { slot });
             }
-            Message::Release { grant, node, until } => {
-                self.saw(if state.store.release(grant, node, until) { Event::Released } else { Event::ReleasedLate });
+            Message::Release { grant, node, until, held } => {
+                self.saw(if state.store.release(grant, node, until, held) { Event::Released } else { Event::ReleasedLate });
                 return;
             }
             _ => unreachable!("not a request"),
@@ -639,7 +639,8 @@ impl Fleet {
                     let release = holder.lease.decline(&granted(answer), DUE);
                     let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
                     let until = u8::try_from(release.until_ms).unwrap();
-                    state.network.push(Message::Release { grant, node, until });
+                    let held = u8::try_from(release.held_until_ms).unwrap();
+                    state.network.push(Message::Release { grant, node, until, held });
                     return Some(());
                 }
                 if change == Change::Ended {
@@ -941,7 +942,8 @@ impl Model for Fleet {
                 let release = release.unwrap();
                 let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
                 let until = u8::try_from(release.until_ms).unwrap();
-                state.network.push(Message::Release { grant, node, until });
+                let held = u8::try_from(release.held_until_ms).unwrap();
+                state.network.push(Message::Release { grant, node, until, held });
             }
             Action::Clone(at) => {
                 state.budget.clones -= 1;

@@ -100,6 +100,7 @@ interface ReleaseNote {
   readonly grant: string;
   readonly node: number;
   readonly untilMs: number;
+  readonly heldUntilMs: number;
 }
 
 /** What the driver needs to know. @internal */
@@ -503,7 +504,8 @@ export class LeaseDriver implements LeaseSession {
     const grant = this.#digits(numbers, Slot.GRANT);
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
-    return { grant, node, untilMs };
+    const heldUntilMs = numbers[Slot.RELEASED_UNTIL_MS] as number;
+    return { grant, node, untilMs, heldUntilMs };
   }
 
   /** Tells the store that a node id is free. If that fails, it is free after its window. */

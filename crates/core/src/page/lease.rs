@@ -148,10 +148,11 @@ impl Page {
     #[expect(clippy::cast_precision_loss, reason = "times below 2^53")]
     fn write_release(&mut self, release: Option<Release>) {
         self.numbers[slot::HAS_RELEASE] = f64::from(u8::from(release.is_some()));
-        if let Some(Release { grant, node, until_ms }) = release {
+        if let Some(Release { grant, node, until_ms, held_until_ms }) = release {
             self.write_bits(slot::GRANT, grant.0);
             self.numbers[slot::LEASE_NODE] = node as f64;
             self.numbers[slot::UNTIL_MS] = until_ms as f64;
+            self.numbers[slot::RELEASED_UNTIL_MS] = held_until_ms as f64;
         }
     }
 }

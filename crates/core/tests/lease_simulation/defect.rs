@@ -30,6 +30,8 @@ pub(crate) enum Defect {
     TtlRow,
     /// An acquisition is answered with any row that has its grant, also if that was renewed since.
     AcquiredByGrantAlone,
+    /// A release compares the grant only, so a copy frees what the other one has renewed.
+    ReleasedByAnyCopy,
     /// A renewal looks at neither the fence nor the incarnation.
     FenceOnAcquireOnly,
     /// A fence is not raised.
@@ -43,7 +45,7 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Ttl,
         Self::UpperOnly,
         Self::LowerOnly,
@@ -56,6 +58,7 @@ impl Defect {
         Self::CopiedRandom,
         Self::TtlRow,
         Self::AcquiredByGrantAlone,
+        Self::ReleasedByAnyCopy,
         Self::FenceOnAcquireOnly,
         Self::NoFence,
         Self::FromBeforeTheFence,

@@ -938,8 +938,9 @@ impl World {
                 self.store.ensure(host, behind);
                 Reply::Done
             }
-            Ask::Release(Release { grant, node, until_ms }) => {
-                if self.store.release(grant, node, until_ms) {
+            Ask::Release(release) => {
+                let Release { grant, node, .. } = release;
+                if self.store.release(&release) {
                     let node = usize::try_from(node).expect("few nodes");
                     let row = self.store.rows[node].expect("a row that was released");
                     for interval in self.intervals[node].iter_mut().filter(|interval| interval.grant == grant) {

@@ -105,6 +105,8 @@ export interface ReleaseRequest extends ScopeRequest {
   readonly node: number;
   /** From when the node id is free: everything that was minted ended before. */
   readonly untilMs: number;
+  /** The end of the window that this holder knows. */
+  readonly heldUntilMs: number;
 }
 
 export interface EnsureRequest extends ScopeRequest {
@@ -158,8 +160,9 @@ export interface LeaseStore {
    */
   renew(request: RenewRequest): Promise<Answer>;
   /**
-   * If the row has this `grant`: sets `until = max(from, request.untilMs)` and removes the grant, so that a late renewal
-   * fails. The holder has stopped minting before. Resolves to whether that was done, and to `false` without tables.
+   * If the row has this `grant` and `row.until <= request.heldUntilMs`: sets `until = max(from, request.untilMs)` and removes
+   * the grant, so that a late renewal fails. The holder has stopped minting before. A later `until` is that of a clone of
+   * the process, which still mints: the node id stays taken. Resolves to whether that was done, and to `false` without tables.
    */
   release(request: ReleaseRequest): Promise<boolean>;
   /**
