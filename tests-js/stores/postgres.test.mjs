@@ -37,7 +37,7 @@ let pool;
 const closing = [];
 before(async () => {
   server = await PostgresServer.start({ max_connections: 100 });
-  pool = new pg.Pool({ connectionString: server.url });
+  pool = poolTo(server.url);
   await new PostgresStore(pool).migrate();
 });
 after(async () => {
@@ -53,12 +53,15 @@ async function newScope(options = {}, store = new PostgresStore(pool)) {
   return scope;
 }
 
+/** A pool. A server that ends reports that to idle connections too, which is an event of the pool. */
+const poolTo = (connectionString, more) => new pg.Pool({ connectionString, ...more }).on("error", () => {});
+
 /** A pool of its own, of a role with settings. */
 async function poolOf(role, ...settings) {
   await server.query(`CREATE ROLE ${role} LOGIN;
     GRANT SELECT, UPDATE ON frazil_scopes TO ${role}; GRANT SELECT, INSERT, UPDATE ON frazil_leases TO ${role}`);
   for (const setting of settings) await server.query(`ALTER ROLE ${role} SET ${setting}`);
-  const own = new pg.Pool({ connectionString: server.urlOf(role), max: 16 });
+  const own = poolTo(server.urlOf(role), { max: 16 });
   closing.push(() => own.end());
   return own;
 }
@@ -116,7 +119,7 @@ test("a conflict that never ends is STORE_UNAVAILABLE, after 20 attempts", async
 });
 
 for (const [name, open] of [
-  ["pg", (url) => new pg.Pool({ connectionString: url, max: 8 })],
+  ["pg", (url) => poolTo(url, { max: 8 })],
   ["postgres", (url) => postgres(url, { max: 8 })],
   ["postgres without prepared statements", (url) => postgres(url, { max: 8, prepare: false })],
 ]) {
@@ -140,15 +143,13 @@ for (const [name, open] of [
 
 test("synchronous_commit = off for the role: what was answered outlives a crash; a plain write does not", async () => {
   const other = await PostgresServer.start({ wal_writer_delay: "10s", wal_writer_flush_after: "0", autovacuum: "off" });
-  const admin = new pg.Pool({ connectionString: other.url });
-  admin.on("error", () => {});
+  const admin = poolTo(other.url);
   const setup = new PostgresStore(admin);
   await setup.migrate();
   await setup.init({ scope: "s", layout: "default" });
   await other.query(`CREATE TABLE plain (a int); CREATE ROLE lax LOGIN; ALTER ROLE lax SET synchronous_commit = off;
     GRANT ALL ON plain, frazil_scopes, frazil_leases TO lax`);
-  const lax = new pg.Pool({ connectionString: other.urlOf("lax"), max: 1 });
-  lax.on("error", () => {});
+  const lax = poolTo(other.urlOf("lax"), { max: 1 });
   assert.equal((await lax.query("SHOW synchronous_commit")).rows[0].synchronous_commit, "off");
   const store = new PostgresStore(lax);
   const lease = await store.acquire(attempt());
@@ -200,8 +201,7 @@ test("a stricter synchronous_commit stays", async () => {
  */
 async function failover(options) {
   const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
-  const first = new pg.Pool({ connectionString: primary.url });
-  first.on("error", () => {});
+  const first = poolTo(primary.url);
   const store = new PostgresStore(first, options);
   await store.migrate();
   await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 3000 });
@@ -220,7 +220,7 @@ async function failover(options) {
   await primary.crash();
   await standby.start();
   await standby.promote();
-  const second = new pg.Pool({ connectionString: standby.url });
+  const second = poolTo(standby.url);
   const after = new PostgresStore(second, options);
   await sleep(Math.max(0, holder.untilMs - Date.now()) + 20);
   const reasons = [];
@@ -255,11 +255,10 @@ test("the same without an incarnation: windows overlap", async () => {
 
 test("a read-only replica is refused, with what to do", async () => {
   const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4 });
-  const first = new pg.Pool({ connectionString: primary.url });
+  const first = poolTo(primary.url);
   await new PostgresStore(first).migrate();
   const standby = await primary.standby();
-  const second = new pg.Pool({ connectionString: standby.url });
-  for (const one of [first, second]) one.on("error", () => {});
+  const second = poolTo(standby.url);
   for (const options of [undefined, { incarnation: "none-accepting-repeats-after-failover" }]) {
     const store = new PostgresStore(second, options);
     for (const call of [
@@ -303,7 +302,6 @@ test("a statement timeout in mid-renew is STORE_UNAVAILABLE, and the retry is ac
 
 test("a connection that is ended in mid-renew is STORE_UNAVAILABLE, and the retry is accepted", async () => {
   const own = await poolOf("ended");
-  own.on("error", () => {});
   const store = new PostgresStore(own);
   const scope = await newScope();
   const lease = await store.acquire(attempt({ scope }));
@@ -323,7 +321,7 @@ test("a connection that is ended in mid-renew is STORE_UNAVAILABLE, and the retr
 test("a server that is not there is STORE_UNAVAILABLE with the cause, for each client", async () => {
   const url = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
   const sql = postgres(url, { max: 1, connect_timeout: 1, backoff: 0 });
-  const none = new pg.Pool({ connectionString: url });
+  const none = poolTo(url);
   for (const client of [none, sql])
     await assert.rejects(new PostgresStore(client).acquire(attempt()), (error) => {
       assert.ok(error instanceof LeaseError);
@@ -336,7 +334,7 @@ test("a server that is not there is STORE_UNAVAILABLE with the cause, for each c
 
 test("a role without rights is refused, and the error names them", async () => {
   await server.query("CREATE ROLE nobody LOGIN");
-  const own = new pg.Pool({ connectionString: server.urlOf("nobody") });
+  const own = poolTo(server.urlOf("nobody"));
   closing.push(() => own.end());
   const store = new PostgresStore(own);
   const refused = {
