@@ -561,8 +561,9 @@ impl Lease {
     }
 
     /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
-    /// node id becomes the one that was used last, so that the store offers another one if it has any; if it has none, the pauses
-    /// between the attempts grow as after failures.
+    /// node id is free at the end of the window: a store prefers a row that is free to a node id that it has never granted, so one
+    /// that were free at once would be offered again. If the store has no other, the pauses between the attempts grow as after
+    /// failures.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -570,18 +571,18 @@ impl Lease {
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
     /// lease.take(&answer, 0);
-    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 1000 });
+    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 31_000 });
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64) -> Release {
-        let Granted { grant, node, from_ms, store_now_ms, .. } = *answer;
+        let Granted { grant, node, until_ms, .. } = *answer;
         self.end(monotonic_ms);
         // The store may have no other node id, and must not be asked for this one again and again.
         self.failures = self.declined;
         self.declined = self.declined.saturating_add(1);
         #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
         self.fail(monotonic_ms, grant.0 as u64);
-        Release { grant, node, until_ms: from_ms.max(store_now_ms) }
+        Release { grant, node, until_ms }
     }
 
     /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.
