@@ -533,7 +533,8 @@ impl Fleet {
         }
         let holder = &mut state.holders[at];
         if self.twin == Twin::CountedGrants && drawn(&holder.lease).0 == NONE {
-            state.store.counter += 1;
+            // Two are enough, and more would be states without end.
+            state.store.counter = (state.store.counter < 2).then_some(state.store.counter + 1)?;
         }
         let request = match holder.lease.ask(DUE, LeaseRandom { grant: grant.into(), nonce: nonce.into() }) {
             Request::Acquire { grant, nonce } => Message::Acquire { slot, grant: small(grant.0), nonce: small(nonce.0) },
@@ -1147,7 +1148,7 @@ twins! {
     found_an_acquire_that_is_answered_again_by_its_grant_alone: AcquireByGrantAlone, copy();
     found_an_ended_grant_that_is_taken_again: EndedGrantAgain, duplicate();
     found_answers_that_are_not_the_whole_lease: PartialAnswers, duplicate();
-    found_a_counter_in_the_place_of_the_grant: CountedGrants, Fleet { horizon: 1, ..failover() };
+    found_a_counter_in_the_place_of_the_grant: CountedGrants, Fleet { holders: 1, horizon: 1, under_way: (1, 2), ..failover() };
     found_an_owner_in_the_place_of_the_grant: SameOwner, crash();
     limit_a_copy_repeats_within_one_window: NoExposure, copy();
     limit_a_store_that_went_back_unseen_repeats_within_one_window: NoExposure, restore();
