@@ -77,6 +77,13 @@ const exhaustive = () =>
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
+/** Explores every history of a small fleet with leases. It prints how many states each configuration has. */
+const leaseModel = () =>
+  run("cargo", [
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "lease_model"],
+    ...["--", "--nocapture", "--test-threads=1"],
+  ]);
+
 /** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
 const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
@@ -184,6 +191,7 @@ const SUITES = [
     run: () => oracle(100_000),
   },
   { name: "exhaustive", run: exhaustive },
+  { name: "lease-model", run: leaseModel },
   {
     name: "oracle-million",
     long: true,
