@@ -245,6 +245,11 @@ impl std::hash::Hasher for IdHasher {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a seed is replayed to be read")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
 type Checked<T = ()> = Result<T, String>;
 
 impl World {
@@ -297,13 +302,8 @@ impl World {
     fn sometimes(&mut self, event: Sometimes) {
         self.summary.counts[event as usize] += 1;
         if self.trace {
-            self.say(&format!("  * {}", Sometimes::ALL[event as usize].1));
+            say(&format!("  * {}", Sometimes::ALL[event as usize].1));
         }
-    }
-
-    #[expect(clippy::print_stdout, reason = "a seed is replayed to be read")]
-    fn say(&self, text: &str) {
-        println!("{text}");
     }
 
     /// Something is wrong that is no repeated ID. It does not count for a broken twin, which has to repeat one.
@@ -339,7 +339,7 @@ impl World {
 
     pub(crate) fn run(mut self) -> Checked<Summary> {
         if self.trace {
-            self.say(&format!("{:#?}", self.plan));
+            say(&format!("{:#?}", self.plan));
         }
         for _ in 0..self.plan.holders {
             let ms = self.rng.u64(..=self.plan.window_ms);
@@ -390,7 +390,7 @@ impl World {
             holder.clocks.frozen_wall_ms = None;
         }
         if self.trace {
-            self.say("-- the faults stop");
+            say("-- the faults stop");
         }
     }
 
@@ -428,7 +428,7 @@ impl World {
         }
         self.summary.steps += 1;
         if self.trace {
-            self.say(&format!("{:>8} {event:?}", self.now));
+            say(&format!("{:>8} {event:?}", self.now));
         }
         match event {
             Event::Wake(holder, wake) => {
@@ -451,7 +451,7 @@ impl World {
             Event::StoreBack => {}
         }
         if self.trace {
-            self.say(&self.states());
+            say(&self.states());
         }
         Ok(())
     }
@@ -732,7 +732,7 @@ impl World {
         let LeaseInfo { node, window, confirmed, minted, .. } = self.leases[lease];
         self.leases[lease].minted = true;
         if !minted && self.trace {
-            self.say("         the first ID of the lease");
+            say("         the first ID of the lease");
         }
         let mut followed_back = false;
         for id in ids.iter().copied() {
