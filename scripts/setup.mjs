@@ -20,9 +20,10 @@ export function whyNoDebian() {
 export function installDebian(...packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
-  run("apt-get", ["update", "-qq"], quiet);
-  const waitForLock = ["-o", "DPkg::Lock::Timeout=300"];
-  run("apt-get", [...waitForLock, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
+  // A mirror that does not answer once is asked again.
+  const patient = ["-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=5"];
+  run("apt-get", [...patient, "update", "-qq"], quiet);
+  run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
 }
 
 /** Installs the linker that Rust uses, which a minimal Debian lacks. */

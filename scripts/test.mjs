@@ -12,7 +12,7 @@ import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
-import { browser, faketime, fileSystems, miri, runtimes, tools } from "./tools.mjs";
+import { browser, faketime, fileSystems, miri, pgbouncer, postgres, runtimes, tools } from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -89,6 +89,20 @@ const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
   // One file at a time: a process in a mount namespace of its own keeps the mounts of concurrent tests busy.
   testFolder("local", { limitMs: 300_000, serial: true, ...options });
+};
+
+/** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
+function betterSqlite3() {
+  const folder = `${root}.cache/better-sqlite3`;
+  run("npm", ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "better-sqlite3@12.11.1"]);
+  process.env.FRAZIL_BETTER_SQLITE3 = `${folder}/node_modules/better-sqlite3`;
+  testFolder("stores", { file: "sqlite.test.mjs" });
+}
+
+/** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
+const nemesis = (seconds) => {
+  process.env.FRAZIL_NEMESIS_S = String(seconds);
+  testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
 };
 
 /** The permission to mount file systems. It cannot be installed. */
@@ -224,6 +238,14 @@ const SUITES = [
     whyUnavailable: whyNoAddon,
     run: () => stateFile(120, { file: "storm.test.mjs" }),
   },
+  {
+    name: "stores",
+    requires: [runtimes, postgres, pgbouncer, faketime],
+    run: () => testFolder("stores", { limitMs: 300_000 }),
+  },
+  { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis(20) },
+  { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis(400) },
+  { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
   { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },

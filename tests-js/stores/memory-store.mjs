@@ -10,7 +10,8 @@ export const DEFECTS = {
   "an acquire that awaits between reading and writing": "64 clients take 1,024 node ids, each once",
   "an acquire that awaits after it looked for its grant": "an acquire beside its retry is one lease",
   "a retried acquire takes another node id": "a retried acquire is answered with the same lease",
-  "a retried acquire gets a new window": "a retried acquire after a renewal knows the renewal",
+  "a retried acquire gets a new window": "a retried acquire is answered with the same lease",
+  "an acquire by the grant alone": "an acquire repeated after a renewal is refused",
   "a partial answer to a retry": "a retried acquire is answered with the same lease",
   "the preferred node id is ignored": "a preferred node id is granted if it is free",
   "a preferred node id may lie outside the range": "a preferred node id outside the range is not granted",
@@ -120,6 +121,7 @@ export function openMemoryStore(defect) {
       if (refusal) return refusal;
       const { rows, nodes, fenceMs } = record;
       const mine = [...rows.values()].find((row) => row.grant === grant);
+      if (mine && mine.nonce !== nonce && !is("an acquire by the grant alone")) return refuse("taken");
       if (mine && is("a retried acquire gets a new window")) mine.untilMs = now() + windowMs;
       if (mine && is("a partial answer to a retry"))
         return { granted: true, grant, node: mine.node, storeNowMs: now() };

@@ -11,6 +11,7 @@ import { PostgresServer, serverFolder, startBouncer } from "./postgres-server.mj
 const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
+// docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "pg: a pool, and clients, of a server whose clock tests move",
   async open() {

@@ -430,7 +430,11 @@ impl Lease {
         };
         // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+        let nonce = self.nonce;
         self.succeed();
+        if change == Change::None {
+            self.nonce = nonce;
+        }
         change
     }
 

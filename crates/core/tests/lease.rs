@@ -142,6 +142,7 @@ fn an_answer_whose_predecessor_was_lost_is_enough() {
     assert_eq!(window(&lease), Some((7, T, T + W + 5)));
 }
 
+// docs/safety.md: 24
 #[test]
 fn the_same_grant_with_another_node_id_or_start_ends_the_lease_for_good() {
     for other in [
@@ -164,6 +165,7 @@ fn the_same_grant_with_another_node_id_or_start_ends_the_lease_for_good() {
     }
 }
 
+// docs/safety.md: 24
 #[test]
 fn a_new_grant_and_nonce_are_drawn_after_every_end() {
     let ends: [fn(&mut Lease, Granted); 3] = [
@@ -199,6 +201,16 @@ fn retries_have_the_same_nonce_and_the_attempt_after_a_success_has_another() {
     assert_ne!(next, nonce);
 }
 
+#[test]
+fn an_answer_that_changes_nothing_leaves_the_attempt_its_nonce() {
+    // An earlier answer once more, while a renewal is under way that may have been carried out.
+    let (mut lease, answer) = held();
+    let (_, nonce, _) = renew(&mut lease, RENEW);
+    assert_eq!(lease.take(&answer, RENEW + 1), Change::None);
+    assert_eq!(renew(&mut lease, 2 * RENEW).1, nonce);
+}
+
+// docs/safety.md: 26
 #[test]
 fn two_copies_of_a_holder_draw_different_nonces() {
     let (mut lease, _) = held();
@@ -556,6 +568,7 @@ fn declining_again_and_again_waits_longer_each_time() {
     }
 }
 
+// docs/safety.md: 25
 #[test]
 fn a_closed_lease_is_released_from_the_end_of_what_was_used() {
     for (used, until_ms) in [(0, T), (T - 1, T), (T, T), (T + 1, T + 1), (T + W, T + W)] {

@@ -127,6 +127,8 @@ const ROWS = 16;
  * `acquire`. Invariant: a node id is granted from the largest `until` that it ever had, and never before, nor before the
  * fence. Clock: the server's, read once.
  *
+ * A row that has the grant with another nonce was renewed since: a clone that repeats its `acquire` is refused.
+ *
  * The free row is locked, and its condition is checked again under the lock; a row that another client has locked is not
  * waited for. New rows are made under the lock of the record, from `next_node` on: several, since each lock lasts until the
  * record is on disk, and up to a preferred node id, with all rows before it. The record itself is read in the snapshot of the statement: a fence that is raised meanwhile counts as
@@ -137,7 +139,8 @@ const ROWS = 16;
 const ACQUIRE = `WITH clock AS MATERIALIZED (${CLOCK}),
 record AS MATERIALIZED (${RECORD}),
 mine AS MATERIALIZED (
-  SELECT l.node, l.from_ms, l.until_ms FROM record r JOIN {leases} l ON l.scope = r.scope AND l.grant_id = $4::text
+  SELECT l.node, l.from_ms, l.until_ms, l.nonce = $5::text AS retried
+  FROM record r JOIN {leases} l ON l.scope = r.scope AND l.grant_id = $4::text
 ),
 allowed AS MATERIALIZED (
   SELECT r.*, CASE WHEN $7::bigint BETWEEN r.next_node AND least(r.node_to, r.next_node + ${REACH - 1}) THEN $7::bigint END AS wanted
@@ -173,7 +176,7 @@ spare AS (
   SELECT $1::text, n, 0, 0 FROM grown w CROSS JOIN generate_series(w.seen, w.last) n WHERE n <> w.node
   ON CONFLICT (scope, node) DO NOTHING
 ),
-granted AS (SELECT * FROM mine UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made),
+granted AS (SELECT node, from_ms, until_ms FROM mine WHERE retried UNION ALL SELECT * FROM taken UNION ALL SELECT * FROM made),
 answer AS MATERIALIZED (
   SELECT ${ANSWER}, r.scope, r.refused, r.fence_ms,
     CASE WHEN g.node IS NOT NULL OR r.refused IS NOT NULL THEN NULL
@@ -185,11 +188,12 @@ answer AS MATERIALIZED (
 SELECT now_ms, node, from_ms, until_ms, layout, window_max_ms,
   CASE WHEN node IS NOT NULL THEN NULL
     WHEN scope IS NULL THEN 'missing'
+    WHEN EXISTS (SELECT FROM mine) THEN 'taken'
     WHEN refused IS NOT NULL THEN refused
     WHEN fence_ms > now_ms AND unfenced_ms <= now_ms THEN 'fenced'
     ELSE 'exhausted'
   END AS reason,
-  CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL
+  CASE WHEN node IS NULL AND scope IS NOT NULL AND refused IS NULL AND NOT EXISTS (SELECT FROM mine)
     THEN greatest(now_ms, fence_ms, unfenced_ms)
   END AS free_at_ms
 FROM answer`;

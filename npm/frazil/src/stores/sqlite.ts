@@ -76,7 +76,7 @@ const NOW = `SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INT
 const RECORD = `SELECT layout, node_to, next_node, window_max_ms, fence_ms, incarnation FROM frazil_scopes WHERE scope = ?`;
 
 /** `acquire`: the row that has this grant already. */
-const MINE = `SELECT node, from_ms, until_ms FROM frazil_leases WHERE scope = ? AND grant_id = ?`;
+const MINE = `SELECT node, from_ms, until_ms, nonce FROM frazil_leases WHERE scope = ? AND grant_id = ?`;
 
 /** `acquire`: a free row, the preferred one first, then the one with the oldest end. */
 const FREE = `SELECT node, until_ms FROM frazil_leases WHERE scope = ? AND until_ms <= ?
@@ -182,6 +182,8 @@ export class SqliteStore implements LeaseStore {
       const scope = this.#scope(name);
       if (scope === undefined) return { granted: false, reason: "missing" };
       const [mine] = this.#all(MINE, name, grant);
+      // With another nonce it was renewed since: a clone that repeats its `acquire` is refused.
+      if (mine && mine["nonce"] !== nonce) return { granted: false, reason: "taken", storeNowMs };
       if (mine) {
         const [node, fromMs, untilMs] = wholes(mine, "node", "from_ms", "until_ms");
         return { granted: true, grant, node, fromMs, untilMs, storeNowMs };

@@ -112,7 +112,10 @@ export interface LeaseStore {
     /**
      * Grants a node id for `[from, now + windowMs)`. The first that applies:
      *
-     * 1. The row with this `grant` is answered as it is (a retry after a lost answer), whatever the incarnation and the fence.
+     * 1. The row with this `grant` and this `nonce` is answered as it is (a retry after a lost answer),
+     *    whatever the incarnation and the fence. A row with this `grant`
+     *    and another `nonce` was renewed since: `"taken"`. Answered as well, the window that a clone of the process renewed would
+     *    be granted to this one, however long after the cloning.
      * 2. The preferred node id, if it is free; else the free one with the oldest `until`; else a new one of the range.
      *    Free: `max(until, fence) <= now`. The window begins at `max(until, fence)`; `grant`, `nonce` and `owner` are stored.
      * 3. Refused.

@@ -120,12 +120,14 @@ async function aMissingRecordIsNoFence(bench: Bench) {
 async function anotherIncarnationIsFenced(bench: Bench) {
   const scope = await bench.scope({ windowMaxMs: MINUTE });
   const [ended] = await leased(scope, 100);
-  const [live] = await leased(scope, MINUTE);
+  const live = scope.holder(MINUTE);
+  const nonce = draw();
+  granted(await live.acquire({ nonce }));
   await scope.pass(200);
   await bench.open.changeIncarnation?.();
   refused(await scope.holder(1000).acquire(), "incarnation");
   refused(await live.renew(), "incarnation");
-  granted(await live.acquire());
+  granted(await live.acquire({ nonce }));
   await live.ensure(false);
   refused(await scope.holder(1000).acquire(), "fenced");
   refused(await ended.renew(), "fenced");

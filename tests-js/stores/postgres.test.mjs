@@ -1,0 +1,574 @@
+// What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers, rights.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, test } from "node:test";
+import { PGlite } from "@electric-sql/pglite";
+import { ConfigError, Layout, LeaseError } from "frazil";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import postgres from "postgres";
+import { freePort, PostgresServer, startBouncer } from "./postgres-server.mjs";
+
+const hex = () => randomBytes(16).toString("hex");
+const layout = "1704067200000 1ms time41 node10 sequence12";
+const attempt = (more) => ({
+  scope: "s",
+  grant: hex(),
+  nonce: hex(),
+  windowMs: 60_000,
+  layout,
+  owner: "test",
+  ...more,
+});
+const renewalOf = ({ grant, node, untilMs }, more) => ({
+  scope: "s",
+  grant,
+  node,
+  untilMs,
+  nonce: hex(),
+  windowMs: 60_000,
+  layout,
+  ...more,
+});
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let server;
+let pool;
+const closing = [];
+before(async () => {
+  server = await PostgresServer.start({ max_connections: 100 });
+  pool = poolTo(server.url);
+  await new PostgresStore(pool).migrate();
+});
+after(async () => {
+  for (const close of closing) await close();
+  await pool.end();
+  await server.stop();
+});
+
+/** A new scope, and the parts of a request that name it. */
+async function newScope(options = {}, store = new PostgresStore(pool)) {
+  const scope = `s${hex().slice(0, 12)}`;
+  await store.init({ scope, layout: "default", ...options });
+  return scope;
+}
+
+/** A pool. A server that ends reports that to idle connections too, which is an event of the pool. */
+const poolTo = (connectionString, more) => new pg.Pool({ connectionString, ...more }).on("error", () => {});
+
+/** A pool of its own, of a role with settings. */
+async function poolOf(role, ...settings) {
+  await server.query(`CREATE ROLE ${role} LOGIN;
+    GRANT SELECT, UPDATE ON frazil_scopes TO ${role}; GRANT SELECT, INSERT, UPDATE ON frazil_leases TO ${role}`);
+  for (const setting of settings) await server.query(`ALTER ROLE ${role} SET ${setting}`);
+  const own = poolTo(server.urlOf(role), { max: 16 });
+  closing.push(() => own.end());
+  return own;
+}
+
+for (const level of ["repeatable read", "serializable"]) {
+  test(`default_transaction_isolation = ${level}: 16 clients take 64 node ids, and renew and release them`, async () => {
+    const role = `role_${level.replace(" ", "_")}`;
+    const own = await poolOf(role, `default_transaction_isolation = '${level}'`);
+    // A statement that is not repeated shows that the level is in force: see the count below.
+    let conflicts = 0;
+    const client = {
+      async query(text, values) {
+        try {
+          return await own.query(text, values);
+        } catch (error) {
+          if (error.code === "40001") conflicts++;
+          throw error;
+        }
+      },
+    };
+    const store = new PostgresStore(client);
+    const scope = await newScope({ nodes: { from: 0, to: 63 } });
+    const nodes = [];
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (let count = 0; count < 4; count++) {
+          const request = attempt({ scope });
+          let answer;
+          for (let tries = 0; !answer?.granted && tries < 10; tries++) {
+            try {
+              answer = await store.acquire(request);
+            } catch (error) {
+              if (error.code !== "STORE_UNAVAILABLE") throw error;
+            }
+          }
+          assert.ok(answer.granted, JSON.stringify(answer));
+          nodes.push(answer.node);
+          assert.ok((await store.renew(renewalOf(answer, { scope }))).granted);
+        }
+      }),
+    );
+    assert.equal(new Set(nodes).size, 64);
+    assert.ok(conflicts > 0, "no statement met another: the test shows nothing");
+  });
+}
+
+test("a conflict that never ends is STORE_UNAVAILABLE, after 20 attempts", async () => {
+  let attempts = 0;
+  const query = () => {
+    attempts++;
+    return Promise.reject(Object.assign(new Error("could not serialize access"), { code: "40001" }));
+  };
+  await assert.rejects(new PostgresStore({ query }).acquire(attempt()), { code: "STORE_UNAVAILABLE", retryable: true });
+  assert.equal(attempts, 20);
+});
+
+for (const [name, open] of [
+  ["pg", (url) => poolTo(url, { max: 8 })],
+  ["postgres", (url) => postgres(url, { max: 8 })],
+  ["postgres without prepared statements", (url) => postgres(url, { max: 8, prepare: false })],
+]) {
+  test(`${name} through pgbouncer in transaction mode`, async () => {
+    const bouncer = await startBouncer(server);
+    const client = open(bouncer.url);
+    const store = new PostgresStore(client);
+    const scope = await newScope({}, store);
+    const leases = await Promise.all(Array.from({ length: 20 }, () => store.acquire(attempt({ scope }))));
+    assert.equal(new Set(leases.map(({ node }) => node)).size, 20);
+    for (const lease of leases) {
+      assert.ok((await store.renew(renewalOf(lease, { scope }))).granted);
+      assert.equal(await store.release({ scope, grant: lease.grant, node: lease.node, untilMs: 0 }), true);
+    }
+    await store.ensure({ scope, behind: true });
+    assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
+    await client.end();
+    await bouncer.stop();
+  });
+}
+
+test("synchronous_commit = off for the role: what was answered outlives a crash; a plain write does not", async () => {
+  const other = await PostgresServer.start({ wal_writer_delay: "10s", wal_writer_flush_after: "0", autovacuum: "off" });
+  const admin = poolTo(other.url);
+  const setup = new PostgresStore(admin);
+  await setup.migrate();
+  await setup.init({ scope: "s", layout: "default" });
+  await other.query(`CREATE TABLE plain (a int); CREATE ROLE lax LOGIN; ALTER ROLE lax SET synchronous_commit = off;
+    GRANT ALL ON plain, frazil_scopes, frazil_leases TO lax`);
+  const lax = poolTo(other.urlOf("lax"), { max: 1 });
+  assert.equal((await lax.query("SHOW synchronous_commit")).rows[0].synchronous_commit, "off");
+  const store = new PostgresStore(lax);
+  const lease = await store.acquire(attempt());
+  const renewed = await store.renew(renewalOf(lease, { windowMs: 50_000 }));
+  const released = await store.acquire(attempt());
+  assert.equal(await store.release({ scope: "s", grant: released.grant, node: released.node, untilMs: 0 }), true);
+  await lax.query("INSERT INTO plain VALUES (1)");
+  await other.crash();
+  await other.start();
+  const rows = await other.query(
+    "SELECT node, until_ms, nonce, grant_id FROM frazil_leases WHERE nonce IS NOT NULL ORDER BY node",
+  );
+  assert.equal(rows.length, 2);
+  assert.deepEqual([Number(rows[0].until_ms), rows[0].grant_id], [renewed.untilMs, lease.grant]);
+  assert.equal(rows[1].grant_id, null, "the release is lost");
+  assert.equal(
+    (await other.query("SELECT * FROM plain")).length,
+    0,
+    "the plain write survived: the test shows nothing",
+  );
+  await lax.end();
+  await admin.end();
+  await other.stop();
+});
+
+test("a stricter synchronous_commit stays", async () => {
+  const own = await poolOf("strict", "synchronous_commit = remote_apply");
+  const spy = [];
+  const store = new PostgresStore({
+    query: (text, values) => {
+      spy.push(text);
+      return own.query(text, values);
+    },
+  });
+  const scope = await newScope();
+  await store.acquire(attempt({ scope }));
+  // In a transaction, the setting after the statement can be seen.
+  const client = await own.connect();
+  await client.query("BEGIN");
+  await client.query(spy[0], [scope, layout, "1000", hex(), hex(), "test", null]);
+  assert.equal((await client.query("SHOW synchronous_commit")).rows[0].synchronous_commit, "remote_apply");
+  await client.query("ROLLBACK");
+  client.release();
+});
+
+/**
+ * Leases a node id, cuts the standby off, renews on the primary, and promotes the standby, which lacks the renewal. Returns the
+ * window that the holder had, and the first one that the new primary grants of its node id.
+ */
+async function failover(options) {
+  const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
+  const first = poolTo(primary.url);
+  const store = new PostgresStore(first, options);
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 3000 });
+  const standby = await primary.standby();
+  const holder = await store.acquire(attempt({ windowMs: 1000 }));
+  for (let tries = 0; (await standby.query("SELECT * FROM frazil_leases")).length === 0; tries++) {
+    assert.ok(tries < 200, "the standby does not follow");
+    await sleep(25);
+  }
+  // The standby hears nothing any more: it is stopped, and started without its primary.
+  await standby.stop();
+  standby.configure({ primary_conninfo: "" });
+  const renewed = await store.renew(renewalOf(holder, { windowMs: 3000 }));
+  assert.ok(renewed.granted);
+  await first.end();
+  await primary.crash();
+  await standby.start();
+  await standby.promote();
+  const second = poolTo(standby.url);
+  const after = new PostgresStore(second, options);
+  await sleep(Math.max(0, holder.untilMs - Date.now()) + 20);
+  const reasons = [];
+  let next;
+  for (let tries = 0; next === undefined && tries < 400; tries++) {
+    const answer = await after.acquire(attempt({ windowMs: 1000 }));
+    if (answer.granted) next = answer;
+    else {
+      reasons.push(answer.reason);
+      if (answer.reason === "incarnation") await after.ensure({ scope: "s", behind: false });
+      await sleep(25);
+    }
+  }
+  // The holder is still alive, and comes to the new primary.
+  const returned = await after.renew(renewalOf(renewed, { windowMs: 1000 }));
+  await second.end();
+  await standby.stop();
+  return { renewed, next, reasons: [...new Set(reasons)], returned };
+}
+
+test("an asynchronous standby that lacks a renewal is promoted: no window overlaps", async () => {
+  const { renewed, next, reasons } = await failover();
+  assert.deepEqual(reasons, ["incarnation", "fenced"]);
+  assert.ok(next.fromMs >= renewed.untilMs, `${next.fromMs} lies in a window until ${renewed.untilMs}`);
+});
+
+test("the same without an incarnation: windows overlap", async () => {
+  const { renewed, next, returned } = await failover({ incarnation: "none-accepting-repeats-after-failover" });
+  assert.ok(next.fromMs < renewed.untilMs, "the windows are disjoint: the twin shows nothing");
+  assert.equal(returned.granted, false);
+});
+
+test("a read-only replica is refused, with what to do", async () => {
+  const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4 });
+  const first = poolTo(primary.url);
+  await new PostgresStore(first).migrate();
+  const standby = await primary.standby();
+  const second = poolTo(standby.url);
+  for (const options of [undefined, { incarnation: "none-accepting-repeats-after-failover" }]) {
+    const store = new PostgresStore(second, options);
+    for (const call of [
+      () => store.acquire(attempt()),
+      () => store.renew(renewalOf({ grant: hex(), node: 1, untilMs: 1 })),
+      () => store.release({ scope: "s", grant: hex(), node: 1, untilMs: 1 }),
+      () => store.ensure({ scope: "s", behind: false }),
+      () => store.init({ layout: "default" }),
+    ])
+      await assert.rejects(call, { code: "STORE_REFUSED", message: /read-only replica\. Connect to the primary/ });
+  }
+  await first.end();
+  await second.end();
+  await standby.stop();
+  await primary.stop();
+});
+
+test("a statement timeout in mid-renew is STORE_UNAVAILABLE, and the retry is accepted", async () => {
+  const own = await poolOf("hasty", "statement_timeout = '300ms'");
+  const store = new PostgresStore(own);
+  const scope = await newScope();
+  const lease = await store.acquire(attempt({ scope }));
+  const blocker = await pool.connect();
+  await blocker.query("BEGIN");
+  await blocker.query("SELECT FROM frazil_leases WHERE scope = $1 FOR UPDATE", [scope]);
+  const request = renewalOf(lease, { scope });
+  await assert.rejects(store.renew(request), (error) => {
+    assert.equal(error.code, "STORE_UNAVAILABLE");
+    assert.equal(error.retryable, true);
+    assert.equal(error.cause.code, "57014");
+    return true;
+  });
+  // And when the caller does not wait any more.
+  const signal = AbortSignal.timeout(50);
+  await assert.rejects(store.renew({ ...request, signal }), (error) => error === signal.reason);
+  await blocker.query("COMMIT");
+  blocker.release();
+  const again = await store.renew(request);
+  assert.ok(again.granted && again.untilMs > lease.untilMs);
+});
+
+test("a connection that is ended in mid-renew is STORE_UNAVAILABLE, and the retry is accepted", async () => {
+  const own = await poolOf("ended");
+  const store = new PostgresStore(own);
+  const scope = await newScope();
+  const lease = await store.acquire(attempt({ scope }));
+  const blocker = await pool.connect();
+  await blocker.query("BEGIN");
+  await blocker.query("SELECT FROM frazil_leases WHERE scope = $1 FOR UPDATE", [scope]);
+  const request = renewalOf(lease, { scope });
+  const renewal = assert.rejects(store.renew(request), { code: "STORE_UNAVAILABLE", retryable: true });
+  await sleep(100);
+  await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ended'");
+  await renewal;
+  await blocker.query("COMMIT");
+  blocker.release();
+  assert.ok((await store.renew(request)).granted);
+});
+
+test("a server that is not there is STORE_UNAVAILABLE with the cause, for each client", async () => {
+  const url = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
+  const sql = postgres(url, { max: 1, connect_timeout: 1, backoff: 0 });
+  const none = poolTo(url);
+  for (const client of [none, sql])
+    await assert.rejects(new PostgresStore(client).acquire(attempt()), (error) => {
+      assert.ok(error instanceof LeaseError);
+      assert.deepEqual([error.code, error.retryable, error.cause.code], ["STORE_UNAVAILABLE", true, "ECONNREFUSED"]);
+      return true;
+    });
+  await none.end();
+  await sql.end({ timeout: 0 });
+});
+
+test("a role without rights is refused, and the error names them", async () => {
+  await server.query("CREATE ROLE nobody LOGIN");
+  const own = poolTo(server.urlOf("nobody"));
+  closing.push(() => own.end());
+  const store = new PostgresStore(own);
+  const refused = {
+    code: "STORE_REFUSED",
+    message: /GRANT SELECT, UPDATE ON frazil_scopes TO your_role; GRANT SELECT, INSERT, UPDATE/,
+  };
+  await assert.rejects(store.acquire(attempt()), refused);
+  await assert.rejects(store.init({ layout: "default" }), refused);
+  // The tables exist, so nothing is created.
+  await store.migrate();
+  await server.query("REVOKE EXECUTE ON FUNCTION pg_current_wal_lsn() FROM PUBLIC");
+  await server.query("GRANT ALL ON frazil_scopes, frazil_leases TO nobody");
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /pg_current_wal_lsn/ });
+  await server.query("GRANT EXECUTE ON FUNCTION pg_current_wal_lsn() TO PUBLIC");
+  const bad = new pg.Pool({ connectionString: server.urlOf("postgres", "nowhere") });
+  await assert.rejects(new PostgresStore(bad).acquire(attempt()), { code: "STORE_REFUSED", message: /nowhere/ });
+  await bad.end();
+});
+
+test("an incarnation that the server cannot tell is refused, and the error names the option", async () => {
+  // As on a server that has no such function (CockroachDB).
+  await assert.rejects(
+    new PostgresStore(pool, { incarnation: { sql: "SELECT no_such_function()" } }).acquire(attempt()),
+    {
+      code: "STORE_REFUSED",
+      message: /Pass the option incarnation/,
+    },
+  );
+  // As Aurora refuses it.
+  const query = () =>
+    Promise.reject(
+      Object.assign(new Error("pg_current_wal_lsn is only available if wal_level is logical"), { code: "0A000" }),
+    );
+  await assert.rejects(new PostgresStore({ query }).acquire(attempt()), { code: "STORE_REFUSED", message: /Aurora/ });
+  await assert.rejects(new PostgresStore(pool, { incarnation: { sql: "SELECT FROM WHERE" } }).acquire(attempt()), {
+    code: "STORE_REFUSED",
+    message: /42601/,
+  });
+  await assert.rejects(
+    new PostgresStore(pool, { incarnation: { sql: "SELECT a FROM no_such_table" } }).acquire(attempt()),
+    {
+      code: "STORE_REFUSED",
+      message: /no_such_table/,
+    },
+  );
+});
+
+test("without tables or a record, the error says what to call", async () => {
+  const db = await PGlite.create();
+  const store = new PostgresStore(db);
+  assert.deepEqual(await store.acquire(attempt()), { granted: false, reason: "missing" });
+  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0 }), false);
+  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
+  await assert.rejects(store.init({ layout: "default" }), {
+    code: "STORE_NOT_INITIALISED",
+    message: /store\.migrate\(\)/,
+  });
+  await store.migrate();
+  await store.migrate();
+  await assert.rejects(store.fence(), {
+    code: "STORE_NOT_INITIALISED",
+    message: /store\.init\(\{ scope: "default", layout/,
+  });
+  await store.init({ layout: Layout.named("default") });
+  await assert.rejects(store.init({ layout: "default" }), (error) => {
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.code, "STATE_CONFLICT");
+    assert.match(error.message, /time41 node10 sequence12/);
+    return true;
+  });
+  await store.acquire(attempt({ scope: "default" }));
+  await db.query("DELETE FROM frazil_scopes");
+  await assert.rejects(store.init({ layout: "default" }), {
+    code: "STATE_CONFLICT",
+    message: /its record was deleted/,
+  });
+  await assert.rejects(new PostgresStore(db, { schema: "nowhere" }).migrate(), {
+    code: "STORE_REFUSED",
+    message: /schema/,
+  });
+  await db.close();
+});
+
+test("two processes that migrate at once both succeed", async () => {
+  for (let round = 0; round < 5; round++) {
+    await server.query(`CREATE SCHEMA round${round}`);
+    const store = new PostgresStore(pool, { schema: `round${round}` });
+    await Promise.all(Array.from({ length: 8 }, () => store.migrate()));
+  }
+});
+
+test("fence() holds acquisitions back", async () => {
+  const store = new PostgresStore(pool);
+  const scope = await newScope();
+  const fenceMs = await store.fence({ scope });
+  const refused = await store.acquire(attempt({ scope }));
+  assert.deepEqual([refused.reason, refused.freeAtMs], ["fenced", fenceMs]);
+  assert.ok((await store.fence({ scope })) >= fenceMs);
+});
+
+test("renewals update no index", async () => {
+  const store = new PostgresStore(pool);
+  const scope = await newScope();
+  let lease = await store.acquire(attempt({ scope }));
+  const stat =
+    "SELECT n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_user_tables WHERE relname = 'frazil_leases' AND schemaname = 'public'";
+  await sleep(1200);
+  const [before] = await server.query(stat);
+  for (let count = 0; count < 50; count++) lease = await store.renew(renewalOf(lease, { scope }));
+  await pool.query("SELECT pg_stat_force_next_flush()");
+  await sleep(1500);
+  const [now] = await server.query(stat);
+  const [all, hot] = [now.all - before.all, now.hot - before.hot];
+  assert.ok(all >= 50, `${all} updates were counted`);
+  assert.ok(hot >= 0.9 * all, `${hot} of ${all} updates were HOT`);
+});
+
+test("a layout without a node field has the node id 0, and one with 22 bits makes its rows on demand", async () => {
+  const store = new PostgresStore(pool);
+  const none = new Layout({
+    epochMs: 0,
+    fields: [
+      { kind: "time", bits: 41 },
+      { kind: "sequence", bits: 12 },
+    ],
+  });
+  const one = await newScope({ layout: none });
+  const text = "0 1ms time41 sequence12";
+  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).node, 0);
+  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).reason, "exhausted");
+  const fields = [
+    { kind: "time", bits: 31 },
+    { kind: "node", bits: 22 },
+    { kind: "sequence", bits: 10 },
+  ];
+  const wide = await newScope({ layout: new Layout({ epochMs: 0, tickMs: 1000, fields }) });
+  const request = attempt({ scope: wide, layout: "0 1000ms time31 node22 sequence10", node: 4_000_000 });
+  assert.equal((await store.acquire(request)).node, 0, "a preferred node id that is too far");
+  const rows = await server.query("SELECT count(*)::int AS n FROM frazil_leases WHERE scope = $1", [wide]);
+  assert.ok(rows[0].n <= 16, `${rows[0].n} rows`);
+});
+
+test("what is no client is refused: the error names what was given and what is accepted, and no password", () => {
+  for (const client of [
+    undefined,
+    null,
+    7,
+    "postgres://me:secret@host/db",
+    {},
+    { connectionString: "postgres://me:secret@host" },
+    () => {},
+  ]) {
+    assert.throws(
+      () => new PostgresStore(client),
+      (error) => {
+        assert.deepEqual([error.code, error.field], ["INVALID_ARGUMENT", "client"]);
+        assert.match(error.message, /Pool or Client of pg, a client of postgres, PGlite/);
+        assert.doesNotMatch(JSON.stringify(error), /secret/);
+        return true;
+      },
+    );
+  }
+  assert.throws(() => new PostgresStore({ prepare() {}, exec() {} }), {
+    message: /SqliteStore in frazil\/stores\/sqlite/,
+  });
+});
+
+test("wrong options and requests are refused before the server is asked", async () => {
+  const asked = [];
+  const client = { query: (text) => asked.push(text) };
+  for (const options of [
+    { schema: "" },
+    { schema: 'a"b' },
+    { schema: 7 },
+    { incarnation: "aurora" },
+    { incarnation: null },
+    { incarnation: { sql: " " } },
+    { incarnation: "none" },
+    { shema: "x" },
+  ])
+    assert.throws(() => new PostgresStore(client, options), { code: "INVALID_OPTION" }, JSON.stringify(options));
+  const store = new PostgresStore(client);
+  const wrong = [
+    ["scope", ["", "1a", "a b", "a".repeat(33), undefined, 7]],
+    ["grant", ["", "a".repeat(31), "A".repeat(32), "g".repeat(32), 7]],
+    ["nonce", ["", undefined]],
+    ["windowMs", [0, -1, 1.5, Number.NaN, "1000", 1n]],
+    ["layout", ["", undefined, "a\0b"]],
+  ];
+  for (const [field, values] of wrong)
+    for (const value of values) {
+      const given = { code: "INVALID_ARGUMENT", field };
+      await assert.rejects(store.acquire(attempt({ [field]: value })), given, `acquire ${field} ${String(value)}`);
+      const renewal = renewalOf({ grant: hex(), node: 1, untilMs: 1 }, { [field]: value });
+      await assert.rejects(store.renew(renewal), given, `renew ${field} ${String(value)}`);
+    }
+  for (const owner of [undefined, 7, "a".repeat(201), "a\0"])
+    await assert.rejects(store.acquire(attempt({ owner })), { code: "INVALID_ARGUMENT", field: "owner" });
+  for (const node of [-1, 1.5, 2 ** 32, "1", null])
+    await assert.rejects(store.acquire(attempt({ node })), { code: "INVALID_ARGUMENT", field: "node" });
+  for (const untilMs of [-1, 1.5, 1e16, "1", undefined])
+    await assert.rejects(store.release({ scope: "s", grant: hex(), node: 1, untilMs }), { field: "untilMs" });
+  await assert.rejects(store.ensure({ scope: "s" }), { code: "INVALID_ARGUMENT", field: "behind" });
+  await assert.rejects(store.acquire(), { code: "INVALID_ARGUMENT", field: "request" });
+  for (const [field, options] of [
+    ["windowMaxMs", { layout: "default", windowMaxMs: 0 }],
+    ["windowMaxMs", { layout: "default", windowMaxMs: 86_400_001 }],
+    ["nodes.to", { layout: "default", nodes: { from: 0, to: 1024 } }],
+    ["nodes.from", { layout: "default", nodes: { from: -1, to: 3 } }],
+    ["nodes.to", { layout: "default", nodes: { from: 3, to: 2 } }],
+    ["layuot", { layuot: "default" }],
+    ["scope", { layout: "default", scope: "a b" }],
+  ])
+    await assert.rejects(store.init(options), { field }, JSON.stringify(options));
+  await assert.rejects(store.init({ layout: "nope" }), { code: "INVALID_LAYOUT" });
+  assert.deepEqual(asked, []);
+});
+
+test("a client that answers something else is refused", async () => {
+  for (const result of [undefined, {}, 7, { rows: [[1]] }, [null]])
+    await assert.rejects(new PostgresStore({ query: async () => result }).acquire(attempt()), {
+      code: "STORE_REFUSED",
+    });
+  const row = { reason: null, now_ms: "1", node: "x", from_ms: 1, until_ms: 1 };
+  await assert.rejects(new PostgresStore({ query: async () => [row] }).acquire(attempt()), {
+    code: "STORE_REFUSED",
+    message: /node is x in the answer/,
+  });
+});
+
+test("Neon's call: query is taken, not unsafe, and rows may be the result itself", async () => {
+  const sql = () => {};
+  sql.unsafe = () => assert.fail("unsafe makes a part of a statement there");
+  sql.query = async (text, values) => (await pool.query(text, values)).rows;
+  const scope = await newScope({}, new PostgresStore(sql));
+  assert.ok((await new PostgresStore(sql).acquire(attempt({ scope }))).granted);
+});
