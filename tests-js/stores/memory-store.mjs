@@ -32,10 +32,7 @@ export const DEFECTS = {
   "the nonce of a renewal is not stored": "a retried renewal is accepted",
   "no renewal after the end": "an expired lease that nobody took is renewed",
   "a renewal without a look at the grant": "a renewal with another grant is refused",
-  "a release without a look at the grant": [
-    "a release with another grant is refused",
-    "a release after the loss is refused",
-  ],
+  "a release without a look at the grant": "a release with another grant is refused",
   "a release of any copy": "a release of a clone that did not renew is refused",
   "a release keeps the end": "a released node id is free, from the end of what was minted",
   "a release frees at once": "a node id that is released in the future is held until then",

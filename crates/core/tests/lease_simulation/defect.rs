@@ -1,5 +1,7 @@
 //! The broken twins: one rule each that is not kept. The same checker must find each of them.
 
+use crate::plan::Faults;
+
 /// What is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
@@ -45,6 +47,20 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
+    /// Whether it can show under these faults. Other seeds need not be run.
+    pub(crate) const fn shows(self, faults: &Faults) -> bool {
+        let loses = faults.restore || faults.failover;
+        match self {
+            Self::AcquiredByGrantAlone | Self::CopiedRandom | Self::NoNonce => faults.clone,
+            Self::ReleasedByAnyCopy => faults.clone && faults.close,
+            Self::ReleaseBeforeClose | Self::ReleasedFromNow => faults.close,
+            Self::FenceOnAcquireOnly | Self::NoFence => loses,
+            Self::FromBeforeTheFence => loses || faults.fence,
+            Self::UntilLowered => faults.store_clock,
+            _ => true,
+        }
+    }
+
     pub(crate) const ALL: [Self; 18] = [
         Self::Ttl,
         Self::UpperOnly,
