@@ -180,9 +180,9 @@ export class MemoryStore {
     return this.#granted(node, row, storeNowMs);
   }
 
-  #release({ scope: name, grant, node, untilMs }) {
+  #release({ scope: name, grant, node, untilMs, heldUntilMs }) {
     const row = this.#scopes.get(name)?.rows.get(node);
-    if (row?.grant !== grant) return false;
+    if (row?.grant !== grant || row.untilMs > heldUntilMs) return false;
     row.untilMs = Math.max(row.fromMs, untilMs);
     row.grant = undefined;
     return true;

@@ -32,10 +32,8 @@ export const DEFECTS = {
   "the nonce of a renewal is not stored": "a retried renewal is accepted",
   "no renewal after the end": "an expired lease that nobody took is renewed",
   "a renewal without a look at the grant": "a renewal with another grant is refused",
-  "a release without a look at the grant": [
-    "a release with another grant is refused",
-    "a release after the loss is refused",
-  ],
+  "a release without a look at the grant": "a release with another grant is refused",
+  "a release of any copy": "a release of a clone that did not renew is refused",
   "a release keeps the end": "a released node id is free, from the end of what was minted",
   "a release frees at once": "a node id that is released in the future is held until then",
   "a release below the start": "a release never goes below the start of the window",
@@ -189,11 +187,12 @@ export function openMemoryStore(defect) {
       return answer(row);
     },
 
-    async release({ scope, grant, node, untilMs }) {
+    async release({ scope, grant, node, untilMs, heldUntilMs }) {
       const { rows } =
         records.get(is("one space of node ids for all scopes") ? [...records.keys()].at(-1) : scope) ?? {};
       const row = rows?.get(node);
       if (row === undefined || (row.grant !== grant && !is("a release without a look at the grant"))) return false;
+      if (row.untilMs > heldUntilMs && !is("a release of any copy")) return false;
       if (!is("a release keeps the end")) row.untilMs = Math.max(row.fromMs, untilMs);
       if (is("a release below the start")) row.untilMs = untilMs;
       if (is("a release frees at once")) row.untilMs = Math.min(row.untilMs, now());

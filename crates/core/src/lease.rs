@@ -222,7 +222,7 @@ pub enum Change {
 /// What a holder tells the store when it stops. The state must be closed before.
 ///
 /// ```
-/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5 };
+/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5, held_until_ms: 9 };
 /// assert_eq!(release.node, 7);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -233,6 +233,8 @@ pub struct Release {
     pub node: u64,
     /// From when the node id is free.
     pub until_ms: u64,
+    /// The end of the window that is given up. A store that has a later one granted it to a copy of this holder, which uses it.
+    pub held_until_ms: u64,
 }
 
 /// A lease that is held.
@@ -581,7 +583,7 @@ impl Lease {
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
     /// lease.take(&answer, 0);
-    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 31_000 });
+    /// assert_eq!(lease.decline(&answer, 0), Release { grant, node: 7, until_ms: 31_000, held_until_ms: 31_000 });
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64) -> Release {
@@ -594,7 +596,7 @@ impl Lease {
         self.fail(monotonic_ms, grant.0 as u64);
         // So soon that the node id is still taken.
         self.due_ms = self.due_ms.min(monotonic_ms.saturating_add(self.terms.window_ms / 8));
-        Release { grant, node, until_ms }
+        Release { grant, node, until_ms, held_until_ms: until_ms }
     }
 
     /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.
@@ -604,14 +606,15 @@ impl Lease {
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 }, 0);
-    /// assert_eq!(lease.close(2001), Some(Release { grant, node: 7, until_ms: 2001 }));
+    /// assert_eq!(lease.close(2001), Some(Release { grant, node: 7, until_ms: 2001, held_until_ms: 31_000 }));
     /// assert_eq!(lease.close(2001), None);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn close(&mut self, used_until_ms: u64) -> Option<Release> {
         self.closed = true;
         let Held { node, window } = self.held.take()?;
-        self.grant.take().map(|grant| Release { grant, node, until_ms: window.from_ms.max(used_until_ms) })
+        let Window { from_ms, until_ms: held_until_ms } = window;
+        self.grant.take().map(|grant| Release { grant, node, until_ms: from_ms.max(used_until_ms), held_until_ms })
     }
 
     /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.

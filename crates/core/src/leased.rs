@@ -445,7 +445,11 @@ impl LeasedGenerator {
     /// ```
     #[must_use]
     pub fn health(&self, now_ms: u64, now: Readings) -> Health {
-        let health = self.generator.health(now_ms);
+        self.leased_health(self.generator.health(now_ms), now)
+    }
+
+    /// The condition of the generator, with what the lease adds to it.
+    pub(crate) fn leased_health(&self, health: Health, now: Readings) -> Health {
         let refusal = self.check_held(now).err().or(health.refusal.map(|error| self.refusal(error, now.monotonic_ms)));
         Health { refusal, ..health }
     }

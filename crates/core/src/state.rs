@@ -67,6 +67,7 @@ impl State {
 
     /// The state of a lease. It continues at a tick: a generator that had another lease before issues nothing earlier, unless it
     /// follows its clock back.
+    #[inline(never)] // one copy in the module instead of one for each caller
     pub(crate) fn within(geometry: &Geometry, start: SequenceStart, window: Window, next_tick: u64) -> Self {
         // Beyond the last tick the shift could overflow.
         let word = if next_tick > geometry.time.max() { EXHAUSTED } else { next_tick << geometry.low_bits() };
@@ -178,7 +179,8 @@ impl StateAtomics<'_> {
     }
 
     pub(crate) fn key(&self) -> Option<Key> {
-        let [high, low] = [0, 1].map(|half| self.key[half].load(Ordering::Relaxed));
+        let [high, low] = self.key;
+        let (high, low) = (high.load(Ordering::Relaxed), low.load(Ordering::Relaxed));
         (high != 0 && low != 0).then_some(Key::new(high, low))
     }
 

@@ -545,7 +545,7 @@ fn a_declined_lease_stays_taken_to_its_end_and_another_is_asked_for() {
         let answer = granted(grant, from_ms, T + W, T);
         lease.take(&answer, 0);
         // A node id that is free is preferred to a new one, so the store would answer with this one again.
-        assert_eq!(lease.decline(&answer, 5), Release { grant, node: 7, until_ms: T + W });
+        assert_eq!(lease.decline(&answer, 5), Release { grant, node: 7, until_ms: T + W, held_until_ms: T + W });
         assert_eq!((lease.held(), lease.failures()), (None, 1));
         assert!((5 + FIRST / 2..=5 + FIRST).contains(&due(&lease)));
         assert_ne!(acquire(&mut lease, 5 + FIRST).0, grant);
@@ -573,7 +573,7 @@ fn declining_again_and_again_waits_longer_each_time() {
 fn a_closed_lease_is_released_from_the_end_of_what_was_used() {
     for (used, until_ms) in [(0, T), (T - 1, T), (T, T), (T + 1, T + 1), (T + W, T + W)] {
         let (mut lease, answer) = held();
-        let release = Release { grant: answer.grant, node: 7, until_ms };
+        let release = Release { grant: answer.grant, node: 7, until_ms, held_until_ms: T + W };
         assert_eq!(lease.close(used), Some(release));
         assert_eq!((lease.close(used), lease.held()), (None, None));
     }

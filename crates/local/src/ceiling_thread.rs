@@ -1,4 +1,4 @@
-//! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for the disk.
+//! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for a flush.
 //!
 //! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the
 //! ceiling when the window is nearly over. When nothing was minted for three seconds, it becomes idle. For as long as the file is

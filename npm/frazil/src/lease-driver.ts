@@ -100,6 +100,7 @@ interface ReleaseNote {
   readonly grant: string;
   readonly node: number;
   readonly untilMs: number;
+  readonly heldUntilMs: number;
 }
 
 /** What the driver needs to know. @internal */
@@ -181,6 +182,8 @@ export class LeaseDriver implements LeaseSession {
   /** The attempt under way. It never rejects. */
   #attempt: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
+  /** Why a lease was given back, until another one begins. */
+  #declined: FrazilError | undefined;
   /** Whether a look at the schedule is queued. */
   #isHurrying = false;
   #problem: FrazilError | undefined;
@@ -254,12 +257,12 @@ export class LeaseDriver implements LeaseSession {
 
   /**
    * Makes a call of the core, and reads what every such call writes. `write` must not run code of the user. If the core
-   * refuses, `valueAt` gives the value that is at fault.
+   * refuses, `valueAtFault` gives the value that is at fault.
    */
   #call(
     call: LeaseCall,
     write?: (numbers: Float64Array) => void,
-    valueAt?: (subject: string | undefined) => unknown,
+    valueAtFault?: (subject: string | undefined) => unknown,
   ): Float64Array {
     // Closing needs no clock, and a clock of the user may throw.
     if (call !== LeaseCall.CLOSE) this.readClocks();
@@ -271,7 +274,7 @@ export class LeaseDriver implements LeaseSession {
     write?.(numbers);
     this.writeClocks(numbers);
     const status = binding.calls.lease(binding.page, this.#handle, call);
-    if (status !== 0) throw errorOf(this.#port, status, valueAt?.(this.#port.subject));
+    if (status !== 0) throw errorOf(this.#port, status, valueAtFault?.(this.#port.subject));
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.#port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
@@ -418,6 +421,7 @@ export class LeaseDriver implements LeaseSession {
     const change = numbers[Slot.CHANGE] as LeaseChange;
     if (change === LeaseChange.BEGUN) {
       this.#problem = undefined;
+      this.#declined = undefined;
       this.#changed(node);
       this.#counts.acquired++;
       this.#emit("acquired", { node, fromMs, untilMs });
@@ -437,7 +441,17 @@ export class LeaseDriver implements LeaseSession {
       const note = this.#releaseNote(numbers);
       // Retryable: another node id is asked for.
       const details = { retryable: true };
-      this.#report(refusal(ConfigError, "STATE_CONFLICT", "node", node, Rule.ONE_KIND, undefined, undefined, details));
+      this.#declined = refusal(
+        ConfigError,
+        "STATE_CONFLICT",
+        "node",
+        node,
+        Rule.ONE_KIND,
+        undefined,
+        undefined,
+        details,
+      );
+      this.#report(this.#declined);
       await this.#release(note);
     }
   }
@@ -456,7 +470,7 @@ export class LeaseDriver implements LeaseSession {
   }
 
   #refused(verb: "acquire" | "renew", answer: Refusal, grant: string): void {
-    const error = refusalError(verb, answer, this.#context);
+    const error = refusalError(verb, answer, this.#context, this.#declined);
     const before = this.held();
     const { reason, freeAtMs = 0, storeNowMs = 0 } = answer ?? {};
     if (error.code === "STORE_REFUSED") throw error;
@@ -503,7 +517,8 @@ export class LeaseDriver implements LeaseSession {
     const grant = this.#digits(numbers, Slot.GRANT);
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
-    return { grant, node, untilMs };
+    const heldUntilMs = numbers[Slot.RELEASED_UNTIL_MS] as number;
+    return { grant, node, untilMs, heldUntilMs };
   }
 
   /** Tells the store that a node id is free. If that fails, it is free after its window. */
@@ -614,6 +629,8 @@ export class LeaseDriver implements LeaseSession {
 
   /** A listener that throws does not stop the others or the lease: its error is thrown where nothing catches it. */
   #emit<E extends keyof LeaseEvents>(event: E, detail: Parameters<LeaseEvents[E]>[0]): void {
+    // To a program that closed the generator only that the store could not be told matters.
+    if (this.#closing !== undefined && event !== "refused") return;
     const { listeners } = this.#attached.deref() ?? {};
     for (const listener of [...(listeners?.[event] ?? [])] as ((detail: unknown) => void)[]) {
       try {

@@ -43,11 +43,16 @@ export function untrueAnswer(error: FrazilError, context: LeaseContext): FrazilE
   } as ErrorDetails);
 }
 
-/** The error for a refusal of the store. @internal */
-export function refusalError(verb: "acquire" | "renew", answer: Refusal, context: LeaseContext): FrazilError {
+/** The error for a refusal of the store. `cause`: why a node id that it had granted was given back. @internal */
+export function refusalError(
+  verb: "acquire" | "renew",
+  answer: Refusal,
+  context: LeaseContext,
+  cause?: FrazilError,
+): FrazilError {
   const { scope, layout, windowMs } = context;
   const waitMs = Math.max(1, (answer?.freeAtMs ?? 0) - (answer?.storeNowMs ?? 0));
-  const wait = { retryable: true, retryAfterMs: waitMs };
+  const wait = { retryable: true, retryAfterMs: waitMs, cause };
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":

@@ -16,6 +16,8 @@ export interface MintCall<T = BigUint64Array | undefined> {
   done: number;
   /** `#takenCount()` before the first of them. */
   takenBefore: number;
+  /** The node id of the first of them. */
+  node: number | undefined;
 }
 
 export type FillCall = MintCall<BigUint64Array>;
@@ -26,4 +28,5 @@ export const newCall = <T extends BigUint64Array | undefined>(target: T, remaini
   length: target === undefined ? 0 : lengthOf(target),
   done: 0,
   takenBefore: 0,
+  node: undefined,
 });

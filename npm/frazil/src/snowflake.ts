@@ -512,7 +512,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #copyToTarget(call: FillCall, ids: BigUint64Array, from: number, count: number): void {
     const at = call.done;
-    if (at === 0) call.takenBefore = this.#takenCount() - count;
+    if (at === 0) {
+      call.takenBefore = this.#takenCount() - count;
+      call.node = this.#node;
+    }
     call.done += count;
     copyIds(ids, from, count, call.target, at);
   }
@@ -548,11 +551,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would
-   * break.
+   * break. Nor does it restore those of a node id that a lease no longer has.
    */
   #giveBack(call: FillCall): void {
     const { target, done } = call;
-    const alone = this.#takenCount() - call.takenBefore === done;
+    const alone = this.#takenCount() - call.takenBefore === done && call.node === this.#node;
     this.#returned += done;
     // If copying failed (a stack overflow), the last element is 0.
     if (target[done - 1] && alone && !this.#closed) this.#restoreBlock(call);

@@ -21,10 +21,10 @@ impl Handles {
     fn try_health(&self, page: &mut Page, handle: f64, now_ms: f64) -> Result<u32> {
         let generator = self.generator(handle)?;
         let now_ms = millisecond_of(now_ms)?;
-        let health = match self.leased(handle) {
-            None => generator.health(now_ms),
-            Some(ids) => ids.health(now_ms, page.read_clocks()?),
-        };
+        let mut health = generator.health(now_ms);
+        if let Some(ids) = self.leased(handle) {
+            health = ids.leased_health(health, page.read_clocks()?);
+        }
         let stats = generator.stats();
         for (at, value) in [
             (slot::LEAD_MS, health.lead_ms),
@@ -37,7 +37,7 @@ impl Handles {
             (slot::REMAINING_MS, health.remaining_ms),
             (slot::ENDS_SOON, u64::from(health.ends_soon)),
         ] {
-            page.numbers[at] = value as f64;
+            page.set_number(at, value as f64);
         }
         health.refusal.map_or(Ok(0), Err)
     }

@@ -47,22 +47,22 @@ pub const LEASE_REFUSALS: [&str; 5] = ["LOST", "EXHAUSTED", "INCARNATION", "BEHI
 impl Page {
     /// Reads both clocks.
     pub(super) fn read_clocks(&self) -> Result<Readings> {
-        let read = |at: usize| millisecond_of(self.numbers[at]);
+        let read = |at: usize| millisecond_of(self.number(at));
         Ok(Readings { wall_ms: read(slot::WALL_MS)?, monotonic_ms: read(slot::MONOTONIC_MS)? })
     }
 
     /// Reads 128 bits.
     fn read_bits(&self, at: usize) -> Result<u128> {
-        (at..at + 4).try_fold(0, |bits, at| {
-            let part = self.whole_number(at, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX))?;
-            Ok((bits << 32) | u128::from(part))
-        })
+        let part = |at: usize| self.whole_number(at, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX));
+        let (high, low) = ((part(at)? << 32) | part(at + 1)?, (part(at + 2)? << 32) | part(at + 3)?);
+        Ok((u128::from(high) << 64) | u128::from(low))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "32 bits at a time")]
     fn write_bits(&mut self, at: usize, bits: u128) {
-        for (part, number) in self.numbers[at..at + 4].iter_mut().rev().enumerate() {
-            *number = f64::from((bits >> (32 * part)) as u32);
+        let (high, low) = ((bits >> 64) as u64, bits as u64);
+        for (at, part) in [(at, high >> 32), (at + 1, high), (at + 2, low >> 32), (at + 3, low)] {
+            self.set_number(at, f64::from(part as u32));
         }
     }
 
@@ -148,10 +148,11 @@ impl Page {
     #[expect(clippy::cast_precision_loss, reason = "times below 2^53")]
     fn write_release(&mut self, release: Option<Release>) {
         self.numbers[slot::HAS_RELEASE] = f64::from(u8::from(release.is_some()));
-        if let Some(Release { grant, node, until_ms }) = release {
+        if let Some(Release { grant, node, until_ms, held_until_ms }) = release {
             self.write_bits(slot::GRANT, grant.0);
             self.numbers[slot::LEASE_NODE] = node as f64;
             self.numbers[slot::UNTIL_MS] = until_ms as f64;
+            self.numbers[slot::RELEASED_UNTIL_MS] = held_until_ms as f64;
         }
     }
 }

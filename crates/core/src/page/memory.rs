@@ -105,12 +105,25 @@ impl Page {
         Ok(texts)
     }
 
+    /// The number in a slot. Through `get`, since an index of which the compiler does not see that it is within bounds brings the
+    /// code of panic messages into the module, some 2 kB.
+    pub(super) fn number(&self, at: usize) -> f64 {
+        self.numbers.get(at).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Writes the number in a slot. Through `get_mut` for the same reason.
+    pub(super) fn set_number(&mut self, at: usize, value: f64) {
+        if let Some(number) = self.numbers.get_mut(at) {
+            *number = value;
+        }
+    }
+
     pub(super) fn flag(&self, at: usize) -> bool {
-        self.numbers[at] != 0.0
+        self.number(at) != 0.0
     }
 
     pub(super) fn whole_number(&self, at: usize, code: Code, subject: Subject, min: u64, max: u64) -> Result<u64> {
-        whole_number(self.numbers[at], code, subject, min, max)
+        whole_number(self.number(at), code, subject, min, max)
     }
 
     pub(super) fn optional_number(&self, given: usize, at: usize, subject: Subject, max: u64) -> Result<Option<u64>> {

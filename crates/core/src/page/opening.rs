@@ -80,7 +80,7 @@ impl Page {
             for at in [at, at + 1] {
                 let part = self.whole_number(at, Code::InvalidArgument, Subject::SequenceStart, 0, u64::from(u32::MAX))?;
                 *half = (*half << 32) | part;
-                self.numbers[at] = 0.0;
+                self.set_number(at, 0.0);
             }
         }
         Ok(Some(Key::new(halves[0], halves[1])))

@@ -36,14 +36,14 @@ impl Handles {
     /// ```
     pub fn reserve(&self, page: &mut Page, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
         let want = (want as usize).min(IDS);
-        let answer = match self.leased(handle) {
-            None => self.try_reserve(page, handle, now_ms, want, confirmed),
-            Some(ids) => page.read_clocks().and_then(|now| {
-                ids.check_held(now)?;
-                let answer = self.try_reserve(page, handle, now_ms, want, confirmed);
-                answer.map_err(|error| ids.refusal(error, now.monotonic_ms))
-            }),
+        let lease = match self.leased(handle) {
+            None => Ok(None),
+            Some(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now.monotonic_ms)))),
         };
+        let answer = lease.and_then(|lease| {
+            let answer = self.try_reserve(page, handle, now_ms, want, confirmed);
+            answer.map_err(|error| lease.map_or(error, |(ids, monotonic_ms)| ids.refusal(error, monotonic_ms)))
+        });
         answer.unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 

@@ -227,5 +227,7 @@ slots! {
         NEXT_MS = 215;
         /// Out: the node id of the held lease.
         HELD_NODE = 216;
+        /// Out of `CLOSE` and `TAKE`: the end of the window that a release gives up.
+        RELEASED_UNTIL_MS = 217;
     }
 }

@@ -1,5 +1,7 @@
 //! The broken twins: one rule each that is not kept. The same checker must find each of them.
 
+use crate::plan::Faults;
+
 /// What is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
@@ -30,6 +32,8 @@ pub(crate) enum Defect {
     TtlRow,
     /// An acquisition is answered with any row that has its grant, also if that was renewed since.
     AcquiredByGrantAlone,
+    /// A release compares the grant only, so a copy frees what the other one has renewed.
+    ReleasedByAnyCopy,
     /// A renewal looks at neither the fence nor the incarnation.
     FenceOnAcquireOnly,
     /// A fence is not raised.
@@ -43,7 +47,21 @@ pub(crate) enum Defect {
 }
 
 impl Defect {
-    pub(crate) const ALL: [Self; 17] = [
+    /// Whether it can show under these faults. Other seeds need not be run.
+    pub(crate) const fn shows(self, faults: &Faults) -> bool {
+        let loses = faults.restore || faults.failover;
+        match self {
+            Self::AcquiredByGrantAlone | Self::CopiedRandom | Self::NoNonce => faults.clone,
+            Self::ReleasedByAnyCopy => faults.clone && faults.close,
+            Self::ReleaseBeforeClose | Self::ReleasedFromNow => faults.close,
+            Self::FenceOnAcquireOnly | Self::NoFence => loses,
+            Self::FromBeforeTheFence => loses || faults.fence,
+            Self::UntilLowered => faults.store_clock,
+            _ => true,
+        }
+    }
+
+    pub(crate) const ALL: [Self; 18] = [
         Self::Ttl,
         Self::UpperOnly,
         Self::LowerOnly,
@@ -56,6 +74,7 @@ impl Defect {
         Self::CopiedRandom,
         Self::TtlRow,
         Self::AcquiredByGrantAlone,
+        Self::ReleasedByAnyCopy,
         Self::FenceOnAcquireOnly,
         Self::NoFence,
         Self::FromBeforeTheFence,

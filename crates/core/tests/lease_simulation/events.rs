@@ -56,7 +56,8 @@ events! {
     LastTick = "an ID had the last tick of its window",
     FirstTick = "an ID had the first tick of its window",
     ClockFollowedBack = "IDs of one object went down, since the clock was followed back to another clock id",
-    SpuriouslyLost = "a lease was lost to nobody, for a refusal that was late or a request that came twice",
+    LostToALateRefusal = "a lease was lost to nobody, since a refusal counted that came after its attempt was given up",
+    LostToALateRequest = "a lease was lost to nobody, since a request reached the store late or twice and its answer was lost",
 }
 
 /// How often each has happened, over all seeds.

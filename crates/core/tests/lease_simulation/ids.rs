@@ -177,12 +177,11 @@ impl Copied {
         match self.defect {
             Some(Defect::Ttl) => Window::OPEN,
             Some(Defect::UpperOnly) => Window { from_ms: 0, until_ms },
-            Some(Defect::LowerOnly) => Window::since(from_ms),
+            Some(Defect::LowerOnly | Defect::CheckThenMint) => Window::since(from_ms),
             Some(Defect::RoundedOutwards) => Window {
                 from_ms: if starts_ms == from_ms { from_ms } else { starts_ms.saturating_sub(tick_ms) },
                 until_ms: self.machine.tick_from(until_ms),
             },
-            Some(Defect::CheckThenMint) => Window::since(from_ms),
             _ => self.window,
         }
     }

@@ -5,7 +5,7 @@
 //! The clock and the incarnation belong to the host, which restarts and fails over; everything else is what the store has on disk,
 //! and can be restored.
 
-use frazil::{Grant, Granted, Nonce};
+use frazil::{Grant, Granted, Nonce, Release};
 
 use crate::defect::Defect;
 
@@ -154,9 +154,11 @@ impl Store {
         }
     }
 
-    pub(crate) fn release(&mut self, grant: Grant, node: u64, until_ms: u64) -> bool {
+    pub(crate) fn release(&mut self, request: &Release) -> bool {
+        let Release { grant, node, until_ms, held_until_ms } = *request;
+        let known = |row: &Row| row.until_ms <= held_until_ms || self.defect == Some(Defect::ReleasedByAnyCopy);
         let node = usize::try_from(node).expect("node ids fit");
-        let Some(row) = self.rows[node].as_mut().filter(|row| row.grant == Some(grant)) else { return false };
+        let Some(row) = self.rows[node].as_mut().filter(|row| row.grant == Some(grant) && known(row)) else { return false };
         row.until_ms = row.from_ms.max(until_ms);
         row.grant = None;
         true

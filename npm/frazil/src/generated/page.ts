@@ -87,6 +87,7 @@ export enum Slot {
   STORE_OFFSET_MS = 214,
   NEXT_MS = 215,
   HELD_NODE = 216,
+  RELEASED_UNTIL_MS = 217,
 }
 
 /** What is fixed about the page. */
@@ -102,7 +103,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3140295743,
+  ABI = 3169272530,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

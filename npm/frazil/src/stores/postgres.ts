@@ -231,14 +231,14 @@ FROM clock c LEFT JOIN record r ON true LEFT JOIN renewed g ON true LEFT JOIN se
 
 /**
  * `release`. Invariant: `until` covers every ID that was minted, since the holder closed before; without the grant, a late
- * renewal fails. No clock.
+ * renewal fails; a row that a clone of the holder has renewed stays. No clock.
  *
- * $1 scope, $2 grant, $3 node id, $4 from when it is free.
+ * $1 scope, $2 grant, $3 node id, $4 from when it is free, $5 the end of the window that the holder knows.
  */
 const RELEASE = `WITH settings AS MATERIALIZED (SELECT ${DURABLE})
 UPDATE {leases} l SET until_ms = greatest(l.from_ms, $4::bigint), grant_id = NULL, owner = NULL
 FROM settings
-WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text
+WHERE l.scope = $1::text AND l.node = $3::bigint AND l.grant_id = $2::text AND l.until_ms <= $5::bigint
 RETURNING l.node`;
 
 /**
@@ -399,8 +399,8 @@ export class PostgresStore implements LeaseStore {
 
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
-    const { scope, grant, node, untilMs, signal } = request;
-    const rows = await this.#run(RELEASE, [scope, grant, node, untilMs], signal);
+    const { scope, grant, node, untilMs, heldUntilMs, signal } = request;
+    const rows = await this.#run(RELEASE, [scope, grant, node, untilMs, heldUntilMs], signal);
     return rows !== undefined && rows.length > 0;
   }
 

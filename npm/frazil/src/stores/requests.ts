@@ -99,6 +99,7 @@ export function checkRelease(request: ReleaseRequest): void {
   hex("grant", request.grant);
   whole("node", request.node, 0, MAX_NODE);
   whole("untilMs", request.untilMs, 0, MAX_DATE_MS);
+  whole("heldUntilMs", request.heldUntilMs, 0, MAX_DATE_MS);
 }
 
 export function checkEnsure(request: EnsureRequest): void {

@@ -101,9 +101,9 @@ const ROW = `SELECT from_ms, until_ms, grant_id, nonce FROM frazil_leases WHERE 
 /** `renew`. Invariant: `until_ms` only grows. */
 const RENEW = `UPDATE frazil_leases SET until_ms = ?, nonce = ? WHERE scope = ? AND node = ?`;
 
-/** `release`. Invariant: without the grant, a late renewal fails. */
+/** `release`. Invariant: without the grant, a late renewal fails; a row that a clone of the holder has renewed stays. */
 const RELEASE = `UPDATE frazil_leases SET until_ms = max(from_ms, ?), grant_id = NULL, owner = NULL
-WHERE scope = ? AND node = ? AND grant_id = ?`;
+WHERE scope = ? AND node = ? AND grant_id = ? AND until_ms <= ?`;
 
 /** `ensure` and `fence`. Invariant: the fence only grows. */
 const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
@@ -225,8 +225,10 @@ export class SqliteStore implements LeaseStore {
 
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
-    const { scope, grant, node, untilMs } = request;
-    const changes = await this.#transaction(request.signal, () => this.#run(RELEASE, untilMs, scope, node, grant));
+    const { scope, grant, node, untilMs, heldUntilMs } = request;
+    const changes = await this.#transaction(request.signal, () =>
+      this.#run(RELEASE, untilMs, scope, node, grant, heldUntilMs),
+    );
     return changes !== undefined && changes > 0;
   }
 

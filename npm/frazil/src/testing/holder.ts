@@ -121,7 +121,7 @@ export class Holder {
   /** Gives the lease back: the node id is free from `untilMs` on. */
   release(untilMs: number): Promise<boolean> {
     const { scope } = this.scope.record;
-    return this.store.release({ scope, grant: this.grant, node: this.node, untilMs });
+    return this.store.release({ scope, grant: this.grant, node: this.node, untilMs, heldUntilMs: this.untilMs });
   }
 
   ensure(behind: boolean): Promise<void> {

@@ -53,6 +53,19 @@ async function aReleaseWithAnotherGrantIsRefused(bench: Bench) {
   refused(await scope.holder(MINUTE).acquire(), "exhausted");
 }
 
+async function aReleaseOfACloneIsRefused(bench: Bench) {
+  const scope = await bench.scope({ nodes: { from: 0, to: 0 } });
+  const [holder, first] = await leased(scope, MINUTE);
+  const clone = holder.clone();
+  await scope.pass(20);
+  granted(await holder.renew());
+  // The clone knows the grant, and stops. The holder still mints, to an end that the clone does not know.
+  assert.equal(await clone.release(first.storeNowMs), false);
+  refused(await scope.holder(MINUTE).acquire(), "exhausted");
+  granted(await holder.renew());
+  assert.equal(await holder.release(first.storeNowMs), true);
+}
+
 async function aRenewalAfterTheReleaseIsRefused(bench: Bench) {
   const scope = await bench.scope({ nodes: { from: 0, to: 0 } });
   const [holder, first] = await leased(scope, MINUTE);
@@ -69,5 +82,6 @@ export const releases: readonly Scenario[] = [
   { name: "a release never goes below the start of the window", run: aReleaseNeverGoesBelowTheStart },
   { name: "a release after the loss is refused", run: aReleaseAfterTheLossIsRefused },
   { name: "a release with another grant is refused", run: aReleaseWithAnotherGrantIsRefused },
+  { name: "a release of a clone that did not renew is refused", run: aReleaseOfACloneIsRefused },
   { name: "a renewal after the release is refused", run: aRenewalAfterTheReleaseIsRefused },
 ];
