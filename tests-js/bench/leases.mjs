@@ -69,8 +69,14 @@ for (let round = 0; round < ROUNDS; round++) {
     const renewal = { ...request, nonce: hex(), node: lease.node, untilMs: lease.untilMs };
     const renewed = await timed(`renew, ${size} rows`, () => store.renew(renewal));
     if (!renewed.granted) throw new Error(JSON.stringify(renewed));
-    const { grant, node } = lease;
-    await timed(`release, ${size} rows`, () => store.release({ scope: request.scope, grant, node, untilMs: 0 }));
+    const released = {
+      scope: request.scope,
+      grant: lease.grant,
+      node: lease.node,
+      untilMs: 0,
+      heldUntilMs: renewed.untilMs,
+    };
+    await timed(`release, ${size} rows`, () => store.release(released));
   }
 }
 await client.end();
