@@ -222,7 +222,7 @@ pub enum Change {
 /// What a holder tells the store when it stops. The state must be closed before.
 ///
 /// ```
-/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5 };
+/// let release = frazil::Release { grant: frazil::Grant(1), node: 7, until_ms: 5, known_until_ms: 9 };
 /// assert_eq!(release.node, 7);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -233,6 +233,9 @@ pub struct Release {
     pub node: u64,
     /// From when the node id is free.
     pub until_ms: u64,
+    /// The end of the window as far as this holder knows. If the row ends later, a copy of the holder has renewed it, or an
+    /// attempt whose answer was lost: the store must leave it alone.
+    pub known_until_ms: u64,
 }
 
 /// A lease that is held.
@@ -568,7 +571,7 @@ impl Lease {
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// let answer = Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 };
     /// lease.take(&answer, 0);
-    /// assert_eq!(lease.decline(&answer, 0, 0), Release { grant, node: 7, until_ms: 1000 });
+    /// assert_eq!(lease.decline(&answer, 0, 0), Release { grant, node: 7, until_ms: 1000, known_until_ms: 31_000 });
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decline(&mut self, answer: &Granted, monotonic_ms: u64, jitter: u64) -> Release {
@@ -577,8 +580,8 @@ impl Lease {
         self.failures = self.declined;
         self.declined = self.declined.saturating_add(1);
         self.fail(monotonic_ms, jitter);
-        let Granted { grant, node, from_ms, store_now_ms, .. } = *answer;
-        Release { grant, node, until_ms: from_ms.max(store_now_ms) }
+        let Granted { grant, node, from_ms, until_ms: known_until_ms, store_now_ms } = *answer;
+        Release { grant, node, until_ms: from_ms.max(store_now_ms), known_until_ms }
     }
 
     /// Ends the lease for good. The state must be closed before; `used_until_ms` is what closing it returned, or 0.
@@ -588,14 +591,15 @@ impl Lease {
     /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
     /// lease.take(&Granted { grant, node: 7, from_ms: 500, until_ms: 31_000, store_now_ms: 1000 }, 0);
-    /// assert_eq!(lease.close(2001), Some(Release { grant, node: 7, until_ms: 2001 }));
+    /// assert_eq!(lease.close(2001), Some(Release { grant, node: 7, until_ms: 2001, known_until_ms: 31_000 }));
     /// assert_eq!(lease.close(2001), None);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn close(&mut self, used_until_ms: u64) -> Option<Release> {
         self.closed = true;
         let Held { node, window } = self.held.take()?;
-        self.grant.take().map(|grant| Release { grant, node, until_ms: window.from_ms.max(used_until_ms) })
+        let (until_ms, known_until_ms) = (window.from_ms.max(used_until_ms), window.until_ms);
+        self.grant.take().map(|grant| Release { grant, node, until_ms, known_until_ms })
     }
 
     /// The attempt is over, and its outcome is known.

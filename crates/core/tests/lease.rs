@@ -541,7 +541,7 @@ fn a_declined_lease_is_given_back_from_the_store_s_present_on_and_another_asked_
         let (grant, _) = acquire(&mut lease, 0);
         let answer = granted(grant, from_ms, T + W, T);
         lease.take(&answer, 0);
-        assert_eq!(lease.decline(&answer, 5, LONGEST), Release { grant, node: 7, until_ms });
+        assert_eq!(lease.decline(&answer, 5, LONGEST), Release { grant, node: 7, until_ms, known_until_ms: T + W });
         assert_eq!((lease.held(), due(&lease), lease.failures()), (None, 5 + FIRST, 1));
         assert_ne!(acquire(&mut lease, 5 + FIRST).0, grant);
     }
@@ -565,7 +565,7 @@ fn declining_again_and_again_waits_longer_each_time() {
 fn a_closed_lease_is_released_from_the_end_of_what_was_used() {
     for (used, until_ms) in [(0, T), (T - 1, T), (T, T), (T + 1, T + 1), (T + W, T + W)] {
         let (mut lease, answer) = held();
-        let release = Release { grant: answer.grant, node: 7, until_ms };
+        let release = Release { grant: answer.grant, node: 7, until_ms, known_until_ms: T + W };
         assert_eq!(lease.close(used), Some(release));
         assert_eq!((lease.close(used), lease.held()), (None, None));
     }

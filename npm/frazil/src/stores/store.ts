@@ -103,6 +103,8 @@ export interface ReleaseRequest extends ScopeRequest {
   readonly node: number;
   /** From when the node id is free: everything that was minted ended before. */
   readonly untilMs: number;
+  /** The end of the window that this holder knows. */
+  readonly knownUntilMs: number;
 }
 
 export interface EnsureRequest extends ScopeRequest {
@@ -152,8 +154,9 @@ export interface LeaseStore {
    */
   renew(request: RenewRequest): Promise<Answer>;
   /**
-   * If the row has this `grant`: sets `until = max(from, request.untilMs)` and removes the grant, so that a late renewal
-   * fails. The holder has stopped minting before. Resolves to whether that was done.
+   * If the row has this `grant` and `row.until <= request.knownUntilMs`: sets `until = max(from, request.untilMs)` and removes
+   * the grant, so that a late renewal fails. The holder has stopped minting before. If the row ends later, a clone of the
+   * process has renewed it and mints in it. Resolves to whether that was done.
    */
   release(request: ReleaseRequest): Promise<boolean>;
   /**
