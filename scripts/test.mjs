@@ -77,6 +77,13 @@ const exhaustive = () =>
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
+/** Explores every history of a small fleet with leases. It prints how many states each configuration has. */
+const leaseModel = () =>
+  run("cargo", [
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "lease_model"],
+    ...["--", "--nocapture", "--test-threads=1"],
+  ]);
+
 /** Runs 10,000 simulations of fleets under leases, and the broken twins. It prints how often each event happened. */
 const leaseSimulation = () =>
   run("cargo", [
@@ -191,6 +198,7 @@ const SUITES = [
     run: () => oracle(100_000),
   },
   { name: "exhaustive", run: exhaustive },
+  { name: "lease-model", run: leaseModel },
   { name: "lease-simulation", run: leaseSimulation },
   {
     name: "oracle-million",

@@ -1,7 +1,9 @@
 // What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers, rights.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import { ConfigError, Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
@@ -416,6 +418,41 @@ test("without tables or a record, the error says what to call", async () => {
     message: /schema/,
   });
   await db.close();
+});
+
+test("npx frazil ddl prints what migrate and init do, and what a role needs", async () => {
+  const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const ddl = (...args) => execFileSync(process.execPath, [cli, "ddl", "postgres", ...args], { encoding: "utf8" });
+  await server.query('CREATE ROLE "my app" LOGIN; CREATE SCHEMA ids; GRANT USAGE ON SCHEMA ids TO "my app"');
+  const script = ddl(
+    "--scope",
+    "orders",
+    "--nodes",
+    "5-6",
+    "--window-max",
+    "9000",
+    "--role",
+    "my app",
+    "--schema",
+    "ids",
+  );
+  await server.query(script);
+  const own = poolTo(server.urlOf("my%20app"));
+  const store = new PostgresStore(own, { schema: "ids" });
+  const lease = await store.acquire(attempt({ scope: "orders", windowMs: 9000 }));
+  assert.deepEqual([lease.granted, lease.node], [true, 5]);
+  assert.ok((await store.renew(renewalOf(lease, { scope: "orders", windowMs: 9000 }))).granted);
+  assert.equal(await store.release({ scope: "orders", grant: lease.grant, node: 5, untilMs: 0 }), true);
+  await store.ensure({ scope: "orders", behind: true });
+  // The record is written once, and the tables are the same as those of migrate().
+  await assert.rejects(server.query(script), { code: "23505" });
+  await store.migrate();
+  const columns = `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns
+    WHERE table_schema = $1 AND table_name LIKE 'frazil%' ORDER BY 1, 2`;
+  assert.deepEqual(await server.query(columns, ["ids"]), await server.query(columns, ["public"]));
+  // Without a role nothing in it can fail.
+  assert.match(ddl(), /^-- GRANT SELECT, UPDATE ON frazil_scopes TO your_role;$/m);
+  await own.end();
 });
 
 test("two processes that migrate at once both succeed", async () => {

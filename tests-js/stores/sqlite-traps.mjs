@@ -1,12 +1,13 @@
 // What goes wrong with SQLite, on real files. sqlite.test.mjs runs this in a Node that has node:sqlite.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { ConfigError, LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
 
@@ -203,6 +204,28 @@ test("without tables or a record, the error says what to call", async () => {
     message: /its record was deleted/,
   });
   db.close();
+});
+
+test("npx frazil ddl prints what migrate and init do; the first holder sets the file, without a fence", async () => {
+  const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const script = execFileSync(process.execPath, [cli, "ddl", "sqlite", "--scope", "s", "--nodes", "7-8"], {
+    encoding: "utf8",
+  });
+  const path = newPath();
+  const one = new DatabaseSync(path);
+  one.exec(script);
+  assert.throws(() => one.exec(script), /UNIQUE/);
+  const store = new SqliteStore(one);
+  await store.migrate();
+  assert.equal((await store.acquire(attempt())).reason, "incarnation");
+  await store.ensure({ scope: "s", behind: false });
+  assert.equal((await store.acquire(attempt())).node, 7);
+  // From now on a copy is another file.
+  copyFileSync(path, `${path}.copy`);
+  const copy = new SqliteStore(new DatabaseSync(`${path}.copy`));
+  await copy.ensure({ scope: "s", behind: false });
+  assert.equal((await copy.acquire(attempt())).reason, "fenced");
+  one.close();
 });
 
 test("fence() holds acquisitions back", async () => {

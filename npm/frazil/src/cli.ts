@@ -3,6 +3,8 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
+import { postgresDdl } from "./stores/postgres.js";
+import { sqliteDdl } from "./stores/sqlite.js";
 
 const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines as long as their
 node ids differ
@@ -12,6 +14,7 @@ node ids differ
   npx frazil decode 175928847299117063 --layout discord
                                                  the fields of an ID: time, node, sequence, bits
   npx frazil plan --layout twitter               the capacity of a layout, and its last time
+  npx frazil ddl postgres --scope orders         the tables and the record of a lease store, as SQL; or sqlite
 
 Options
   --node N         the number of this machine. No state file is used then, so two processes with one node id can
@@ -22,6 +25,11 @@ Options
                    ${Layout.names.slice(8).join(", ")} (default: default)
   --epoch MS       another epoch for the layout, in Unix milliseconds
   --count N        how many to mint (default: 1)
+  --scope NAME     for ddl: the name of the ID space (default: default)
+  --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
+  --window-max MS  for ddl: the longest window of a lease (default: 60000)
+  --role, --schema, --incarnation SQL
+                   for ddl postgres: who gets the rights, where the tables are, another incarnation than "postgres"
   --json           print one JSON value a line, for programs; IDs are text
   --help, --version
 
@@ -38,6 +46,12 @@ interface Flags {
   epoch?: string | undefined;
   count?: string | undefined;
   json?: boolean | undefined;
+  scope?: string | undefined;
+  nodes?: string | undefined;
+  "window-max"?: string | undefined;
+  role?: string | undefined;
+  schema?: string | undefined;
+  incarnation?: string | undefined;
 }
 
 /** A whole number given as text. The callee checks its range. */
@@ -132,6 +146,29 @@ function plan(flags: Flags): void {
   ]);
 }
 
+function ddl(flags: Flags, stores: readonly string[]): void {
+  const { scope, nodes, role, schema, incarnation, "window-max": windowMaxMs } = flags;
+  const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
+  if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
+  const options = {
+    layout: layoutOf(flags),
+    ...(scope !== undefined && { scope }),
+    ...(range && { nodes: { from: Number(range[1]), to: Number(range[2]) } }),
+    ...(windowMaxMs !== undefined && { windowMaxMs: wholeNumber("window-max", windowMaxMs) }),
+  };
+  const store = {
+    ...(schema !== undefined && { schema }),
+    ...(incarnation !== undefined && { incarnation: { sql: incarnation } }),
+  };
+  const [name, ...rest] = stores;
+  if (name === "postgres" && rest.length === 0) process.stdout.write(postgresDdl(options, store, role));
+  else if (name !== "sqlite" || rest.length > 0)
+    throw new UsageError("ddl needs a store, postgres or sqlite: npx frazil ddl postgres --scope default");
+  else if (role !== undefined || schema !== undefined || incarnation !== undefined)
+    throw new UsageError("--role, --schema and --incarnation are for ddl postgres: SQLite has neither");
+  else process.stdout.write(sqliteDdl(options));
+}
+
 function main(args: string[]): void {
   const { values, positionals } = parseArgs({
     args,
@@ -143,6 +180,12 @@ function main(args: string[]): void {
       epoch: { type: "string" },
       count: { type: "string" },
       json: { type: "boolean" },
+      scope: { type: "string" },
+      nodes: { type: "string" },
+      "window-max": { type: "string" },
+      role: { type: "string" },
+      schema: { type: "string" },
+      incarnation: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean" },
     },
@@ -156,6 +199,7 @@ function main(args: string[]): void {
   else if (command === "next" && rest.length === 0) next(values);
   else if (command === "decode") decode(values, rest);
   else if (command === "plan" && rest.length === 0) plan(values);
+  else if (command === "ddl") ddl(values, rest);
   else throw new UsageError(`unknown: ${positionals.join(" ")}`);
 }
 

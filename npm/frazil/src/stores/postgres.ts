@@ -276,6 +276,11 @@ made AS (
 )
 SELECT (SELECT count(*) FROM made) AS made, (SELECT s.layout FROM {scopes} s WHERE s.scope = $1::text) AS layout`;
 
+/** The record of `INIT` for people to run. It fails if the scope has one. */
+const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
+VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
+`;
+
 /**
  * The incarnation of a server: the number that `initdb` drew, and the timeline, which a promotion changes. Both are those of
  * the moment. `pg_control_checkpoint()` still has the old timeline after a promotion, until the next checkpoint.
@@ -325,7 +330,11 @@ const CONFLICTS = [
 ];
 /** Of a server that is asked what it does not know: the expression of the incarnation. */
 const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
-const PERMISSIONS = `GRANT SELECT, UPDATE ON {scopes} TO your_role; GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role`;
+/** What the role of a program needs, besides the right to use the schema. `init` needs INSERT on the record in addition. */
+const PERMISSIONS = [
+  "GRANT SELECT, UPDATE ON {scopes} TO your_role;",
+  "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;",
+];
 
 /** Runs a statement and returns its rows. */
 type Query = (text: string, values: string[]) => PromiseLike<unknown>;
@@ -485,7 +494,7 @@ export class PostgresStore implements LeaseStore {
   #errorOf(error: unknown, state: string): LeaseError {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
-      return storeRefused(`${reported}: the role lacks a right. ${this.#complete(PERMISSIONS)}`, error);
+      return storeRefused(`${reported}: the role lacks a right. ${this.#complete(PERMISSIONS.join(" "))}`, error);
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
       return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
     if (UNKNOWN_FUNCTION.includes(state))
@@ -529,6 +538,31 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
   return (statement) =>
     statement.replace(/\{(scopes|leases|incarnation)\}/g, (_, part: string) => parts[part] as string);
 }
+
+/**
+ * What `migrate` and `init` do, as SQL for people to read and run: the tables, the rights of a role, the record of a scope.
+ *
+ * @internal
+ */
+export function postgresDdl(options: InitOptions, store: PostgresStoreOptions, role?: string): string {
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
+  // Commented out without a role, so that the whole can be passed to psql.
+  const rights = PERMISSIONS.map((right) =>
+    role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role)),
+  );
+  const text = `-- The tables, once for each database.
+${TABLES}
+-- The rights of the role that your program connects as.
+${rights.join("\n")}
+
+-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
+${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
+  return completion(store)(text);
+}
+
+/** A name as an identifier of SQL. */
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 const optionError = (field: string, value: unknown, rule: string) =>
   new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });

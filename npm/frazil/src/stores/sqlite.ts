@@ -115,6 +115,9 @@ const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
 const INIT = `INSERT INTO frazil_scopes
 (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
 
+/** The incarnation of a record that no file has used yet: `ensure` sets it without a fence, since nothing was granted. */
+const UNUSED = "";
+
 /** A prepared statement of your client. */
 export interface SqliteStatement {
   all(...values: never[]): unknown;
@@ -278,7 +281,8 @@ export class SqliteStore implements LeaseStore {
       if (scope === undefined) throw notInitialised("record", name);
       const isBehind = when === "behind" && scope.fenceMs < nowMs + scope.windowMaxMs;
       if (scope.incarnation === incarnation && !isBehind && when !== "always") return scope.fenceMs;
-      const raised = raisedFence(scope, nowMs);
+      const isUnused = scope.incarnation === UNUSED && when === "changed";
+      const raised = isUnused ? scope.fenceMs : raisedFence(scope, nowMs);
       this.#run(RAISE, incarnation, raised, name);
       return raised;
     });
@@ -406,6 +410,23 @@ export class SqliteStore implements LeaseStore {
     const result = this.#prepared(sql).run(...(values as never[])) as { changes?: unknown } | null | undefined;
     return wholeOf("changes", result?.changes);
   }
+}
+
+/**
+ * What `migrate` and `init` do, as SQL for people to read and run: the tables, and the record of a scope. The file is not
+ * known here; the first holder sets it.
+ *
+ * @internal
+ */
+export function sqliteDdl(options: InitOptions): string {
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  const values = [scope, layout, nodeFrom, nodeTo, nodeFrom, windowMaxMs, UNUSED];
+  const literals = values.map((value) => (typeof value === "string" ? `'${value}'` : `${value}`));
+  return `-- The tables, once for each file.
+${TABLES}
+-- The record of the scope "${scope}", once. It fails if there is one: leave that as it is.
+${INIT.replace(/\?/g, () => literals.shift() as string)};
+`;
 }
 
 /** The whole numbers in some columns of a row. */

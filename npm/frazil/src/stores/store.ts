@@ -156,7 +156,9 @@ export interface LeaseStore {
    * - `row.until >= request.untilMs`, or `fence >= now + windowMaxMs` (a row that went back is healed only under a fence that
    *   covers every window that may be lost).
    *
-   * Succeeds after `until` as well, unless another holder has the node id.
+   * Succeeds after `until` as well, unless another holder has the node id. The refusal names the first that applies:
+   * `"incarnation"`; `"behind"` (`row.until` is earlier than `request.untilMs` and the fence does not cover it, whichever grant
+   * the row has, or the row is missing); `"fenced"`; `"taken"`.
    */
   renew(request: RenewRequest): Promise<Answer>;
   /**
