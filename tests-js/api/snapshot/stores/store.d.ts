@@ -88,6 +88,8 @@ export interface ReleaseRequest extends ScopeRequest {
     readonly node: number;
     /** From when the node id is free: everything that was minted ended before. */
     readonly untilMs: number;
+    /** The end of the window that this holder knows. */
+    readonly heldUntilMs: number;
 }
 export interface EnsureRequest extends ScopeRequest {
     /** Whether a row was found to be older than what a holder knows. */
@@ -137,12 +139,15 @@ export interface LeaseStore {
      * - `row.until >= request.untilMs`, or `fence >= now + windowMaxMs` (a row that went back is healed only under a fence that
      *   covers every window that may be lost).
      *
-     * Succeeds after `until` as well, unless another holder has the node id.
+     * Succeeds after `until` as well, unless another holder has the node id. The refusal names the first that applies:
+     * `"incarnation"`; `"behind"` (`row.until` is earlier than `request.untilMs` and the fence does not cover it, whichever grant
+     * the row has, or the row is missing); `"fenced"`; `"taken"`.
      */
     renew(request: RenewRequest): Promise<Answer>;
     /**
-     * If the row has this `grant`: sets `until = max(from, request.untilMs)` and removes the grant, so that a late renewal
-     * fails. The holder has stopped minting before. Resolves to whether that was done, and to `false` without tables.
+     * If the row has this `grant` and `row.until <= request.heldUntilMs`: sets `until = max(from, request.untilMs)` and removes
+     * the grant, so that a late renewal fails. The holder has stopped minting before. A later `until` is that of a clone of
+     * the process, which still mints: the node id stays taken. Resolves to whether that was done, and to `false` without tables.
      */
     release(request: ReleaseRequest): Promise<boolean>;
     /**
