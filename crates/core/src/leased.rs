@@ -139,7 +139,7 @@ fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
 /// The last answer of the store, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
-    /// The store's clock, or the estimate from earlier answers if that is larger.
+    /// The store's clock, or the estimate from earlier answers if that is larger by at most half a window.
     store_ms: u64,
     at: Readings,
 }
@@ -264,7 +264,11 @@ impl LeasedGenerator {
             }
         }
         if matches!(change, Change::Begun | Change::Extended) {
-            let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
+            // An estimate that is far ahead of the store, whose clock was set back, would stay there, and the window would be over by
+            // it early or always. Then the store is followed back.
+            let estimate_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
+            let is_far = estimate_ms.saturating_sub(answer.store_now_ms) > self.options.terms.window_ms() / 2;
+            let known_ms = if is_far { 0 } else { estimate_ms };
             self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms), at: now });
             self.skew_ms = difference_ms(now.wall_ms, answer.store_now_ms);
         }

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{
-    Change, Code, Field, Grant, Granted, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
-    Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
+    Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator,
+    LeasedOptions, Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 
 const T: u64 = 1_720_000_000_000;
@@ -136,4 +136,29 @@ fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing()
         assert_eq!(ids.status().held, None);
     }
     begin(&mut ids, 1, 7);
+}
+
+#[test]
+fn store_time_follows_a_store_whose_clock_was_set_back_by_more_than_half_a_window() {
+    let options = LeasedOptions::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
+    let options = LeasedOptions { default_scope: false, id_time: IdTime::Store, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    begin(&mut ids, 1, 7);
+    let extend = |ids: &mut LeasedGenerator, store_now_ms: u64, monotonic_ms: u64| {
+        let until_ms = (T + W).max(store_now_ms + W);
+        let answer = Granted { grant: Grant(1), node: 7, from_ms: 0, until_ms, store_now_ms };
+        let now = Readings { wall_ms: T + monotonic_ms, monotonic_ms };
+        ids.take(&answer, now, &mut Registry::new()).unwrap();
+        ids.now_ms(now)
+    };
+    // A little: the estimate goes on.
+    assert_eq!(extend(&mut ids, T + 1000, 2000), T + 2000);
+    assert_eq!(extend(&mut ids, T + 2000, 2000 + W / 2), T + 2000 + W / 2);
+    assert_eq!(extend(&mut ids, T + 3000, 3001 + W / 2), T + 3000);
+    // By two windows: what was granted goes on, and ends.
+    for monotonic_ms in [10_000, 20_000, W, 2 * W] {
+        extend(&mut ids, T + monotonic_ms - 2 * W, monotonic_ms);
+    }
+    // The window grows again when the store's clock is past what it had granted.
+    assert_eq!(extend(&mut ids, T + 3001, 2 * W + 3001), T + 3001);
 }
