@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const emitted = fileURLToPath(new URL("../../npm/frazil/dist/esm/", import.meta.url));
 const committed = fileURLToPath(new URL("snapshot/", import.meta.url));
 /** The declarations of the package's entries. */
-const ENTRIES = ["index.d.ts", "decode.d.ts", "text.d.ts"];
+const ENTRIES = ["index.d.ts", "decode.d.ts", "text.d.ts", "lease.d.ts"];
 
 /** The emitted declarations that the entries need, by file name. */
 export function emittedDeclarations() {

@@ -18,8 +18,6 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
     #private;
     /** What the bits mean. */
     readonly layout: Layout<PartsOf<L>>;
-    /** The node id as one number; `undefined` for a layout without a node field. */
-    readonly node: number | undefined;
     /**
      * A generator for one machine, without configuration. Its state is in a file that all processes and threads of the
      * machine share, so IDs do not repeat after a crash, after a power loss, or when the clock is set back. If an earlier
@@ -53,6 +51,11 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      * WebAssembly in a Node worker thread without `unshared: true`.
      */
     constructor(options: SnowflakeOptions<L>);
+    /**
+     * The node id as one number; `undefined` for a layout without a node field. That of a lease can change, and is
+     * `undefined` while none is held.
+     */
+    get node(): number | undefined;
     /** Where the core runs: `"native"` or `"wasm"`. */
     get backend(): Backend;
     /**

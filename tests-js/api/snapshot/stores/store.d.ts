@@ -1,0 +1,145 @@
+/**
+ * What a lease store is: four atomic operations on rows of node ids. Every store in this folder implements this
+ * interface, and so can yours: `docs/stores.md` shows one in 60 lines, and `frazil/testing/lease-contract` tests it.
+ *
+ * A store has one record for each scope (the incarnation, the fence, the longest window, the layout, the range of node
+ * ids) and one row for each node id of the scope: `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix
+ * milliseconds of the store's clock.
+ *
+ * - **One window at a time**: a node id is granted from the largest `until` that it ever had, and never before.
+ * - **Whole answers**: every grant is answered as a whole lease, since an earlier answer may have been lost.
+ * - **A refusal says why**, so that the holder knows whether to retry, to call `ensure`, or to take another node id.
+ */
+/** A lease: the right to mint IDs of `node` whose time is in `[fromMs, untilMs)`. */
+export interface Grant {
+    readonly granted: true;
+    /** The identity of the lease: the 32 hexadecimal digits that the holder drew for it. */
+    readonly grant: string;
+    /** The node id; 0 for a layout without a node field. */
+    readonly node: number;
+    readonly fromMs: number;
+    readonly untilMs: number;
+    /** The time of the store's clock. */
+    readonly storeNowMs: number;
+}
+/**
+ * Why a store granted nothing:
+ *
+ * - `"taken"`: the row has another grant, or a renewal that this holder does not know (a clone of the process).
+ * - `"fenced"`: for `renew`: the fence of the scope is beyond the end of this window by the longest window, so the node id
+ *   may be granted to another holder. For `acquire`: some node id would be free, but the fence has not passed.
+ * - `"incarnation"`: the store is not the one that the record of the scope was written by (a failover, a restore). Call
+ *   `ensure`.
+ * - `"behind"`: the row is missing or older than what this holder knows, so the store has lost writes, and the fence does not
+ *   cover that yet. Call `ensure` with `behind`.
+ * - `"layout"`: the scope belongs to the layout in `layout`.
+ * - `"window"`: the window is longer than `windowMaxMs`.
+ * - `"missing"`: the store has no record of the scope, or no tables.
+ * - `"exhausted"`: every node id is held. The next one is free at `freeAtMs`.
+ */
+export type RefusalReason = "taken" | "fenced" | "incarnation" | "behind" | "layout" | "window" | "missing" | "exhausted";
+/** A statement without a grant. */
+export interface Refusal {
+    readonly granted: false;
+    readonly reason: RefusalReason;
+    /** The time of the store's clock. Absent for `"missing"`. */
+    readonly storeNowMs?: number;
+    /** For `"exhausted"` and `"fenced"`: when the next node id is free. */
+    readonly freeAtMs?: number;
+    /** For `"window"`: the longest window of the scope. */
+    readonly windowMaxMs?: number;
+    /** For `"layout"`: the layout of the scope, as `layoutText` writes it. */
+    readonly layout?: string;
+}
+export type Answer = Grant | Refusal;
+/** What every operation names. */
+export interface ScopeRequest {
+    /** The name of the ID space: a letter, then at most 31 letters, digits, `-` or `_`. */
+    readonly scope: string;
+    /** Aborts when the caller does not wait for the answer any more. */
+    readonly signal?: AbortSignal;
+}
+/** What `acquire` and `renew` share. */
+export interface WindowRequest extends ScopeRequest {
+    /** The identity of the lease: 32 hexadecimal digits. Its retries have the same. */
+    readonly grant: string;
+    /** The identity of the attempt: 32 hexadecimal digits. Its retries have the same. */
+    readonly nonce: string;
+    /** The length of the window, in milliseconds. */
+    readonly windowMs: number;
+    /** The layout, as `layoutText` writes it. */
+    readonly layout: string;
+}
+export interface AcquireRequest extends WindowRequest {
+    /** The node id to take if it is free. */
+    readonly node?: number;
+    /** A label for people: who holds the node id. It is never an identity. At most 200 characters. */
+    readonly owner: string;
+}
+export interface RenewRequest extends WindowRequest {
+    readonly node: number;
+    /** The end of the window that this holder knows. */
+    readonly untilMs: number;
+}
+export interface ReleaseRequest extends ScopeRequest {
+    readonly grant: string;
+    readonly node: number;
+    /** From when the node id is free: everything that was minted ended before. */
+    readonly untilMs: number;
+}
+export interface EnsureRequest extends ScopeRequest {
+    /** Whether a row was found to be older than what a holder knows. */
+    readonly behind: boolean;
+}
+/** What a store keeps of a scope. Written once, by `init`. */
+export interface ScopeOptions {
+    /** The name of the ID space. Default: `"default"`. */
+    readonly scope?: string;
+    /** The node ids to grant, both ends included. Default: all of the layout. */
+    readonly nodes?: {
+        readonly from: number;
+        readonly to: number;
+    };
+    /** The longest window that a holder may ask for, in milliseconds. Default: 60,000. */
+    readonly windowMaxMs?: number;
+}
+/** Grants node ids. Each operation is one atomic step in the store. */
+export interface LeaseStore {
+    /** How the store is called in errors and `health()`, such as `"postgres"`. */
+    readonly name: string;
+    /**
+     * Grants a node id for `[from, now + windowMs)`. The first that applies:
+     *
+     * 1. The row with this `grant` is answered as it is (a retry after a lost answer).
+     * 2. The preferred node id, if it is free; else the free one with the oldest `until`; else a new one of the range.
+     *    Free: `max(until, fence) <= now`. The window begins at `max(until, fence)`; `grant`, `nonce` and `owner` are stored.
+     * 3. Refused.
+     *
+     * Rejects with `STORE_UNAVAILABLE` if it is unknown whether the operation took place.
+     */
+    acquire(request: AcquireRequest): Promise<Answer>;
+    /**
+     * Moves `until` to `max(until, request.untilMs, now + windowMs)` and stores the nonce, if all of this holds:
+     *
+     * - the row has this `grant`, and either `row.until <= request.untilMs` or the nonce of this request;
+     * - `request.untilMs + windowMaxMs > fence`;
+     * - the incarnation is the one of the scope's record;
+     * - `row.until >= request.untilMs`, or `fence >= now + windowMaxMs` (a row that went back is healed only under a fence that
+     *   covers every window that may be lost).
+     *
+     * Succeeds after `until` as well, unless another holder has the node id.
+     */
+    renew(request: RenewRequest): Promise<Answer>;
+    /**
+     * If the row has this `grant`: sets `until = max(from, request.untilMs)` and removes the grant, so that a late renewal
+     * fails. The holder has stopped minting before. Resolves to whether that was done.
+     */
+    release(request: ReleaseRequest): Promise<boolean>;
+    /**
+     * Compares the incarnation of the store with that of the record. If they differ, or `behind` is set and the fence is below
+     * `now + windowMaxMs`: stores the incarnation and raises the fence to `now + windowMaxMs + 5000`. The fence only grows.
+     */
+    ensure(request: EnsureRequest): Promise<void>;
+}
+/** The margin of a fence beyond the longest window, in milliseconds: how far the clocks of two store hosts may differ. */
+export declare const FENCE_MARGIN_MS = 5000;
