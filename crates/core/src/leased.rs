@@ -6,7 +6,8 @@
 //!
 //! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
 //! * **In order across leases**: it continues at the tick after the last one of the lease before, so that the IDs of one object
-//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future.
+//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future. (Not in a layout
+//!   with the node id above the time, and not if the clock is followed back to another clock id.)
 //! * **The window bounds the times in the IDs at both ends**, so the clock of this machine decides only whether an ID can be
 //!   minted, never whether it is unique.
 //! * **Closed before released**: the word of the state is swapped for the mark of a closed one, and only then is there a

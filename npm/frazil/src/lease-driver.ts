@@ -410,6 +410,9 @@ export class LeaseDriver implements LeaseSession {
     if (named !== grant)
       throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.#context);
     const before = this.held();
+    // The answer to an earlier attempt that says nothing new must not count as that of the one under way, which the core
+    // cannot tell apart.
+    if (late && before?.node === node && before.fromMs === fromMs && untilMs <= before.untilMs) return;
     const write = (numbers: Float64Array) => {
       this.#writeGrant(numbers, grant);
       numbers[Slot.LEASE_NODE] = numberOrNaN(node);

@@ -351,6 +351,10 @@ impl World {
         while self.queue.peek().is_some_and(|Reverse((at, ..))| *at <= end) {
             self.step()?;
         }
+        if self.plan.ends {
+            self.summary.ids = self.ids.len() as u64;
+            return Ok(self.summary);
+        }
         self.become_quiet();
         let since = self.now;
         let limit = since + self.liveness_ms();
@@ -798,6 +802,10 @@ impl World {
         match code {
             Code::Closed if holder.life == Life::Closed => {
                 self.sometimes(Sometimes::Closed);
+                return Ok(());
+            }
+            Code::TimeExhausted if self.plan.ends => {
+                self.sometimes(Sometimes::TimeExhausted);
                 return Ok(());
             }
             _ if retry_ms == 0 => return self.broken(format!("{index} is refused with {code:?} and may retry at once")),
