@@ -371,11 +371,9 @@ test("an incarnation that the server cannot tell is refused, and the error names
       message: /Pass the option incarnation/,
     },
   );
-  // As Aurora refuses it.
-  const query = () =>
-    Promise.reject(
-      Object.assign(new Error("pg_current_wal_lsn is only available if wal_level is logical"), { code: "0A000" }),
-    );
+  // As Aurora refuses it (pg_gather#9, mackerel-agent-plugins#804).
+  const refusal = new Error("wal_level must be set to 'logical'");
+  const query = () => Promise.reject(Object.assign(refusal, { code: "55000" }));
   await assert.rejects(new PostgresStore({ query }).acquire(attempt()), { code: "STORE_REFUSED", message: /Aurora/ });
   await assert.rejects(new PostgresStore(pool, { incarnation: { sql: "SELECT FROM WHERE" } }).acquire(attempt()), {
     code: "STORE_REFUSED",
