@@ -1165,7 +1165,7 @@ macro_rules! proofs {
 }
 
 proofs! {
-    a_copy_that_closes_frees_nothing_that_the_other_renewed: [copy_and_close()], [Closed, Exposed, Released];
+    a_copy_that_closes_frees_nothing_that_the_other_renewed: [copy_and_close()], [Closed, Released, ReleasedLate];
     nothing_repeats_when_a_holder_crashes: [crash(), Fleet { holders: 3, horizon: 4, ..crash() }], [RenewedAfterExpiry, Exhausted, Lost];
     nothing_repeats_when_a_holder_closes: [close(), close_and_crash()], [RenewedAfterExpiry, Closed, Released, ReleasedLate];
     nothing_repeats_when_a_holder_declines: [decline()], [RenewedAfterExpiry, Declined, Released];
