@@ -1,3 +1,4 @@
+//! docs/safety.md: 22, 23, 24, 25, 26, 27
 //! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice (`docs/proofs.md`).
 //!
 //! Stateright visits each state that the fleet can reach. A state has the leases of all holders (values of the real type, changed
