@@ -654,8 +654,11 @@ export class LeaseDriver implements LeaseSession {
    */
   close(attached?: Attached): Promise<void> {
     if (attached !== undefined) this.#attached = { deref: () => attached };
-    this.#closing ??= (async () => {
+    if (this.#closing !== undefined) return this.#closing;
+    this.#closing = (async () => {
       clearTimeout(this.#timer);
+      // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.
+      this.#announceChange();
       // The caller waits, and the timers of attempts would not keep the process alive.
       const hold = setInterval(() => {}, this.#timeoutMs);
       try {
