@@ -390,7 +390,8 @@ test("an incarnation that the server cannot tell is refused, and the error names
   );
 });
 
-// docs/safety.md: 27. An expression of the user may ask for a row that the failover lost.
+// An expression of the user may ask for a row that the failover lost.
+// docs/safety.md: 27
 test("an incarnation that becomes null is another one: nothing is granted or renewed, and the error names the option", async () => {
   await server.query("CREATE TABLE failovers (name text); INSERT INTO failovers VALUES ('one')");
   const store = new PostgresStore(pool, { incarnation: { sql: "(SELECT name FROM failovers)" } });
