@@ -79,7 +79,7 @@ pub struct LeasedOptions {
     /// Where the time comes from.
     pub id_time: IdTime,
     /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
-    /// node id that such a generator has is then given back.
+    /// node id that such a generator has is then declined.
     pub default_scope: bool,
 }
 
@@ -106,7 +106,7 @@ impl LeasedOptions {
 pub enum Taken {
     /// The lease changed like that.
     Changed(Change),
-    /// The node id is in use in this process otherwise, so the lease is given back: send this to the store.
+    /// The node id is in use in this process otherwise, so the lease was given up ([`Lease::decline`]): send this to the store.
     Declined(Release),
 }
 
@@ -140,7 +140,8 @@ fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
 /// The last answer of the store, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
-    /// The store's clock, or the estimate from earlier answers if that is larger and the answer was on its way long enough.
+    /// The store's clock in the answer; or the estimate from earlier answers if that is larger, but no more than the store's clock
+    /// can show by now.
     store_ms: u64,
     at: Readings,
 }

@@ -25,6 +25,7 @@ import {
 } from "./lease-driver.js";
 import { signalOf } from "./options.js";
 import { layoutText } from "./stores/layout-text.js";
+import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
@@ -81,7 +82,6 @@ const LEASE_OPTIONS =
 const NOT_LEASED = "now, unshared";
 
 const DEFAULT_WINDOW_MS = 30_000;
-const MAX_OWNER_LENGTH = 200;
 
 /** Options that have a type here, after their checks. */
 interface CheckedOptions {
@@ -97,14 +97,17 @@ function defaultOwner(): string {
   return hostname ? `${hostname}:${process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
-/** The error for what is no store, such as the client that a store takes. */
+/** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
+ * connection string, which contains a password. */
 function noStore(store: unknown): FrazilError {
-  const details = { field: "store", value: store, rule: Rule.A_STORE };
+  const details = { field: "store", rule: Rule.A_STORE };
+  if (typeof store === "string")
+    return new ConfigError("INVALID_ARGUMENT", `store is a string: ${Rule.A_STORE}`, details);
   const own =
     Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
   const { name } = (own ?? {}) as { name?: unknown };
-  if (typeof name !== "string" || name === "" || own === Object)
-    return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
+  if (own === Object) return new ConfigError("INVALID_ARGUMENT", `store is some object: ${Rule.A_STORE}`, details);
+  if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
   const kind =
     typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
   return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${Rule.A_STORE}`, details);
@@ -132,7 +135,7 @@ function checked(store: unknown, options: unknown): CheckedOptions {
   } = given;
   const invalid = (field: string, rule: string, max?: number) =>
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
-  if (typeof scope !== "string" || !/^[a-z][\w-]{0,31}$/i.test(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
+  if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
     throw invalid("owner", Rule.OWNER_TEXT, MAX_OWNER_LENGTH);
   if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
