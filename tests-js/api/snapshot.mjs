@@ -10,6 +10,7 @@ const ENTRIES = [
   "index.d.ts",
   "decode.d.ts",
   "text.d.ts",
+  "lease.d.ts",
   "stores/postgres.d.ts",
   "stores/sqlite.d.ts",
   "testing/lease-contract.d.ts",

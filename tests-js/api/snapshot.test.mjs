@@ -28,6 +28,7 @@ test("the snapshot contains the declarations of every export", () => {
     "index.d.ts",
     "decode.d.ts",
     "text.d.ts",
+    "lease.d.ts",
     "layout.d.ts",
     "snowflake.d.ts",
     "generated/layouts.d.ts",

@@ -102,3 +102,23 @@ for (const entry of ["workerd.mjs", "edge-light.mjs"]) {
     checkNames(await load(outfile), true);
   });
 }
+
+for (const entry of ["lease.mjs", "lease.cjs"]) {
+  for (const minify of [false, true]) {
+    test(`${entry}: the class has its name in a ${minify ? "minified " : ""}bundle`, async () => {
+      const outfile = join(folder, `${minify ? "minified-" : ""}${entry}`);
+      const format = entry.endsWith(".cjs") ? "cjs" : "esm";
+      esbuild.buildSync({
+        entryPoints: [`${dist}${entry}`],
+        outfile,
+        bundle: true,
+        format,
+        minify,
+        alias: { frazil: `${dist}inline.${format === "cjs" ? "cjs" : "mjs"}` },
+        logLevel: "silent",
+      });
+      const { LeasedSnowflake } = await load(outfile);
+      assert.equal(LeasedSnowflake.name, "LeasedSnowflake");
+    });
+  }
+}

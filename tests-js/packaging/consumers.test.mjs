@@ -226,7 +226,7 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
   const lines = (text) => text.trimEnd().split("\n");
 
   const help = npx("--help");
-  for (const said of ["next", "decode", "plan", "--node", "--dir", "--layout", "--json"])
+  for (const said of ["next", "decode", "plan", "ddl", "--node", "--dir", "--layout", "--json"])
     assert.ok(help.includes(said), said);
   assert.equal(frazil(), help);
   assert.equal(frazil("--version"), `${pack()[0].report.version}\n`);
@@ -257,6 +257,12 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
   assert.match(frazil("plan", "--layout", "twitter"), /^last time +2080-07-10T17:30:30\.208Z$/m);
   const plan = JSON.parse(frazil("plan", "--json", "--epoch", "0"));
   assert.deepEqual([plan.epochMs, plan.nodes, plan.idsPerTick], [0, 1024, 4096]);
+
+  assert.match(
+    frazil("ddl", "postgres", "--scope", "orders"),
+    /^VALUES \('orders', '1704067200000 1ms time41 node10 /m,
+  );
+  assert.match(frazil("ddl", "sqlite", "--layout", "discord"), /'default', '1420070400000 1ms time\d+ node10 /);
 });
 
 test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard error says what to do", () => {

@@ -110,7 +110,7 @@ test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with
 
   const { metafile } = esbuild.buildSync({
     absWorkingDir: root,
-    entryPoints: ["index", "decode", "text", "cli"].map((entry) => `npm/frazil/src/${entry}.ts`),
+    entryPoints: ["index", "decode", "text", "lease", "cli"].map((entry) => `npm/frazil/src/${entry}.ts`),
     bundle: true,
     platform: "node",
     format: "esm",

@@ -33,6 +33,7 @@ export const DEFECTS = {
   "no renewal after the end": "an expired lease that nobody took is renewed",
   "a renewal without a look at the grant": "a renewal with another grant is refused",
   "a release without a look at the grant": "a release with another grant is refused",
+  "a release by the node id alone": "a release after the loss is refused",
   "a release of any copy": "a release of a clone that did not renew is refused",
   "a release keeps the end": "a released node id is free, from the end of what was minted",
   "a release frees at once": "a node id that is released in the future is held until then",
@@ -191,8 +192,10 @@ export function openMemoryStore(defect) {
       const { rows } =
         records.get(is("one space of node ids for all scopes") ? [...records.keys()].at(-1) : scope) ?? {};
       const row = rows?.get(node);
-      if (row === undefined || (row.grant !== grant && !is("a release without a look at the grant"))) return false;
-      if (row.untilMs > heldUntilMs && !is("a release of any copy")) return false;
+      if (row === undefined) return false;
+      const isHeld = row.grant === grant || is("a release without a look at the grant");
+      const isKnown = row.untilMs <= heldUntilMs || is("a release of any copy");
+      if (!(isHeld && isKnown) && !is("a release by the node id alone")) return false;
       if (!is("a release keeps the end")) row.untilMs = Math.max(row.fromMs, untilMs);
       if (is("a release below the start")) row.untilMs = untilMs;
       if (is("a release frees at once")) row.untilMs = Math.min(row.untilMs, now());

@@ -134,7 +134,10 @@ for (const [name, open] of [
     assert.equal(new Set(leases.map(({ node }) => node)).size, 20);
     for (const lease of leases) {
       assert.ok((await store.renew(renewalOf(lease, { scope }))).granted);
-      assert.equal(await store.release({ scope, grant: lease.grant, node: lease.node, untilMs: 0 }), true);
+      assert.equal(
+        await store.release({ scope, grant: lease.grant, node: lease.node, untilMs: 0, heldUntilMs: 8e15 }),
+        true,
+      );
     }
     await store.ensure({ scope, behind: true });
     assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
@@ -157,7 +160,10 @@ test("synchronous_commit = off for the role: what was answered outlives a crash;
   const lease = await store.acquire(attempt());
   const renewed = await store.renew(renewalOf(lease, { windowMs: 50_000 }));
   const released = await store.acquire(attempt());
-  assert.equal(await store.release({ scope: "s", grant: released.grant, node: released.node, untilMs: 0 }), true);
+  assert.equal(
+    await store.release({ scope: "s", grant: released.grant, node: released.node, untilMs: 0, heldUntilMs: 8e15 }),
+    true,
+  );
   await lax.query("INSERT INTO plain VALUES (1)");
   await other.crash();
   await other.start();
@@ -266,7 +272,7 @@ test("a read-only replica is refused, with what to do", async () => {
     for (const call of [
       () => store.acquire(attempt()),
       () => store.renew(renewalOf({ grant: hex(), node: 1, untilMs: 1 })),
-      () => store.release({ scope: "s", grant: hex(), node: 1, untilMs: 1 }),
+      () => store.release({ scope: "s", grant: hex(), node: 1, untilMs: 1, heldUntilMs: 8e15 }),
       () => store.ensure({ scope: "s", behind: false }),
       () => store.init({ layout: "default" }),
     ])
@@ -384,7 +390,8 @@ test("an incarnation that the server cannot tell is refused, and the error names
   );
 });
 
-// docs/safety.md: 27. An expression of the user may ask for a row that the failover lost.
+// An expression of the user may ask for a row that the failover lost.
+// docs/safety.md: 27
 test("an incarnation that becomes null is another one: nothing is granted or renewed, and the error names the option", async () => {
   await server.query("CREATE TABLE failovers (name text); INSERT INTO failovers VALUES ('one')");
   const store = new PostgresStore(pool, { incarnation: { sql: "(SELECT name FROM failovers)" } });
@@ -415,7 +422,7 @@ test("without tables or a record, the error says what to call", async () => {
   const db = await PGlite.create();
   const store = new PostgresStore(db);
   assert.deepEqual(await store.acquire(attempt()), { granted: false, reason: "missing" });
-  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0 }), false);
+  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
   await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
   await assert.rejects(store.init({ layout: "default" }), {
     code: "STORE_NOT_INITIALISED",
@@ -469,7 +476,10 @@ test("npx frazil ddl prints what migrate and init do, and what a role needs", as
   const lease = await store.acquire(attempt({ scope: "orders", windowMs: 9000 }));
   assert.deepEqual([lease.granted, lease.node], [true, 5]);
   assert.ok((await store.renew(renewalOf(lease, { scope: "orders", windowMs: 9000 }))).granted);
-  assert.equal(await store.release({ scope: "orders", grant: lease.grant, node: 5, untilMs: 0 }), true);
+  assert.equal(
+    await store.release({ scope: "orders", grant: lease.grant, node: 5, untilMs: 0, heldUntilMs: 8e15 }),
+    true,
+  );
   await store.ensure({ scope: "orders", behind: true });
   // The record is written once, and the tables are the same as those of migrate().
   await assert.rejects(server.query(script), { code: "23505" });
@@ -600,7 +610,9 @@ test("wrong options and requests are refused before the server is asked", async 
   for (const node of [-1, 1.5, 2 ** 32, "1", null])
     await assert.rejects(store.acquire(attempt({ node })), { code: "INVALID_ARGUMENT", field: "node" });
   for (const untilMs of [-1, 1.5, 1e16, "1", undefined])
-    await assert.rejects(store.release({ scope: "s", grant: hex(), node: 1, untilMs }), { field: "untilMs" });
+    await assert.rejects(store.release({ scope: "s", grant: hex(), node: 1, untilMs, heldUntilMs: 8e15 }), {
+      field: "untilMs",
+    });
   await assert.rejects(store.ensure({ scope: "s" }), { code: "INVALID_ARGUMENT", field: "behind" });
   await assert.rejects(store.acquire(), { code: "INVALID_ARGUMENT", field: "request" });
   for (const [field, options] of [

@@ -88,7 +88,8 @@ pub struct LeaseTerms {
 
 impl LeaseTerms {
     /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
-    /// of the window where timers run, half of it where only requests do), and an attempt counts as failed after `timeout_ms`.
+    /// of the window where timers run, half of it where only requests do). An attempt is given up after `timeout_ms`, by whoever
+    /// made the request ([`Lease::fail`]).
     ///
     /// # Errors
     /// `INVALID_OPTION` if the window is shorter than three ticks or longer than 2^31 - 1 ms.
@@ -149,10 +150,10 @@ pub struct Granted {
 pub enum Refusal {
     /// The lease cannot be renewed: another holder has the node id, or a copy of this one renewed first, or a fence passed.
     Lost,
-    /// No node id is free, and the next one is after `retry_after_ms`. Or, with 0, the lease that was asked for was renewed since,
-    /// so the request came late or from a copy of the holder.
+    /// No node id is free, and the next one is after `retry_after_ms`. Or the lease that was asked for was renewed since
+    /// (`retry_after_ms` is 0), so the request came late or from a copy of the holder. Another lease is asked for.
     Exhausted {
-        /// How long until then by the store's clock.
+        /// How long until a node id is free, by the store's clock.
         retry_after_ms: u64,
     },
     /// The store is another one than the scope's record says (a failover, a restore): it must be fenced first.
@@ -286,7 +287,7 @@ pub struct Lease {
     due_ms: u64,
     /// How many attempts failed in a row.
     failures: u32,
-    /// How many leases were given back since one was renewed.
+    /// How many leases were declined since one was renewed.
     declined: u32,
     closed: bool,
 }
@@ -430,11 +431,7 @@ impl Lease {
         };
         // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
-        let nonce = self.nonce;
         self.succeed();
-        if change == Change::None {
-            self.nonce = nonce;
-        }
         change
     }
 
@@ -443,8 +440,8 @@ impl Lease {
     fn renew_after_ms(&self, answer: &Granted) -> u64 {
         let LeaseTerms { window_ms, renew_after_ms, .. } = self.terms;
         let left_ms = answer.until_ms.saturating_sub(answer.store_now_ms).min(window_ms);
-        // Both are below 2^31.
-        (left_ms * renew_after_ms / window_ms).max(FIRST_BACKOFF_MS.min(renew_after_ms))
+        // Both are below 2^31. No window is 0, which the compiler cannot know.
+        (left_ms * renew_after_ms).checked_div(window_ms).unwrap_or(0).max(FIRST_BACKOFF_MS.min(renew_after_ms))
     }
 
     /// Takes a refusal of the store, which answers a request with that grant. A refusal that comes after its attempt was given up
@@ -572,10 +569,10 @@ impl Lease {
         at_ms.saturating_sub(monotonic_ms).max(1)
     }
 
-    /// Gives a lease back that has just begun and cannot be used, such as one of a node id that this process uses otherwise. The
-    /// node id stays taken to the end of the window. A store prefers a node id that was used before to a new one, so it would
-    /// offer this one again and again while others are new. The pauses between the attempts grow as after failures, to at most an
-    /// eighth of the window.
+    /// Gives up a lease that has just begun and cannot be used, such as one of a node id that this process uses otherwise, and
+    /// asks for another one. The release keeps the node id taken to the end of the window: a store prefers a node id that was used
+    /// before to a new one, so it would offer this one again and again while others are new. The pauses between the attempts grow
+    /// as after failures, to at most an eighth of the window.
     ///
     /// ```
     /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Release, Request};
@@ -642,5 +639,8 @@ impl Lease {
 /// A pause of half to all of `pause_ms`, so that holders that failed together do not come back together.
 const fn with_jitter(pause_ms: u64, jitter: u64) -> u64 {
     let half_ms = pause_ms / 2;
-    half_ms + jitter % (pause_ms - half_ms + 1)
+    match jitter.checked_rem(pause_ms - half_ms + 1) {
+        Some(more_ms) => half_ms + more_ms,
+        None => half_ms,
+    }
 }

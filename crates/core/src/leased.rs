@@ -6,7 +6,8 @@
 //!
 //! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
 //! * **In order across leases**: it continues at the tick after the last one of the lease before, so that the IDs of one object
-//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future.
+//!   increase although the node id may be smaller, the clock was set back, or time was borrowed from the future. (Not in a layout
+//!   with the node id above the time, and not if the clock is followed back to another clock id.)
 //! * **The window bounds the times in the IDs at both ends**, so the clock of this machine decides only whether an ID can be
 //!   minted, never whether it is unique.
 //! * **Closed before released**: the word of the state is swapped for the mark of a closed one, and only then is there a
@@ -78,7 +79,7 @@ pub struct LeasedOptions {
     /// Where the time comes from.
     pub id_time: IdTime,
     /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
-    /// node id that such a generator has is then given back.
+    /// node id that such a generator has is then declined.
     pub default_scope: bool,
 }
 
@@ -105,7 +106,7 @@ impl LeasedOptions {
 pub enum Taken {
     /// The lease changed like that.
     Changed(Change),
-    /// The node id is in use in this process otherwise, so the lease is given back: send this to the store.
+    /// The node id is in use in this process otherwise, so the lease was given up ([`Lease::decline`]): send this to the store.
     Declined(Release),
 }
 
@@ -139,7 +140,8 @@ fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
 /// The last answer of the store, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
-    /// The store's clock, or the estimate from earlier answers if that is larger and the answer was on its way long enough.
+    /// The store's clock in the answer; or the estimate from earlier answers if that is larger, but no more than the store's clock
+    /// can show by now.
     store_ms: u64,
     at: Readings,
 }

@@ -1,3 +1,4 @@
+//! docs/safety.md: 22, 23, 24, 25, 26, 27
 //! Every history of a small fleet whose holders are the shipped `Lease`: no ID is issued twice (`docs/proofs.md`).
 //!
 //! Stateright visits each state that the fleet can reach. A state has the leases of all holders (values of the real type, changed
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use frazil::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Refusal, Request, Window};
+use frazil::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request, Window};
 use stateright::{Checker, Model, Property};
 
 /// The length of a window, and the longest that the scope allows. Time is coarse: only the order of times matters.
@@ -90,7 +91,7 @@ enum Message {
     Acquire { slot: u8, grant: u8, nonce: u8 },
     Renew { slot: u8, grant: u8, nonce: u8, node: u8, until: u8 },
     Ensure { slot: u8, behind: bool },
-    Release { grant: u8, node: u8, until: u8, held: u8 },
+    Release { grant: u8, node: u8, until: u8, known_until: u8 },
     Granted { slot: u8, answer: Answer },
     Refused { slot: u8, grant: u8, reason: Reason },
     Fenced { slot: u8 },
@@ -133,7 +134,7 @@ impl Message {
                 (*grant, *nonce) = (change(*grant), change(*nonce));
             }
             Self::Release { grant, .. } | Self::Refused { grant, .. } | Self::Granted { answer: Answer { grant, .. }, .. } => {
-                *grant = change(*grant)
+                *grant = change(*grant);
             }
             Self::Ensure { .. } | Self::Fenced { .. } => {}
         }
@@ -209,9 +210,10 @@ impl Store {
         Ok(Answer { grant, node, from: row.from, until: row.until, now })
     }
 
-    fn release(&mut self, grant: u8, node: u8, until: u8, held: u8) -> bool {
+    fn release(&mut self, fleet: &Fleet, grant: u8, node: u8, until: u8, known_until: u8) -> bool {
         let row = &mut self.rows[usize::from(node)];
-        let is_mine = row.grant == grant && row.until <= held;
+        let is_known = row.until <= known_until || fleet.twin == Twin::ReleaseByGrantAlone;
+        let is_mine = row.grant == grant && is_known;
         if is_mine {
             *row = Row { until: row.from.max(until), ..Row::default() };
         }
@@ -232,11 +234,11 @@ impl Store {
     }
 
     /// Forgets the names that nobody knows any more: they can never be compared with an equal one.
-    fn forget(&mut self, knows: impl Fn(u8) -> bool, tries: impl Fn(u8) -> bool) {
+    fn forget(&mut self, is_grant: impl Fn(u8) -> bool, is_attempt: impl Fn(u8) -> bool) {
         for row in &mut self.rows {
-            if !knows(row.grant) {
+            if !is_grant(row.grant) {
                 *row = Row { until: row.until, ..Row::default() };
-            } else if !tries(row.nonce) {
+            } else if !is_attempt(row.nonce) {
                 row.nonce = NONE;
             }
         }
@@ -348,6 +350,8 @@ enum Twin {
     ReleaseBeforeClose,
     /// A holder decides what to mint, closes and releases, and mints it (Apache Polaris).
     ReleaseBesideCalls,
+    /// The store compares only the grant of a release. A copy of the holder may have renewed the lease.
+    ReleaseByGrantAlone,
     NoFence,
     FenceOnAcquireOnly,
     FenceWithoutMargin,
@@ -505,6 +509,15 @@ fn granted(answer: Answer) -> Granted {
     }
 }
 
+fn released(release: Release) -> Message {
+    Message::Release {
+        grant: small(release.grant.0),
+        node: u8::try_from(release.node).unwrap(),
+        until: u8::try_from(release.until_ms).unwrap(),
+        known_until: u8::try_from(release.held_until_ms).unwrap(),
+    }
+}
+
 /// The bits of the times in `[from, until)`.
 fn bits(from: u8, until: u8) -> u32 {
     let below = |time: u8| (1_u32 << time) - 1;
@@ -610,8 +623,12 @@ impl Fleet {
                 }
                 return self.answer(state, Message::Fenced { slot });
             }
-            Message::Release { grant, node, until, held } => {
-                self.saw(if state.store.release(grant, node, until, held) { Event::Released } else { Event::ReleasedLate });
+            Message::Release { grant, node, until, known_until } => {
+                self.saw(if state.store.release(self, grant, node, until, known_until) {
+                    Event::Released
+                } else {
+                    Event::ReleasedLate
+                });
                 return;
             }
             _ => unreachable!("not a request"),
@@ -678,10 +695,7 @@ impl Fleet {
                     }
                     self.saw(Event::Declined);
                     let release = holder.lease.decline(&granted(answer), DUE);
-                    let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
-                    let until = u8::try_from(release.until_ms).unwrap();
-                    let held = u8::try_from(release.held_until_ms).unwrap();
-                    state.network.push(Message::Release { grant, node, until, held });
+                    state.network.push(released(release));
                     return Some(());
                 }
                 if change == Change::Ended {
@@ -739,6 +753,39 @@ impl Fleet {
         Some(())
     }
 
+    fn close(&self, state: &mut State, at: usize) {
+        self.saw(Event::Closed);
+        state.budget.closes -= 1;
+        let holder = &mut state.holders[at];
+        let release = if self.twin == Twin::ReleaseBeforeClose {
+            holder.lease.clone().close(holder.word.into())
+        } else {
+            holder.lease.close(holder.word.into())
+        };
+        state.network.push(released(release.unwrap()));
+    }
+
+    fn copy(&self, state: &mut State, at: usize) {
+        state.budget.clones -= 1;
+        let copy = state.holders[at].clone();
+        let nonce = drawn(&copy.lease).1;
+        state.exposure = Exposure { until: state.exposure.until.max(state.now + W), nonce, is_known: false };
+        // The answers under way reach both.
+        let slot = u8::try_from(state.holders.len()).unwrap();
+        for message in state.network.clone() {
+            state.network.push(match message {
+                Message::Granted { slot: to, answer } if usize::from(to) == at => Message::Granted { slot, answer },
+                Message::Refused { slot: to, grant, reason } if usize::from(to) == at => Message::Refused { slot, grant, reason },
+                Message::Fenced { slot: to } if usize::from(to) == at => Message::Fenced { slot },
+                _ => continue,
+            });
+        }
+        if let (Some((node, from, until)), Readings::All) = (held(&copy.lease), self.readings) {
+            self.mint(state, node, bits(from, until));
+        }
+        state.holders.push(copy);
+    }
+
     /// What makes two states equal that differ only in what can never matter again.
     fn tidy(&self, state: &mut State) {
         let known: Vec<_> = state.holders.iter().map(|holder| drawn(&holder.lease)).collect();
@@ -761,19 +808,19 @@ impl Fleet {
         });
         state.network.sort_unstable();
         let messages = &state.network;
-        let knows = |name: u8| {
+        let is_grant = |name: u8| {
             known.iter().any(|(grant, _)| *grant == name)
                 || messages.iter().any(|message| message.grant() == name)
                 || !are_grants_new
         };
-        let tries =
+        let is_attempt =
             |name: u8| known.iter().any(|(_, nonce)| *nonce == name) || messages.iter().any(|message| message.nonce() == name);
-        if !tries(state.exposure.nonce) {
+        if !is_attempt(state.exposure.nonce) {
             state.exposure.nonce = NONE;
         }
-        state.store.forget(knows, tries);
+        state.store.forget(is_grant, is_attempt);
         if let Some(saved) = &mut state.saved {
-            saved.forget(knows, tries);
+            saved.forget(is_grant, is_attempt);
         }
         if self.twin != Twin::NoExposure {
             for minted in &mut state.minted {
@@ -971,43 +1018,8 @@ impl Model for Fleet {
                     message.readdress(|to| if to == slot { GONE } else { to });
                 }
             }
-            Action::Close(at) => {
-                self.saw(Event::Closed);
-                state.budget.closes -= 1;
-                let holder = &mut state.holders[at];
-                let release = if self.twin == Twin::ReleaseBeforeClose {
-                    holder.lease.clone().close(holder.word.into())
-                } else {
-                    holder.lease.close(holder.word.into())
-                };
-                let release = release.unwrap();
-                let (grant, node) = (small(release.grant.0), u8::try_from(release.node).unwrap());
-                let until = u8::try_from(release.until_ms).unwrap();
-                let held = u8::try_from(release.held_until_ms).unwrap();
-                state.network.push(Message::Release { grant, node, until, held });
-            }
-            Action::Clone(at) => {
-                state.budget.clones -= 1;
-                let copy = state.holders[at].clone();
-                let nonce = drawn(&copy.lease).1;
-                state.exposure = Exposure { until: state.exposure.until.max(state.now + W), nonce, is_known: false };
-                // The answers under way reach both.
-                let slot = u8::try_from(state.holders.len()).unwrap();
-                for message in state.network.clone() {
-                    state.network.push(match message {
-                        Message::Granted { slot: to, answer } if usize::from(to) == at => Message::Granted { slot, answer },
-                        Message::Refused { slot: to, grant, reason } if usize::from(to) == at => {
-                            Message::Refused { slot, grant, reason }
-                        }
-                        Message::Fenced { slot: to } if usize::from(to) == at => Message::Fenced { slot },
-                        _ => continue,
-                    });
-                }
-                if let (Some((node, from, until)), Readings::All) = (held(&copy.lease), self.readings) {
-                    self.mint(state, node, bits(from, until));
-                }
-                state.holders.push(copy);
-            }
+            Action::Close(at) => self.close(state, at),
+            Action::Clone(at) => self.copy(state, at),
             Action::Save => {
                 state.budget.saves -= 1;
                 state.saved = Some(state.store);
@@ -1074,7 +1086,7 @@ fn step_back() -> Fleet {
 }
 
 fn reorder() -> Fleet {
-    Fleet { under_way: (2, 2), horizon: 4, ..fleet("messages overtake") }
+    Fleet { under_way: (2, 2), horizon: 3, ..fleet("messages overtake") }
 }
 
 fn duplicate() -> Fleet {
@@ -1093,6 +1105,17 @@ fn failover() -> Fleet {
 fn restore() -> Fleet {
     let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
     Fleet { faults, restore: true, horizon: 5, ..fleet("the store is put back") }
+}
+
+fn copy_and_close() -> Fleet {
+    // The third holder is the process that starts after the one that closed.
+    let faults = Budget { clones: 1, closes: 1, crashes: 1, ..Budget::default() };
+    Fleet { faults, holders: 1, readings: Readings::UpTo, horizon: 1, ..fleet("a holder is copied, one copy closes") }
+}
+
+fn close_and_crash() -> Fleet {
+    let faults = Budget { closes: 1, crashes: 1, ..Budget::default() };
+    Fleet { faults, readings: Readings::UpTo, horizon: 3, ..fleet("a holder closes, one crashes") }
 }
 
 /// Explores all of it. Returns the shortest path to an ID that repeats, if there is one.
@@ -1127,15 +1150,8 @@ fn prove(fleet: &Fleet, events: &[Event]) {
 }
 
 /// What happens in every configuration.
-const USUAL: [Event; 7] = [
-    Event::Begun,
-    Event::Extended,
-    Event::Ended,
-    Event::NodeIdReused,
-    Event::AnsweredAgain,
-    Event::RenewedAfterExpiry,
-    Event::AnswerOfAnEndedLease,
-];
+const USUAL: [Event; 6] =
+    [Event::Begun, Event::Extended, Event::Ended, Event::NodeIdReused, Event::AnsweredAgain, Event::AnswerOfAnEndedLease];
 
 macro_rules! proofs {
     ($($name:ident: [$($fleet:expr),*], [$($event:ident),*];)*) => {$(
@@ -1150,17 +1166,18 @@ macro_rules! proofs {
 }
 
 proofs! {
-    nothing_repeats_when_a_holder_crashes: [crash(), Fleet { holders: 3, horizon: 4, ..crash() }], [Exhausted, Lost];
-    nothing_repeats_when_a_holder_closes: [close()], [Closed, Released, ReleasedLate];
-    nothing_repeats_when_a_holder_declines: [decline()], [Declined, Released];
-    nothing_repeats_when_the_clocks_of_holders_step: [clocks()], [Exhausted, Lost];
-    nothing_repeats_when_the_clock_of_the_store_steps_back: [step_back()], [Exhausted, Lost];
-    nothing_repeats_when_messages_overtake_each_other: [reorder()], [AnsweredLate, Lost];
-    nothing_repeats_when_a_message_comes_twice: [duplicate()], [AnotherRow, Lost];
-    a_copy_repeats_nothing_beyond_one_window: [copy(), Fleet { holders: 2, horizon: 4, ..copy() }], [Exposed, AnsweredLate, Lost];
-    nothing_repeats_when_a_replica_takes_over: [failover()], [Incarnation, Fenced, BegunAfterFence, Behind, Healed];
-    a_store_that_went_back_repeats_nothing_beyond_one_window: [restore(), Fleet { nodes: 2, horizon: 3, ..restore() }],
-        [Behind, Fenced, Healed];
+    a_copy_that_closes_frees_nothing_that_the_other_renewed: [copy_and_close()], [Closed, Released, ReleasedLate];
+    nothing_repeats_when_a_holder_crashes: [crash(), Fleet { holders: 3, horizon: 4, ..crash() }], [RenewedAfterExpiry, Exhausted, Lost];
+    nothing_repeats_when_a_holder_closes: [close(), close_and_crash()], [RenewedAfterExpiry, Closed, Released, ReleasedLate];
+    nothing_repeats_when_a_holder_declines: [decline()], [RenewedAfterExpiry, Declined, Released];
+    nothing_repeats_when_the_clocks_of_holders_step: [clocks()], [RenewedAfterExpiry, Exhausted, Lost];
+    nothing_repeats_when_the_clock_of_the_store_steps_back: [step_back()], [RenewedAfterExpiry, Exhausted, Lost];
+    nothing_repeats_when_messages_overtake_each_other: [reorder()], [RenewedAfterExpiry, AnsweredLate, Lost];
+    nothing_repeats_when_a_message_comes_twice: [duplicate()], [RenewedAfterExpiry, AnotherRow, Lost];
+    a_copy_repeats_nothing_beyond_one_window: [copy(), Fleet { holders: 2, horizon: 3, ..copy() }], [RenewedAfterExpiry, Exposed, AnsweredLate, Lost];
+    nothing_repeats_when_a_replica_takes_over: [failover()], [RenewedAfterExpiry, Incarnation, Fenced, BegunAfterFence, Behind, Healed];
+    a_store_that_went_back_repeats_nothing_beyond_one_window: [restore(), Fleet { nodes: 2, horizon: 2, ..restore() }],
+        [RenewedAfterExpiry, Behind, Fenced, Healed];
 }
 
 macro_rules! twins {
@@ -1180,6 +1197,7 @@ twins! {
     found_a_clock_that_is_read_again_after_the_check: CheckThenMint, clocks();
     found_a_release_before_the_close: ReleaseBeforeClose, close();
     found_a_release_beside_calls_in_flight: ReleaseBesideCalls, close();
+    found_a_release_by_its_grant_alone: ReleaseByGrantAlone, copy_and_close();
     found_a_failover_without_a_fence: NoFence, failover();
     found_a_fence_on_acquire_only: FenceOnAcquireOnly, failover();
     found_a_fence_without_a_margin: FenceWithoutMargin, failover();

@@ -169,6 +169,9 @@ function ddl(flags: Flags, stores: readonly string[]): void {
   else process.stdout.write(sqliteDdl(options));
 }
 
+/** The flags of ddl alone. Elsewhere they would be ignored, and `--nodes 7` is easily written for `--node 7`. */
+const DDL_FLAGS = ["scope", "nodes", "window-max", "role", "schema", "incarnation"] as const;
+
 function main(args: string[]): void {
   const { values, positionals } = parseArgs({
     args,
@@ -191,6 +194,8 @@ function main(args: string[]): void {
     },
   });
   const [command, ...rest] = positionals;
+  const stray = command === "ddl" ? undefined : DDL_FLAGS.find((flag) => values[flag] !== undefined);
+  if (stray !== undefined) throw new UsageError(`--${stray} is for ddl: npx frazil ddl postgres`);
   if (values.version) {
     line(
       (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version,

@@ -334,7 +334,9 @@ export class LeaseDriver implements LeaseSession {
     if (request === LeaseRequest.FENCE) {
       const behind = numbers[Slot.BEHIND] === 1;
       const send = (signal: AbortSignal) => store.ensure({ scope, behind, signal });
-      return this.#send("ensure", undefined, send, () => void this.#call(LeaseCall.FENCED));
+      // After its time-out another attempt may be under way, whose answer this is not.
+      const use = (_: unknown, late: boolean) => void (late || this.#call(LeaseCall.FENCED));
+      return this.#send("ensure", undefined, send, use);
     }
     const grant = this.#digits(numbers, Slot.GRANT);
     const nonce = this.#digits(numbers, Slot.NONCE);
@@ -410,6 +412,9 @@ export class LeaseDriver implements LeaseSession {
     if (named !== grant)
       throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.#context);
     const before = this.held();
+    // The answer to an earlier attempt that says nothing new must not count as that of the one under way, which the core
+    // cannot tell apart.
+    if (late && before?.node === node && before.fromMs === fromMs && untilMs <= before.untilMs) return;
     const write = (numbers: Float64Array) => {
       this.#writeGrant(numbers, grant);
       numbers[Slot.LEASE_NODE] = numberOrNaN(node);

@@ -4,6 +4,7 @@ import { CODES, RULES, SUBJECTS } from "./generated/lease.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import type { Port } from "./port.js";
+import { notInitialised } from "./stores/answers.js";
 import type { LeaseStore, Refusal } from "./stores/store.js";
 
 /** What the errors name. @internal */
@@ -56,10 +57,7 @@ export function refusalError(
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
-      return new LeaseError(
-        "STORE_NOT_INITIALISED",
-        `there is no record ${where(context)}. Once, from a migration or a shell, run: await store.migrate(); await store.init({ scope: ${JSON.stringify(scope)}, layout })`,
-      );
+      return notInitialised("record or no tables", scope, `the ${context.store.name} store`);
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
@@ -83,6 +81,12 @@ export function refusalError(
         wait,
       );
     case "fenced":
+      if (verb === "renew")
+        return new LeaseError(
+          "LEASE_LOST",
+          `the fence of the scope is beyond this window, so the node id may be granted to another holder ${where(context)}: the store is another one than before (a failover, a restore), or fence() was called`,
+          { retryable: true },
+        );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
         `no node id can be granted ${where(context)} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), or fence() was called`,

@@ -25,6 +25,7 @@ import {
 } from "./lease-driver.js";
 import { signalOf } from "./options.js";
 import { layoutText } from "./stores/layout-text.js";
+import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
@@ -81,7 +82,6 @@ const LEASE_OPTIONS =
 const NOT_LEASED = "now, unshared";
 
 const DEFAULT_WINDOW_MS = 30_000;
-const MAX_OWNER_LENGTH = 200;
 
 /** Options that have a type here, after their checks. */
 interface CheckedOptions {
@@ -135,7 +135,7 @@ function checked(store: unknown, options: unknown): CheckedOptions {
   } = given;
   const invalid = (field: string, rule: string, max?: number) =>
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
-  if (typeof scope !== "string" || !/^[a-z][\w-]{0,31}$/i.test(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
+  if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
     throw invalid("owner", Rule.OWNER_TEXT, MAX_OWNER_LENGTH);
   if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);

@@ -204,12 +204,12 @@ slots! {
         BEHIND = 204;
         /// In: the number of a refusal, in [`LEASE_REFUSALS`](crate::page::LEASE_REFUSALS).
         REFUSAL = 205;
-        /// In: how long until a node id is free.
+        /// In: how long until a node id is free, in a refusal that says that none is.
         REFUSAL_MS = 206;
         /// Out of `TAKE` and `REFUSE`: the number of the change, in [`LEASE_CHANGES`](crate::page::LEASE_CHANGES).
         CHANGE = 207;
-        /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE` and `UNTIL_MS` are to be told to the store. `TAKE` has the same for a lease
-        /// that is declined.
+        /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
+        /// the same for a lease that is declined.
         HAS_RELEASE = 208;
         /// Out: 1 if a lease is held.
         HELD = 209;

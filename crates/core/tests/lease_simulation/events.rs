@@ -48,6 +48,7 @@ events! {
     LeaseExpired = "a call was refused with LEASE_EXPIRED",
     ClockBackward = "a call was refused with CLOCK_BACKWARD",
     SequenceExhausted = "a call was refused with SEQUENCE_EXHAUSTED",
+    TimeExhausted = "a call was refused with TIME_EXHAUSTED",
     Closed = "a call was refused with CLOSED",
     AnsweredAfterClose = "an answer came after the holder was closed",
     CloseWaited = "closing waited for the attempt under way",

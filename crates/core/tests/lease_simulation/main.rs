@@ -6,8 +6,10 @@
 //! never overlap; each refusal has a code of a lease and the true time of the next attempt; nobody asks in a loop. At the end of a
 //! seed the faults stop, and everybody that can have a node id mints again within the time that `World::liveness_ms` computes.
 //!
-//! `npm test -- lease-simulation` runs 10,000 seeds and the broken twins; a build without optimisation runs a few seeds. A failure prints its seed, and
-//! `FRAZIL_SEED=n` replays one, with a line of state for each step. `FRAZIL_SEEDS=n` runs that many.
+//! `npm test -- lease-simulation` runs 10,000 seeds and the broken twins; a build without optimisation runs a few seeds. A failure
+//! prints its seed, and `FRAZIL_SEED=n` replays one, with a line of state for each step. `FRAZIL_SEEDS=n` runs that many.
+//!
+//! docs/safety.md: 22, 23, 24, 25, 26, 27
 #![expect(clippy::print_stdout, reason = "the seeds, the events and the twins are the record")]
 
 mod defect;

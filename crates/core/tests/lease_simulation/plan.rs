@@ -34,6 +34,7 @@ pub(crate) struct Faults {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is drawn for itself")]
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
     pub(crate) time_above_node: bool,
@@ -54,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) faults: Faults,
     pub(crate) mint_every_ms: u64,
     pub(crate) steps_ms: u64,
+    /// Whether the time field of the layout is used up half-way.
+    pub(crate) ends: bool,
     pub(crate) defect: Option<Defect>,
     /// Whether holders mint with the copy of the generator.
     pub(crate) copied: bool,
@@ -110,9 +113,20 @@ impl Plan {
         let clock = if rng.u8(..3) == 0 { 1 + rng.u32(..2) } else { 0 };
         let node_bits = if nodes == 1 && rng.bool() { 0 } else { 3 };
         let kind = rng.u8(..4);
-        let fields = fields(40, clock, node_bits, 1 + rng.u32(..5), kind);
+        let time_bits = match tick_ms {
+            1 => 40,
+            10 => 36,
+            _ => 29,
+        };
+        let fields = fields(time_bits, clock, node_bits, 1 + rng.u32(..5), kind);
         // The table of claims is one for the process, so the layout is one for the seed.
-        let epoch_ms = BEGIN_MS - 86_400_000 - seed % 80_000_000;
+        let steps_ms = window_ms * (8 + rng.u64(..24));
+        let ends = rng.u8(..40) == 0;
+        let epoch_ms = if ends {
+            BEGIN_MS + steps_ms / 2 - (tick_ms << time_bits) - seed % 1000
+        } else {
+            BEGIN_MS - 86_400_000 - seed % 80_000_000
+        };
         let layout = Layout::new(LayoutSpec { epoch_ms, tick_ms, unsigned: false, fields }).expect("the layout is valid");
         let static_node = (node_bits > 0 && nodes > 1 && rng.u8(..5) == 0 && !copied).then(|| rng.u64(..nodes));
         let terms = LeaseTerms::new(window_ms, renew_after_ms, timeout_ms, tick_ms).expect("the terms are valid");
@@ -140,7 +154,8 @@ impl Plan {
             static_node,
             faults,
             mint_every_ms,
-            steps_ms: window_ms * (8 + rng.u64(..24)),
+            steps_ms,
+            ends,
             defect,
             copied,
         }

@@ -62,19 +62,19 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
 
-/** `STORE_NOT_INITIALISED`: no tables, or no record of the scope. */
-export function notInitialised(what: "tables" | "record", scope: string, cause?: unknown): LeaseError {
-  const calls = what === "tables" ? "store.migrate(), and then store.init" : "store.init";
-  const message =
-    `the store has no ${what === "tables" ? "tables of frazil" : `record of the scope "${scope}"`}. If it is new, call ` +
-    `${calls}({ scope: "${scope}", layout }) once. If it has lost them, restore it first and call fence({ scope: "${scope}" }): ` +
-    "an empty store and a lost one look the same, and IDs would repeat";
-  return new LeaseError("STORE_NOT_INITIALISED", message, {
-    field: "scope",
-    value: scope,
-    ...(cause !== undefined && { cause }),
-  });
-}
+/** `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is. */
+export const notInitialised = (
+  missing: "tables" | "record" | "record or no tables",
+  scope: string,
+  store = "the store",
+): LeaseError =>
+  new LeaseError(
+    "STORE_NOT_INITIALISED",
+    `${store} has no ${missing} for the scope "${scope}". If the scope is new, run once, from a migration or a shell: ` +
+      `await store.migrate(); await store.init({ scope: "${scope}", layout }). If the store has lost it, restore it and call ` +
+      `fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat`,
+    { field: "scope", value: scope },
+  );
 
 /** `STATE_CONFLICT` of `init`. `layout` is that of the record, or undefined if only rows of the scope are there. */
 export function alreadyInitialised(scope: string, layout: string | undefined): ConfigError {

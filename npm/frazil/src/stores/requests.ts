@@ -2,11 +2,12 @@
  * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
  * round, cut off or store is refused here, with its name and the rule.
  */
-import { configError } from "../errors.js";
+import { configError, type ErrorCode } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
 import { Layout, type LayoutInput } from "../layout.js";
 import { layoutText } from "./layout-text.js";
+import { isScope, MAX_OWNER_LENGTH } from "./limits.js";
 import type {
   AcquireRequest,
   EnsureRequest,
@@ -22,11 +23,10 @@ const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;
 const MAX_DATE_MS = 8.64e15;
 /** The largest node id: 32 bits of node fields. */
 const MAX_NODE = 2 ** 32 - 1;
-const MAX_OWNER_LENGTH = 200;
 
 const HEX_RULE = "must be 32 hexadecimal digits in lower case (128 random bits)";
 const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";
-const OWNER_RULE = "must be a string of at most 200 characters, without U+0000";
+const OWNER_RULE = `must be a string of at most ${MAX_OWNER_LENGTH} characters, without U+0000`;
 
 /** The node ids of a scope, and what else its record begins with. */
 export interface ScopeRecord {
@@ -44,9 +44,15 @@ export interface InitOptions extends ScopeOptions {
   readonly layout: LayoutInput;
 }
 
-function whole(field: string, value: unknown, min: number, max: number): number {
+function whole(
+  field: string,
+  value: unknown,
+  min: number,
+  max: number,
+  code = "INVALID_ARGUMENT" as ErrorCode,
+): number {
   if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
-    throw configError("INVALID_ARGUMENT", field, value, Rule.WHOLE_NUMBER, min, max);
+    throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
   return value as number;
 }
 
@@ -58,8 +64,7 @@ function hex(field: string, value: unknown): string {
 
 /** The name of a scope, checked. */
 export function scopeOf(value: unknown): string {
-  if (typeof value !== "string" || !/^[a-z][\w-]{0,31}$/i.test(value))
-    throw configError("INVALID_ARGUMENT", "scope", value, Rule.NAME_SYNTAX);
+  if (!isScope(value)) throw configError("INVALID_ARGUMENT", "scope", value, Rule.NAME_SYNTAX);
   return value;
 }
 
@@ -121,17 +126,14 @@ export function recordOf(options: InitOptions): ScopeRecord {
   const layout = Layout.from(given);
   const last = layout.plan().nodes - 1;
   const { from = 0, to = last } = nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
-  const range = (field: string, value: unknown, min: number, max: number): number => {
-    if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
-      throw configError("INVALID_OPTION", field, value, Rule.WHOLE_NUMBER, min, max);
-    return value as number;
-  };
+  const option = (field: string, value: unknown, min: number, max: number) =>
+    whole(field, value, min, max, "INVALID_OPTION");
   return {
     scope: scopeOf(scope),
     layout: layoutText(layout),
-    nodeFrom: range("nodes.from", from, 0, last),
-    nodeTo: range("nodes.to", to, from, last),
-    windowMaxMs: range("windowMaxMs", windowMaxMs, 1, LONGEST_WINDOW_MS),
+    nodeFrom: option("nodes.from", from, 0, last),
+    nodeTo: option("nodes.to", to, from, last),
+    windowMaxMs: option("windowMaxMs", windowMaxMs, 1, LONGEST_WINDOW_MS),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * What a lease store is: four atomic operations on rows of node ids. Every store in this folder implements this
- * interface, and so can yours: `docs/stores.md` shows one in 60 lines, and `frazil/testing/lease-contract` tests it.
+ * interface, and so can yours: `docs/stores.md` shows one in some 70 lines, and `frazil/testing/lease-contract` tests it.
  *
  * A store has one record for each scope (the incarnation, the fence, the longest window, the layout, the range of node
  * ids) and one row for each node id of the scope: `from`, `until`, `grant`, `nonce`, `owner`. All times are Unix
@@ -25,11 +25,12 @@ export interface Grant {
 }
 
 /**
- * Why a store granted nothing. If several apply, the first of: `"missing"`, `"layout"`, `"window"`, `"incarnation"`,
- * `"behind"`, `"fenced"`, and then the rest.
+ * Why a store granted nothing. If several apply, the first of: `"missing"`, `"taken"` of `acquire`, `"layout"`,
+ * `"window"`, `"incarnation"`, `"behind"`, `"fenced"`, and then the rest.
  *
- * - `"taken"`: the row has another grant or none (it was released), or a renewal that this holder does not know (a clone of
- *   the process). Also if the row is missing and the fence covers that.
+ * - `"taken"`: for `renew`: the row has another grant or none (it was released), or a renewal that this holder does not know
+ *   (a clone of the process). Also if the row is missing and the fence covers that. For `acquire`: the lease that is asked
+ *   for was renewed since.
  * - `"fenced"`: for `renew`: the fence of the scope is beyond the end of this window by the longest window, so the node id
  *   may be granted to another holder. For `acquire`: some node id would be free, but the fence has not passed.
  * - `"incarnation"`: the store is not the one that the record of the scope was written by (a failover, a restore). Call
@@ -131,16 +132,16 @@ export interface LeaseStore {
   /**
    * Grants a node id for `[from, now + windowMs)`. The first that applies:
    *
-   * 1. The row with this `grant` and this `nonce` is answered as it is (a retry after a lost answer),
-   *    whatever the incarnation and the fence. A row with this `grant`
-   *    and another `nonce` was renewed since: `"taken"`. Answered as well, the window that a clone of the process renewed would
-   *    be granted to this one, however long after the cloning.
+   * 1. The row with this `grant` and this `nonce` is answered as it is (a retry after a lost answer), whatever the
+   *    incarnation and the fence. A row with this `grant` and another `nonce` was renewed since: `"taken"`. If it were
+   *    answered too, a clone of the process would get the window that the other copy has renewed, however long after the
+   *    cloning.
    * 2. The preferred node id, if it is free; else the free one with the oldest `until`; else a new one of the range.
    *    Free: `max(until, fence) <= now`. The window begins at `max(until, fence)`; `grant`, `nonce` and `owner` are stored.
    * 3. Refused.
    *
    * Rows are made on demand, in the order of the node ids, so that a row that was deleted is not mistaken for a new one. A
-   * store may ignore a preferred node id that is further than 1,024 beyond the rows that exist.
+   * store may ignore a preferred node id that is far beyond the rows that exist (the stores of this package: by 1,024).
    *
    * Every operation rejects with `STORE_UNAVAILABLE` if it is unknown whether it took place, with `STORE_REFUSED` if the
    * store must be set up in another way first, with `INVALID_ARGUMENT` for a request that no store can take, and with the
@@ -169,7 +170,8 @@ export interface LeaseStore {
   release(request: ReleaseRequest): Promise<boolean>;
   /**
    * Compares the incarnation of the store with that of the record. If they differ, or `behind` is set and the fence is below
-   * `now + windowMaxMs`: stores the incarnation and raises the fence to `now + windowMaxMs + 5000`. The fence only grows.
+   * `now + windowMaxMs`: stores the incarnation and raises the fence to `now + windowMaxMs + FENCE_MARGIN_MS`. The fence
+   * only grows.
    *
    * Rejects with `STORE_NOT_INITIALISED` if the scope has no record.
    */

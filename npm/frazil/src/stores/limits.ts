@@ -1,0 +1,8 @@
+/** The limits of texts in requests, which `lease()` checks before the first one and every store for each. */
+
+/** Whether a value is the name of a scope. `layout.ts` has the same rule for the parts of a node id. */
+export const isScope = (value: unknown): value is string =>
+  typeof value === "string" && /^[a-z][\w-]{0,31}$/i.test(value);
+
+/** The longest label of a holder, in characters. */
+export const MAX_OWNER_LENGTH = 200;

@@ -1,0 +1,89 @@
+/**
+ * Leases: node ids from a database, for a fleet of machines. No ID repeats, whatever the clocks do: a lease is the right to
+ * mint IDs whose time lies within a window, and the store grants each node id to one window at a time.
+ *
+ * ```js
+ * import { lease } from "frazil/lease";
+ * import { PostgresStore } from "frazil/stores/postgres";
+ *
+ * const ids = await lease(new PostgresStore(pool));
+ * ids.next(); // 382138004275228672n
+ * await ids.close(); // the node id is free at once
+ * ```
+ */
+import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
+import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-driver.js";
+import type { LeaseStore } from "./stores/store.js";
+export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
+export { layoutText } from "./stores/layout-text.js";
+export type { AcquireRequest, Answer, EnsureRequest, Grant, LeaseStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "./stores/store.js";
+export { FENCE_MARGIN_MS } from "./stores/store.js";
+/** The options of `lease()`. Each has a default. */
+export interface LeaseOptions<L extends LayoutInput = "default"> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+    /**
+     * The name of the ID space, as it was given to `store.init()`: a letter, then at most 31 letters, digits, `-` or `_`.
+     * IDs of two scopes may be equal. Default: `"default"`.
+     */
+    readonly scope?: string;
+    /**
+     * How long a window lasts, in milliseconds: at least three ticks, at most the `windowMaxMs` of the scope. It is renewed
+     * after a third. A store that is away is survived for two thirds of it; a node id whose holder crashed is free after it.
+     * Default: 30,000.
+     */
+    readonly windowMs?: number;
+    /** The node id to take if it is free, such as the ordinal of a StatefulSet. */
+    readonly node?: number;
+    /** Who holds the node id: a text for people, of at most 200 characters. Default: host name and process id. */
+    readonly owner?: string;
+    /**
+     * Where the time in the IDs comes from. `"wall"`: the clock of this machine. `"store"`: the store's clock at the last
+     * answer and the monotonic time since, so that a wall clock that is set does not stop minting. Default: `"wall"`.
+     */
+    readonly time?: "wall" | "store";
+    /** How far IDs may run ahead of the clock, 0 to 1000 ms, always within the window. Default: 1000. */
+    readonly maxLeadMs?: number;
+    /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
+    readonly signal?: AbortSignal;
+}
+/** The condition of a leased generator. */
+export interface LeasedHealth extends Health {
+    readonly lease: LeaseHealth;
+}
+/** The counters of a leased generator. */
+export interface LeasedStats extends Stats {
+    readonly lease: LeaseStats;
+}
+/**
+ * A generator whose node id is leased. It mints as every `Snowflake` does. Between two leases synchronous calls throw
+ * `LEASE_LOST`, and after the end of the window `LEASE_EXPIRED`, both with `retryAfterMs`; asynchronous calls wait.
+ */
+export declare class LeasedSnowflake<const L extends LayoutInput = "default"> extends Snowflake<L> {
+    #private;
+    /**
+     * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
+     * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
+     * is free after its window. Without `close()`, as after a crash, nothing repeats either.
+     */
+    readonly close: () => Promise<void>;
+    /** Counters of this generator and of its lease. */
+    readonly stats: () => LeasedStats;
+    /** The condition of the generator and of its lease, for a health check. Issues no ID, and does not ask the store. */
+    readonly health: () => LeasedHealth;
+    /** Calls the listener at each event of that name. */
+    readonly on: <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]) => this;
+    /** Removes a listener. */
+    readonly off: <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]) => this;
+    /** `close()`, for `await using`. */
+    [Symbol.asyncDispose](): Promise<void>;
+}
+/**
+ * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted.
+ *
+ * @throws {ConfigError} `INVALID_ARGUMENT` for an object that is no store; `INVALID_OPTION`, also for a window longer than
+ * the scope allows; the errors of `new Snowflake()`.
+ * @throws {LeaseError} `STORE_NOT_INITIALISED` with the call to make, `LAYOUT_MISMATCH`, `STORE_REFUSED`; after
+ * `maxAsyncWaitMs`: `STORE_UNAVAILABLE` with the cause, `NODE_IDS_EXHAUSTED` with `retryAfterMs`, `LEASE_EXPIRED` where the
+ * clock of this machine is beyond the window.
+ * @throws {ClockError} `CLOCK_BACKWARD` where it is before the window for longer than `maxAsyncWaitMs`.
+ */
+export declare function lease<const L extends LayoutInput = "default">(store: LeaseStore, options?: LeaseOptions<L>): Promise<LeasedSnowflake<L>>;

@@ -1,0 +1,136 @@
+// Lease drivers that are wrong on purpose: the shipped sources with a line changed. The checker of the simulation must find each.
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+
+const sources = fileURLToPath(new URL("../../npm/frazil/src/", import.meta.url));
+
+/** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
+export const BROKEN = {
+  "a node id is released from the start of its window": {
+    files: ["lease-driver.ts"],
+    changes: [["const untilMs = numbers[Slot.UNTIL_MS] as number;\n    return {", "const untilMs = 0;\n    return {"]],
+    says: /repeats|window/,
+  },
+  "the store is told before the generator is closed": {
+    files: ["lease-driver.ts", "lease.ts"],
+    changes: [
+      [
+        "const grant = this.#digits(numbers, Slot.GRANT);\n    const nonce",
+        "const grant = this.#digits(numbers, Slot.GRANT);\n    (this as any).latest = grant;\n    const nonce",
+      ],
+      [
+        "await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));",
+        `const held = this.#call(LeaseCall.STATUS);
+        const early = { grant: (this as any).latest, node: held[Slot.HELD_NODE] as number, untilMs: wallClock() + 1 };
+        await this.#release(held[Slot.HELD] ? early : undefined);
+        this.#call(LeaseCall.CLOSE);`,
+      ],
+      ["closeNow();\n      const attached", "const attached"],
+      [
+        "attached.minting.changed(undefined);\n      return driver.close(attached);",
+        "return driver.close(attached).then(closeNow).then(() => attached.minting.changed(undefined));",
+      ],
+    ],
+    says: /repeats|window/,
+  },
+  "an attempt has no time-out": {
+    files: ["lease-driver.ts"],
+    changes: [
+      [
+        "const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));\n    let late",
+        "const limit = unref(setTimeout(() => {}, this.#timeoutMs));\n    let late",
+      ],
+    ],
+    says: /nothing has happened since|does not mint again|takes too long/,
+  },
+  "two attempts at a time": {
+    files: ["lease-driver.ts"],
+    changes: [
+      [
+        "if (this.#attempt !== undefined || this.#closing !== undefined) return;",
+        "if (this.#closing !== undefined) return;",
+      ],
+      ["const isIdle = this.#attempt === undefined && ", "const isIdle = "],
+    ],
+    says: /two attempts at a time|asks too often/,
+  },
+  "the end of a window is taken for later than it is": {
+    files: ["lease-driver.ts"],
+    changes: [
+      ["numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);", "numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs) + 1000;"],
+    ],
+    says: /repeats|window|does not mint again/,
+  },
+  "the start of a window is ignored": {
+    files: ["lease-driver.ts"],
+    changes: [["numbers[Slot.FROM_MS] = numberOrNaN(fromMs);", "numbers[Slot.FROM_MS] = 0;"]],
+    says: /repeats|window/,
+  },
+  "what is asked for again sooner is not": {
+    files: ["lease-driver.ts"],
+    changes: [["this.#call(LeaseCall.HURRY);", ""]],
+    says: /nothing has happened since/,
+  },
+  "the generator does not hear of a change": {
+    files: ["lease-driver.ts"],
+    changes: [["this.#attached.deref()?.minting.changed(node);", ";"]],
+    says: /but node is undefined/,
+  },
+  "a failed attempt is not told to the core": {
+    files: ["lease-driver.ts"],
+    changes: [
+      [
+        "if (error.retryable || grant === undefined) this.#call(LeaseCall.FAIL);\n    else",
+        "if (!error.retryable && grant)",
+      ],
+    ],
+    says: /asks too often|nothing has happened since|does not mint again/,
+  },
+  "close() leaves its timer": {
+    files: ["lease-driver.ts"],
+    changes: [
+      ["this.#closing ??= (async () => {\n      clearTimeout(this.#timer);", "this.#closing ??= (async () => {"],
+    ],
+    says: /timers are left/,
+  },
+};
+
+/** Builds a broken driver into a folder, and returns the path of the module. */
+export async function buildBroken(name, folder) {
+  const { files, changes } = BROKEN[name];
+  const left = new Set(changes);
+  const patch = {
+    name: "patch",
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (!files.includes(basename(path))) return undefined;
+        let contents = readFileSync(path, "utf8");
+        for (const change of changes) {
+          const [before, after] = change;
+          if (contents.split(before).length !== 2) continue;
+          contents = contents.replace(before, () => after);
+          left.delete(change);
+        }
+        return { contents, loader: "ts" };
+      });
+    },
+  };
+  const outfile = join(folder, `${name.replaceAll(/\W+/g, "-")}.mjs`);
+  await esbuild.build({
+    entryPoints: [join(sources, "lease.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022",
+    loader: { ".wasm": "empty" },
+    external: ["frazil"],
+    plugins: [patch],
+    logLevel: "silent",
+  });
+  if (left.size > 0)
+    throw new Error(`${name}: the sources have no line ${[...left].map(([before]) => before).join(" | ")}`);
+  return outfile;
+}

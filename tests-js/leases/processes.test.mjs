@@ -1,0 +1,220 @@
+// Leases in processes and threads of their own, on real time: what holds a process, what its end loses, and garbage collection.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inNewProcess } from "../api/package-copy.mjs";
+
+const store = new URL("memory-store.mjs", import.meta.url).href;
+const START = `
+  import { lease } from "frazil/lease";
+  import { Snowflake } from "frazil";
+  import { setTimeout as sleep } from "node:timers/promises";
+  import { Worker } from "node:worker_threads";
+  import { MemoryStore } from ${JSON.stringify(store)};
+  const never = () => new Promise(() => {});
+  const print = (value) => process.stdout.write(JSON.stringify(value));
+`;
+const inProcess = (body, options) => inNewProcess(START + body, options);
+const folder = fileURLToPath(new URL("./", import.meta.url));
+
+test("a process with an open lease ends by itself", async () => {
+  const said = await inProcess(`
+    const ids = await lease(MemoryStore.with());
+    process.on("exit", () => print({ uptime: process.uptime(), id: String(ids.next()) }));
+  `);
+  assert.ok(said.uptime < 9, `${said.uptime} s`);
+  assert.match(said.id, /^\d+$/);
+});
+
+test("a process whose store hangs ends by itself, and not while a caller waits", async () => {
+  const said = await inProcess(`
+    let held = false;
+    const ids = await lease(MemoryStore.with({ fault: (_, execute) => (held ? never() : execute()) }), {
+      windowMs: 300,
+      maxAsyncWaitMs: 1500,
+    });
+    held = true;
+    await sleep(400);
+    const beganMs = performance.now();
+    let endedMs = NaN;
+    ids.nextAsync().catch(({ code }) => {
+      endedMs = performance.now();
+      globalThis.code = code;
+    });
+    process.on("exit", () =>
+      print({ code: globalThis.code, waitedMs: endedMs - beganMs, restMs: performance.now() - endedMs }),
+    );
+  `);
+  assert.equal(said.code, "LEASE_EXPIRED");
+  assert.ok(said.waitedMs >= 1490 && said.waitedMs < 4000, `${said.waitedMs} ms`);
+  assert.ok(said.restMs < 1000, `${said.restMs} ms`);
+});
+
+test("process.exit() without close(): the next holder begins after the window, so nothing repeats", async () => {
+  const said = await inProcess(`
+    const store = MemoryStore.with({ nodes: { from: 3, to: 3 } });
+    const ids = await lease(store, { windowMs: 500 });
+    const last = ids.nextMany(5000).at(-1);
+    const { untilMs } = store.rows().get(3);
+    process.on("exit", () => print({ last: ids.decode(last).timestampMs, untilMs, verbs: store.calls.map(({ verb }) => verb) }));
+    process.exit();
+  `);
+  assert.ok(said.last < said.untilMs);
+  assert.deepEqual(said.verbs, ["acquire"]);
+});
+
+test("a generator that was garbage-collected is released, also if a listener uses it", async () => {
+  const said = await inProcess(
+    `
+    const store = MemoryStore.with({ scope: "gc" });
+    async function forget(listens) {
+      const ids = await lease(store, { scope: "gc", windowMs: 600 });
+      ids.next();
+      if (listens) for (const event of ["acquired", "renewed", "lost", "refused"]) ids.on(event, () => ids.node);
+    }
+    await forget(false);
+    await forget(true);
+    const kept = await lease(store, { scope: "gc", windowMs: 600 });
+    for (let turn = 0; turn < 40; turn++) {
+      await sleep(50);
+      gc();
+      if (store.calls.filter(({ verb }) => verb === "release").length === 2) break;
+    }
+    await sleep(700);
+    const calls = store.calls.length;
+    await sleep(700);
+    print({
+      released: store.calls.filter(({ verb }) => verb === "release").map(({ request }) => request.node),
+      node: kept.node,
+      renewals: store.calls.slice(calls).map(({ request }) => request.node),
+    });
+    await kept.close();
+  `,
+    { flags: ["--expose-gc"] },
+  );
+  assert.deepEqual([...said.released].sort(), [0, 1]);
+  assert.equal(said.node, 2);
+  assert.ok(said.renewals.length > 0 && said.renewals.every((node) => node === 2), JSON.stringify(said));
+});
+
+test("a call that waits keeps its generator", async () => {
+  const said = await inProcess(
+    `
+    let held = false;
+    const store = MemoryStore.with({ fault: (_, execute) => (held ? never() : execute()) });
+    async function wait() {
+      const ids = await lease(store, { windowMs: 300 });
+      held = true;
+      await sleep(350);
+      return ids.nextAsync();
+    }
+    const waiting = wait();
+    for (let turn = 0; turn < 10; turn++) {
+      await sleep(60);
+      gc();
+    }
+    held = false;
+    print({ id: String(await waiting) });
+  `,
+    { flags: ["--expose-gc"] },
+  );
+  assert.match(said.id, /^\d+$/);
+});
+
+test("worker threads: each lease has a node id of its own", async () => {
+  // The threads share no store, so the main thread answers for all.
+  const thread = `
+    import { parentPort } from "node:worker_threads";
+    import { lease } from "frazil/lease";
+    let serial = 0;
+    const open = new Map();
+    parentPort.on("message", ({ number, answer }) => open.get(number)?.(answer));
+    const ask = (verb) => ({ signal, ...request }) =>
+      new Promise((resolve) => {
+        open.set(++serial, resolve);
+        parentPort.postMessage({ number: serial, verb, request });
+      });
+    const verbs = ["acquire", "renew", "release", "ensure"];
+    const store = { name: "main thread", ...Object.fromEntries(verbs.map((verb) => [verb, ask(verb)])) };
+    const ids = await lease(store, { windowMs: 2000 });
+    const all = Array.from(ids.nextMany(2000), String);
+    parentPort.postMessage({ node: ids.node, backend: ids.backend, all });
+    // Until all threads have a lease: a node id that is given back is granted again.
+    await new Promise((resolve) => parentPort.on("message", ({ close }) => close && resolve()));
+    await ids.close();
+    parentPort.close();
+  `;
+  const said = await inProcess(
+    `
+    const store = MemoryStore.with();
+    // A static generator of the first thread. On the native addon the other threads know of it.
+    const isNative = new Snowflake({ node: 0, unshared: true }).backend === "native";
+    const nodes = [];
+    const all = [];
+    const workers = Array.from({ length: 4 }, () => {
+      const url = new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(thread)}));
+      return new Worker(${JSON.stringify(thread)}, { eval: true, execArgv: ["--input-type=module"] });
+    });
+    await Promise.all(
+      workers.map(
+        (worker) =>
+          new Promise((resolve, reject) => {
+            worker.on("error", reject);
+            worker.on("exit", resolve);
+            worker.on("message", async ({ number, verb, request, node, all: minted }) => {
+              if (minted) {
+                nodes.push(node);
+                all.push(...minted);
+                if (nodes.length === workers.length) for (const other of workers) other.postMessage({ close: true });
+              } else worker.postMessage({ number, answer: await store[verb](request) });
+            });
+          }),
+      ),
+    );
+    print({ isNative, nodes, repeats: all.length - new Set(all).size, held: [...store.rows().values()].filter(({ grant }) => grant).length });
+  `,
+    { cwd: folder },
+  );
+  assert.equal(new Set(said.nodes).size, 4, JSON.stringify(said));
+  assert.equal(said.repeats, 0);
+  assert.equal(said.held, 0);
+  if (said.isNative) assert.ok(!said.nodes.includes(0), "a static generator of another thread has node id 0");
+});
+
+test("lease() that is rejected leaves a process that ends", async () => {
+  const said = await inProcess(`
+    const beganMs = performance.now();
+    const error = await lease(MemoryStore.with({ fault: never }), { maxAsyncWaitMs: 200, windowMs: 1000 }).catch((error) => error);
+    const rejectedMs = performance.now() - beganMs;
+    process.on("exit", () => print({ code: error.code, rejectedMs, endedMs: performance.now() - beganMs }));
+  `);
+  assert.equal(said.code, "STORE_UNAVAILABLE");
+  assert.ok(said.rejectedMs < 1500, `${said.rejectedMs} ms`);
+  assert.ok(said.endedMs < said.rejectedMs + 2000, `${said.endedMs} ms`);
+});
+
+test("the lease works under fake timers that begin after it was opened, and under node:test's", async () => {
+  const said = await inProcess(`
+    import { mock } from "node:test";
+    const store = MemoryStore.with();
+    const ids = await lease(store);
+    mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: Date.now() });
+    const first = ids.next();
+    mock.timers.tick(5);
+    const second = ids.next();
+    const closing = ids.close();
+    await closing;
+    // The window may begin after the time that stands still, so that lease() waits until it is moved on.
+    let again;
+    lease(store).then((opened) => (again = opened));
+    for (let turn = 0; turn < 1000 && !again; turn++) {
+      await new Promise(setImmediate);
+      mock.timers.tick(1);
+    }
+    const third = again.next();
+    await again.close();
+    mock.timers.reset();
+    print({ ordered: first < second, third: typeof third, verbs: store.calls.map(({ verb }) => verb) });
+  `);
+  assert.deepEqual(said, { ordered: true, third: "bigint", verbs: ["acquire", "release", "acquire", "release"] });
+});
