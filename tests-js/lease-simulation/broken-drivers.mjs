@@ -23,7 +23,8 @@ export const BROKEN = {
       [
         "await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));",
         `const held = this.#call(LeaseCall.STATUS);
-        const early = { grant: (this as any).latest, node: held[Slot.HELD_NODE] as number, untilMs: wallClock() + 1 };
+        const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
+        const early = { grant: (this as any).latest, node, untilMs: wallClock() + 1, heldUntilMs };
         await this.#release(held[Slot.HELD] ? early : undefined);
         this.#call(LeaseCall.CLOSE);`,
       ],
