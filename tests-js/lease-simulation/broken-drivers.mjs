@@ -10,7 +10,12 @@ const sources = fileURLToPath(new URL("../../npm/frazil/src/", import.meta.url))
 export const BROKEN = {
   "a node id is released from the start of its window": {
     files: ["lease-driver.ts"],
-    changes: [["const untilMs = numbers[Slot.UNTIL_MS] as number;\n    return {", "const untilMs = 0;\n    return {"]],
+    changes: [
+      [
+        "const untilMs = numbers[Slot.UNTIL_MS] as number;\n    const heldUntilMs",
+        "const untilMs = 0;\n    const heldUntilMs",
+      ],
+    ],
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
