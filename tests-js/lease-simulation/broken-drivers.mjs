@@ -77,8 +77,6 @@ export const BROKEN = {
   "what is asked for again sooner is not": {
     files: ["lease-driver.ts"],
     changes: [["this.#call(LeaseCall.HURRY);", ""]],
-    // Seldom: the clock must be beyond the window shortly after an attempt.
-    from: 300,
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
@@ -102,11 +100,6 @@ export const BROKEN = {
       ["this.#closing ??= (async () => {\n      clearTimeout(this.#timer);", "this.#closing ??= (async () => {"],
     ],
     says: /timers are left/,
-  },
-  "an old answer counts as that of the attempt under way": {
-    files: ["lease-driver.ts"],
-    changes: [["if (late && before?.node === node &&", "if (false && before?.node === node &&"]],
-    says: /nothing has happened since/,
   },
 };
 

@@ -158,6 +158,22 @@ test("close() waits for the attempt that is under way, which is bounded", async 
   assert.deepEqual(time.pending, { timers: 0, holding: 0 });
 });
 
+test("a call that waits for a lease hears of close() at once, whatever the attempt under way does", async () => {
+  const store = storeWith();
+  const { ids } = await open(store);
+  store.fault = (verb, execute) => (verb === "acquire" ? never() : execute());
+  takeAway(store, ids.node);
+  await time.advance(W / 3 + 10);
+  assert.equal(ids.node, undefined);
+  const waiting = watched(ids.nextAsync());
+  await time.advance(1);
+  const closing = watched(ids.close());
+  await time.advance(1);
+  assert.equal(waiting.error?.code, "CLOSED");
+  assert.equal(closing.state, "pending", "close() itself waits for the attempt");
+  await time.until(ids.close());
+});
+
 test("a release that fails or hangs is reported, and close() resolves", async () => {
   const faults = {
     "refused STORE_UNAVAILABLE": (verb, execute) =>

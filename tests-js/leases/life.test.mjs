@@ -302,6 +302,50 @@ test("an answer that comes late and says nothing new does not count as that of t
   }
 });
 
+test("a fence that is confirmed late does not count as the answer to the attempt under way", async () => {
+  const store = storeWith();
+  const { ids } = await open(store);
+  store.incarnation = "second";
+  const began = [];
+  store.fault = (verb, execute) => {
+    began.push([verb, time.ms]);
+    if (verb === "ensure" && began.length < 3) {
+      execute();
+      return new Promise((resolve) => setTimeout(resolve, 3500));
+    }
+    return began.length > 3 ? never() : execute();
+  };
+  await time.advance(W / 3 + 3600);
+  assert.deepEqual(
+    began.map(([verb]) => verb),
+    ["renew", "ensure", "ensure", "renew"],
+  );
+  time.wallStartMs += 2 * W;
+  const { retryAfterMs } = thrownBy(ids.next);
+  time.wallStartMs -= 2 * W;
+  const leftMs = began[3][1] + 3000 - time.ms;
+  assert.ok(Math.abs(retryAfterMs - leftMs) <= 1, `${retryAfterMs} and not ${leftMs} ms`);
+  store.fault = (_, execute) => execute();
+  await time.advance(100_000);
+  await time.until(ids.close());
+});
+
+test("a renewal that is fenced: LEASE_LOST, and the message names the fence", async () => {
+  const store = storeWith({ windowMaxMs: 30_000 });
+  const { ids } = await open(store);
+  const errors = [];
+  ids.on("lost", (error) => errors.push(error));
+  store.fence();
+  store.now = () => Math.floor(time.wallStartMs + time.ms) + 40_000;
+  store.fence();
+  await time.advance(W / 3 + 10);
+  assert.equal(errors.length, 1);
+  assert.equal(errors[0].code, "LEASE_LOST");
+  assert.match(errors[0].message, /fence/);
+  assert.doesNotMatch(errors[0].message, /in 1 ms/);
+  await time.until(ids.close());
+});
+
 test("a refusal that comes after its time-out does not end a lease that a later attempt was granted", async () => {
   let first = true;
   const store = storeWith();

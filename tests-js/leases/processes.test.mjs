@@ -139,7 +139,8 @@ test("worker threads: each lease has a node id of its own", async () => {
     const ids = await lease(store, { windowMs: 2000 });
     const all = Array.from(ids.nextMany(2000), String);
     parentPort.postMessage({ node: ids.node, backend: ids.backend, all });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Until all threads have a lease: a node id that is given back is granted again.
+    await new Promise((resolve) => parentPort.on("message", ({ close }) => close && resolve()));
     await ids.close();
     parentPort.close();
   `;
@@ -164,6 +165,7 @@ test("worker threads: each lease has a node id of its own", async () => {
               if (minted) {
                 nodes.push(node);
                 all.push(...minted);
+                if (nodes.length === workers.length) for (const other of workers) other.postMessage({ close: true });
               } else worker.postMessage({ number, answer: await store[verb](request) });
             });
           }),
@@ -202,7 +204,13 @@ test("the lease works under fake timers that begin after it was opened, and unde
     const second = ids.next();
     const closing = ids.close();
     await closing;
-    const again = await lease(store);
+    // The window may begin after the time that stands still, so that lease() waits until it is moved on.
+    let again;
+    lease(store).then((opened) => (again = opened));
+    for (let turn = 0; turn < 1000 && !again; turn++) {
+      await new Promise(setImmediate);
+      mock.timers.tick(1);
+    }
     const third = again.next();
     await again.close();
     mock.timers.reset();

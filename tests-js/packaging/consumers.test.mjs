@@ -262,10 +262,7 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
     frazil("ddl", "postgres", "--scope", "orders"),
     /^VALUES \('orders', '1704067200000 1ms time41 node10 /m,
   );
-  assert.match(
-    frazil("ddl", "sqlite", "--layout", "discord"),
-    /'default', '1420070400000 1ms time42 node10 sequence12'/,
-  );
+  assert.match(frazil("ddl", "sqlite", "--layout", "discord"), /'default', '1420070400000 1ms time\d+ node10 /);
 });
 
 test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard error says what to do", () => {

@@ -369,6 +369,34 @@ test("an incarnation that the server cannot tell is refused, and the error names
   );
 });
 
+// An expression of the user may ask for a row that the failover lost.
+// docs/safety.md: 27
+test("an incarnation that becomes null is another one: nothing is granted or renewed, and the error names the option", async () => {
+  await server.query("CREATE TABLE failovers (name text); INSERT INTO failovers VALUES ('one')");
+  const store = new PostgresStore(pool, { incarnation: { sql: "(SELECT name FROM failovers)" } });
+  const scope = await newScope({}, store);
+  const lease = await store.acquire(attempt({ scope }));
+  await server.query("DELETE FROM failovers");
+  for (const answer of [await store.acquire(attempt({ scope })), await store.renew(renewalOf(lease, { scope }))])
+    assert.deepEqual([answer.granted, answer.reason], [false, "incarnation"]);
+  const refused = { code: "STORE_REFUSED", message: /the option incarnation is null/ };
+  await assert.rejects(store.ensure({ scope, behind: false }), refused);
+  await assert.rejects(store.fence({ scope }), refused);
+  await assert.rejects(newScope({}, store), refused);
+  await server.query("INSERT INTO failovers VALUES ('two')");
+  await store.ensure({ scope, behind: false });
+  assert.equal((await store.acquire(attempt({ scope }))).reason, "fenced");
+});
+
+test("of two processes that initialise a scope at once the second hears that it has a record", async () => {
+  const slow = new PostgresStore(pool, { incarnation: { sql: "(SELECT 'one' FROM pg_sleep(0.3))" } });
+  const scope = `s${hex().slice(0, 12)}`;
+  const results = await Promise.allSettled([1, 2].map(() => slow.init({ scope, layout: "default" })));
+  const { reason } = results.find(({ status }) => status === "rejected");
+  assert.deepEqual([results.length, reason.code], [2, "STATE_CONFLICT"]);
+  assert.match(reason.message, /it has one, of the layout/);
+});
+
 test("without tables or a record, the error says what to call", async () => {
   const db = await PGlite.create();
   const store = new PostgresStore(db);

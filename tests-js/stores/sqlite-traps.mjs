@@ -80,6 +80,21 @@ test("a file that is replaced or removed while it is open is refused", async () 
   db.close();
 });
 
+// docs/safety.md: 27. Two processes that have two files under one path would grant the same node ids.
+test("a file that is replaced between the opening of the connection and the first operation is refused", async () => {
+  const { db, path } = await opened({ pragmas: "PRAGMA journal_mode = WAL" });
+  db.close();
+  const early = new DatabaseSync(path);
+  copyFileSync(path, `${path}.copy`);
+  renameSync(`${path}.copy`, path);
+  const refused = { code: "STORE_REFUSED", message: /replaced while it was open/ };
+  await assert.rejects(new SqliteStore(early).acquire(attempt()), refused);
+  early.close();
+  const anew = new DatabaseSync(path);
+  assert.equal((await new SqliteStore(anew).acquire(attempt())).reason, "incarnation");
+  anew.close();
+});
+
 test("a file that another connection has locked is waited for, then STORE_UNAVAILABLE", async () => {
   const { db, path, store } = await opened();
   const other = new DatabaseSync(path);

@@ -440,8 +440,8 @@ impl Lease {
     fn renew_after_ms(&self, answer: &Granted) -> u64 {
         let LeaseTerms { window_ms, renew_after_ms, .. } = self.terms;
         let left_ms = answer.until_ms.saturating_sub(answer.store_now_ms).min(window_ms);
-        // Both are below 2^31.
-        (left_ms * renew_after_ms / window_ms).max(FIRST_BACKOFF_MS.min(renew_after_ms))
+        // Both are below 2^31. No window is 0, which the compiler cannot know.
+        (left_ms * renew_after_ms).checked_div(window_ms).unwrap_or(0).max(FIRST_BACKOFF_MS.min(renew_after_ms))
     }
 
     /// Takes a refusal of the store, which answers a request with that grant. A refusal that comes after its attempt was given up
@@ -639,5 +639,8 @@ impl Lease {
 /// A pause of half to all of `pause_ms`, so that holders that failed together do not come back together.
 const fn with_jitter(pause_ms: u64, jitter: u64) -> u64 {
     let half_ms = pause_ms / 2;
-    half_ms + jitter % (pause_ms - half_ms + 1)
+    match jitter.checked_rem(pause_ms - half_ms + 1) {
+        Some(more_ms) => half_ms + more_ms,
+        None => half_ms,
+    }
 }

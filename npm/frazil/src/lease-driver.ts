@@ -334,7 +334,9 @@ export class LeaseDriver implements LeaseSession {
     if (request === LeaseRequest.FENCE) {
       const behind = numbers[Slot.BEHIND] === 1;
       const send = (signal: AbortSignal) => store.ensure({ scope, behind, signal });
-      return this.#send("ensure", undefined, send, () => void this.#call(LeaseCall.FENCED));
+      // After its time-out another attempt may be under way, whose answer this is not.
+      const use = (_: unknown, late: boolean) => void (late || this.#call(LeaseCall.FENCED));
+      return this.#send("ensure", undefined, send, use);
     }
     const grant = this.#digits(numbers, Slot.GRANT);
     const nonce = this.#digits(numbers, Slot.NONCE);
@@ -652,8 +654,11 @@ export class LeaseDriver implements LeaseSession {
    */
   close(attached?: Attached): Promise<void> {
     if (attached !== undefined) this.#attached = { deref: () => attached };
-    this.#closing ??= (async () => {
+    if (this.#closing !== undefined) return this.#closing;
+    this.#closing = (async () => {
       clearTimeout(this.#timer);
+      // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.
+      this.#announceChange();
       // The caller waits, and the timers of attempts would not keep the process alive.
       const hold = setInterval(() => {}, this.#timeoutMs);
       try {

@@ -97,14 +97,17 @@ function defaultOwner(): string {
   return hostname ? `${hostname}:${process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
-/** The error for what is no store, such as the client that a store takes. */
+/** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
+ * connection string, which contains a password. */
 function noStore(store: unknown): FrazilError {
-  const details = { field: "store", value: store, rule: Rule.A_STORE };
+  const details = { field: "store", rule: Rule.A_STORE };
+  if (typeof store === "string")
+    return new ConfigError("INVALID_ARGUMENT", `store is a string: ${Rule.A_STORE}`, details);
   const own =
     Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
   const { name } = (own ?? {}) as { name?: unknown };
-  if (typeof name !== "string" || name === "" || own === Object)
-    return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
+  if (own === Object) return new ConfigError("INVALID_ARGUMENT", `store is some object: ${Rule.A_STORE}`, details);
+  if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
   const kind =
     typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
   return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${Rule.A_STORE}`, details);

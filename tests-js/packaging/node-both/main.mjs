@@ -7,6 +7,21 @@ const names = Object.keys(imported);
 assert.deepEqual(names, Object.keys(required).sort());
 for (const name of names) assert.equal(imported[name], required[name], `${name} is one class`);
 
+// The entries of stores have no state, so each format has a copy. Errors of both are those of the package.
+const require = createRequire(import.meta.url);
+for (const entry of ["frazil/stores/postgres", "frazil/stores/sqlite", "frazil/testing/lease-contract"]) {
+  const formats = [await import(entry), require(entry)];
+  assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));
+  for (const { PostgresStore, SqliteStore } of formats) {
+    const Store = PostgresStore ?? SqliteStore;
+    if (Store)
+      assert.throws(
+        () => new Store({}),
+        (error) => error instanceof imported.ConfigError,
+      );
+  }
+}
+
 /** How many IDs two generators repeat when they are called alternately. */
 function repeats(...generators) {
   const issued = Array.from({ length: 100_000 }, (_, at) => generators[at % 2].next());

@@ -52,6 +52,7 @@ impl Page {
     }
 
     /// Reads 128 bits.
+    #[inline(never)] // for the size of the WebAssembly module
     fn read_bits(&self, at: usize) -> Result<u128> {
         let part = |at: usize| self.whole_number(at, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX));
         let (high, low) = ((part(at)? << 32) | part(at + 1)?, (part(at + 2)? << 32) | part(at + 3)?);
@@ -70,9 +71,9 @@ impl Page {
         Ok(LeaseRandom { grant: self.read_bits(slot::RANDOM)?, nonce: self.read_bits(slot::RANDOM + 4)? })
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+    /// 32 random bits, which is more than the longest pause has milliseconds.
     fn read_jitter(&self) -> Result<u64> {
-        Ok(self.read_random()?.nonce as u64)
+        self.whole_number(slot::RANDOM, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX))
     }
 
     /// Reads a time or a pause that came from the store.

@@ -142,7 +142,11 @@ impl Copied {
                 self.window = Window { from_ms: answer.from_ms, until_ms };
                 self.word = self.next_tick << self.low_bits();
                 self.cells = vec![0; self.machine.clock_ids()];
-                self.used_until_ms = 0;
+                // A lease without an ID is released from the tick that it continued at, as if the tick before were used.
+                self.used_until_ms = match self.next_tick {
+                    0 => 0,
+                    tick => self.layout.spec().epoch_ms + tick * self.machine.tick_ms(),
+                };
                 self.key = None;
             }
         }

@@ -34,6 +34,7 @@ pub(crate) struct Faults {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is drawn for itself")]
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
     pub(crate) time_above_node: bool,

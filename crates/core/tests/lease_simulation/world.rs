@@ -184,7 +184,8 @@ struct Interval {
 /// What a simulation came to.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
-    /// Whether the copy of the generator has all that the seed needs: it has no registry, and less of store time.
+    /// Whether the copy of the generator has all that the seed needs: it has no registry, less of store time,
+    /// and no mark of a word that is used up.
     pub(crate) plain: bool,
     pub(crate) steps: u64,
     pub(crate) ids: u64,
@@ -292,7 +293,7 @@ impl World {
             delivered: HashMap::new(),
             summary: Summary {
                 counts: vec![0; Sometimes::ALL.len()],
-                plain: plan.options.id_time == IdTime::Wall && plan.static_node.is_none(),
+                plain: plan.options.id_time == IdTime::Wall && plan.static_node.is_none() && !plan.ends,
                 ..Summary::default()
             },
             plan,

@@ -104,7 +104,10 @@ END $frazil$`;
 const DURABLE = `CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN ''
       ELSE set_config('synchronous_commit', 'on', true) END AS durable`;
 
-/** The server's clock in Unix milliseconds, and its incarnation. */
+/**
+ * The server's clock in Unix milliseconds, and its incarnation. An incarnation that is null differs from every other: the
+ * expression may be one of the user, and ask for a row that a failover lost.
+ */
 const CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
     ({incarnation})::text AS incarnation,
     ${DURABLE}`;
@@ -113,7 +116,7 @@ const CLOCK = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigin
 const RECORD = `SELECT s.*, c.now_ms, CASE
       WHEN s.layout <> $2::text THEN 'layout'
       WHEN s.window_max_ms < $3::bigint THEN 'window'
-      WHEN s.incarnation <> c.incarnation THEN 'incarnation'
+      WHEN s.incarnation IS DISTINCT FROM c.incarnation THEN 'incarnation'
     END AS refused
     FROM {scopes} s CROSS JOIN clock c WHERE s.scope = $1::text`;
 
@@ -254,7 +257,7 @@ raised AS (
   SET incarnation = c.incarnation, fence_ms = greatest(s.fence_ms, c.now_ms + s.window_max_ms + ${FENCE_MARGIN_MS})
   FROM clock c
   WHERE s.scope = $1::text
-    AND (s.incarnation <> c.incarnation OR $2::text = 'always'
+    AND (s.incarnation IS DISTINCT FROM c.incarnation OR $2::text = 'always'
       OR ($2::text = 'behind' AND s.fence_ms < c.now_ms + s.window_max_ms))
   RETURNING s.fence_ms
 )
@@ -428,10 +431,14 @@ export class PostgresStore implements LeaseStore {
    */
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-    const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs]);
-    if (rows === undefined) throw notInitialised("tables", scope);
-    const [row] = rows as [{ made: Whole; layout: string | null }];
-    if (wholeOf("made", row.made) === 0) throw alreadyInitialised(scope, row.layout ?? undefined);
+    // The second time sees the record that another process made beside the first.
+    for (let isLast = false; ; isLast = true) {
+      const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs]);
+      if (rows === undefined) throw notInitialised("tables", scope);
+      const [row] = rows as [{ made: Whole; layout: string | null }];
+      if (wholeOf("made", row.made) > 0) return;
+      if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
+    }
   }
 
   /**
@@ -497,6 +504,11 @@ export class PostgresStore implements LeaseStore {
       return storeRefused(`${reported}: the role lacks a right. ${this.#complete(PERMISSIONS.join(" "))}`, error);
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
       return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
+    if (state === "23502" && /"incarnation"/.test((error as Error).message))
+      return storeRefused(
+        `${reported}: the expression of the option incarnation is null, so no failover could be told. It must always have a value`,
+        error,
+      );
     if (UNKNOWN_FUNCTION.includes(state))
       return storeRefused(
         `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +

@@ -19,7 +19,7 @@
  * Not checked: a network file system, whose locks and flushes SQLite cannot rely on; and a disk that was restored as a
  * whole, with all inodes: call `fence()` then.
  */
-import { statSync } from "node:fs";
+import { fstatSync, readdirSync, statSync } from "node:fs";
 import { ConfigError, FrazilError } from "../errors.js";
 import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import {
@@ -169,8 +169,7 @@ export class SqliteStore implements LeaseStore {
     if (typeof prepare !== "function" || typeof exec !== "function") {
       const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
       throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${CLIENT_RULE}`, {
-        field: "database",
-        value: database,
+        field: "database", // without its value: it may be a connection string with a password
         rule: CLIENT_RULE,
       });
     }
@@ -382,13 +381,12 @@ export class SqliteStore implements LeaseStore {
       const [mode] = Object.values(pragma("journal_mode")[0] as Row);
       if (mode === "off" || mode === "memory")
         throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
-      this.#file = { path, identity: identityOf(path) };
+      const identity = identityOf(path);
+      if (!isOpen(path)) throw replaced(path);
+      this.#file = { path, identity };
     }
     const { path, identity } = this.#file;
-    if (identityOf(path) !== identity)
-      throw storeRefused(
-        `${path} was replaced while it was open: this connection writes to the old file. Open it anew`,
-      );
+    if (identityOf(path) !== identity) throw replaced(path);
     return identity;
   }
 
@@ -443,6 +441,33 @@ function identityOf(path: string): string {
     throw storeRefused(`${path} cannot be looked at, although it is open: ${(error as Error).message}`, error);
   }
 }
+
+/**
+ * Whether this process has the file of a path open: the file may have been replaced between the opening of the connection
+ * and the first operation, and its identity would then be that of another file. True where descriptors cannot be listed.
+ */
+function isOpen(path: string): boolean {
+  const { dev, ino } = statSync(path, { bigint: true });
+  const isIt = (descriptor: string): boolean => {
+    try {
+      const open = fstatSync(Number(descriptor), { bigint: true });
+      return open.dev === dev && open.ino === ino;
+    } catch {
+      return false; // closed meanwhile, as that of the folder itself
+    }
+  };
+  for (const folder of ["/proc/self/fd", "/dev/fd"]) {
+    try {
+      return readdirSync(folder).some(isIt);
+    } catch {
+      // no such folder: another system
+    }
+  }
+  return true;
+}
+
+const replaced = (path: string) =>
+  storeRefused(`${path} was replaced while it was open: this connection writes to the old file. Open it anew`);
 
 /** The name of SQLite's result code. Each client reports it in another way. */
 function codeOf(error: unknown): string {

@@ -26,6 +26,9 @@ async function aFenceHoldsAcquisitionsBack(bench: Bench) {
   const scope = await bench.scope({ windowMaxMs: 1000 });
   const [used, { storeNowMs: before }] = await leased(scope, 300);
   await used.release(0);
+  const unused = await bench.scope({ windowMaxMs: 1000 });
+  await raiseFence(unused);
+  const { freeAtMs: otherFence } = refused(await unused.holder(300).acquire(), "fenced");
   await raiseFence(scope);
   const fenced = refused(await scope.holder(300).acquire(), "fenced");
   const fence = fenced.freeAtMs as number;
@@ -38,6 +41,8 @@ async function aFenceHoldsAcquisitionsBack(bench: Bench) {
     const after = granted(await scope.holder(300).acquire({ node }));
     assert.equal(after.fromMs, fence, "the window does not begin at the fence");
   }
+  const first = granted(await unused.holder(300).acquire());
+  assert.equal(first.fromMs, otherFence, "the first window of a scope does not begin at the fence");
 }
 
 async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
@@ -64,10 +69,10 @@ async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
 }
 
 async function aRowThatIsGoneIsBehind(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: MINUTE });
+  const scope = await bench.scope({ nodes: { from: 0, to: 1023 }, windowMaxMs: MINUTE });
   const holder = scope.holder(10_000);
   const now = granted(await scope.holder(10_000).acquire({ node: 0 })).storeNowMs;
-  Object.assign(holder, { node: 2, untilMs: now + 10_000 });
+  Object.assign(holder, { node: 1000, untilMs: now + 10_000 });
   refused(await holder.renew(), "behind");
   refused(await renewUnderAFence(holder), "taken");
 }
