@@ -96,9 +96,7 @@ export const BROKEN = {
   },
   "close() leaves its timer": {
     files: ["lease-driver.ts"],
-    changes: [
-      ["this.#closing ??= (async () => {\n      clearTimeout(this.#timer);", "this.#closing ??= (async () => {"],
-    ],
+    changes: [["this.#closing = (async () => {\n      clearTimeout(this.#timer);", "this.#closing = (async () => {"]],
     says: /timers are left/,
   },
 };
