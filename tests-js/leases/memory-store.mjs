@@ -122,10 +122,15 @@ export class MemoryStore {
   #acquire(request) {
     const storeNowMs = this.now();
     const scope = this.#scopes.get(request.scope);
+    for (const [node, row] of scope?.rows ?? []) {
+      if (row.grant !== request.grant) continue;
+      // Renewed since: the request comes late, or from a copy of the process.
+      if (row.nonce !== request.nonce) return { granted: false, reason: "taken", storeNowMs };
+      return this.#granted(node, row, storeNowMs);
+    }
     const refusal = this.#refusal(scope, request, storeNowMs);
     if (refusal) return refusal;
     const { rows, fenceMs, from, to } = scope;
-    for (const [node, row] of rows) if (row.grant === request.grant) return this.#granted(node, row, storeNowMs);
     const freeAtMs = ({ untilMs }) => Math.max(untilMs, fenceMs);
     const known = [...rows].sort(([, a], [, b]) => a.untilMs - b.untilMs);
     const free = known.filter(([, row]) => freeAtMs(row) <= storeNowMs);
