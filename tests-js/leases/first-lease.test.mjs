@@ -1,6 +1,7 @@
 // `lease()`: when it resolves, and why it rejects. After a rejection nothing is left: no timer, no lease, no request.
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { beforeEach, test } from "node:test";
 import { inspect } from "node:util";
 import { ConfigError, FrazilError, LeaseError } from "frazil";
@@ -294,6 +295,21 @@ test("what is no store is refused, and the message names what was given and what
     assert.doesNotMatch(inspect(error), /secret/, "a connection string was passed on");
     assert.match(error.message, /must be a lease store, such as new PostgresStore\(pool\)/);
   }
+});
+
+test("without WebAssembly and without the addon lease() is WASM_UNAVAILABLE, and the store is not asked", () => {
+  const program = `
+    delete globalThis.WebAssembly;
+    const { lease } = await import("frazil/lease");
+    let calls = 0;
+    const call = () => { calls++; return new Promise(() => {}); };
+    const store = { name: "none", acquire: call, renew: call, release: call, ensure: call };
+    const error = await lease(store).then(() => ({}), (error) => error);
+    console.log(error.code, calls);`;
+  const env = { ...process.env, FRAZIL_BACKEND: "wasm" };
+  const options = { cwd: import.meta.dirname, env, encoding: "utf8" };
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], options);
+  assert.equal(stdout, "WASM_UNAVAILABLE 0\n", stderr);
 });
 
 /** The answers that cannot be true, to a first request. */

@@ -1,7 +1,6 @@
 // What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers, rights.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
@@ -9,29 +8,9 @@ import { ConfigError, Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
+import { attempt, hex, layout, renewalOf } from "./attempts.mjs";
 import { freePort, PostgresServer, startBouncer } from "./postgres-server.mjs";
 
-const hex = () => randomBytes(16).toString("hex");
-const layout = "1704067200000 1ms time41 node10 sequence12";
-const attempt = (more) => ({
-  scope: "s",
-  grant: hex(),
-  nonce: hex(),
-  windowMs: 60_000,
-  layout,
-  owner: "test",
-  ...more,
-});
-const renewalOf = ({ grant, node, untilMs }, more) => ({
-  scope: "s",
-  grant,
-  node,
-  untilMs,
-  nonce: hex(),
-  windowMs: 60_000,
-  layout,
-  ...more,
-});
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let server;

@@ -204,7 +204,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     try {
       port = sharedPort(load);
     } catch (error) {
-      if (!(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
+      // A lease is not asked for where nothing can be minted.
+      if (session || !(error instanceof FrazilError) || error.code !== "WASM_UNAVAILABLE") throw error;
       this.#unavailable = error;
       return;
     }

@@ -16,6 +16,10 @@
  * - **Every isolation level**: a statement that Postgres could not serialise is repeated.
  * - **A grant is on disk before it is answered**, even if `synchronous_commit` is off for the role.
  *
+ * A statement that the driver does not wait for any more keeps its connection until the server has answered it: while the
+ * tables are locked, each attempt takes one more from the pool. Give the store a pool of its own with time limits:
+ * `new pg.Pool({ max: 2, statement_timeout: 3000, connectionTimeoutMillis: 3000 })`.
+ *
  * Not checked: `fsync = off` of the server, and a client that is inside a transaction of yours, whose rollback takes a grant
  * back that was answered. Give the store a pool, or a client of its own.
  */
