@@ -103,7 +103,7 @@ export interface Scenario {
     readonly needs?: readonly ("jumpClock" | "changeIncarnation" | "stop")[];
     /** Whether it sets the clock of this process wrong, which must not be that of the store. */
     readonly skewsClient?: boolean;
-    /** Whether it changes something that all scopes share, such as a clock, and runs alone. */
+    /** Whether it runs alone: it changes something that all scopes share, such as a clock, or keeps the store busy. */
     readonly alone?: boolean;
     run(bench: Bench): Promise<void>;
 }

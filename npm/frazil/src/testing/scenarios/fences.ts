@@ -23,17 +23,17 @@ async function raiseFence(scope: Scope): Promise<void> {
 }
 
 async function aFenceHoldsAcquisitionsBack(bench: Bench) {
-  const scope = await bench.scope({ windowMaxMs: 1000 });
+  const scope = await bench.scope({ windowMaxMs: 2000 });
   const [used, { storeNowMs: before }] = await leased(scope, 300);
   await used.release(0);
-  const unused = await bench.scope({ windowMaxMs: 1000 });
+  const unused = await bench.scope({ windowMaxMs: 2000 });
   await raiseFence(unused);
   const { freeAtMs: otherFence } = refused(await unused.holder(300).acquire(), "fenced");
   await raiseFence(scope);
   const fenced = refused(await scope.holder(300).acquire(), "fenced");
   const fence = fenced.freeAtMs as number;
-  assert.ok(fence >= before + 1000 + FENCE_MARGIN_MS, `the fence is ${fence - before} ms ahead`);
-  assert.ok(fence <= (fenced.storeNowMs as number) + 1000 + FENCE_MARGIN_MS);
+  assert.ok(fence >= before + 2000 + FENCE_MARGIN_MS, `the fence is ${fence - before} ms ahead`);
+  assert.ok(fence <= (fenced.storeNowMs as number) + 2000 + FENCE_MARGIN_MS);
   // One that had a row, one that never had, and the preferred one.
   refused(await scope.holder(300).acquire({ node: used.node }), "fenced");
   await scope.pass(fence - (fenced.storeNowMs as number) + 50);
@@ -58,7 +58,7 @@ async function aFenceRefusesARenewalOfAWindowThatHadEnded(bench: Bench) {
 
 async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
   const scope = await bench.scope({ windowMaxMs: MINUTE });
-  const [holder, { untilMs }] = await leased(scope, 10_000);
+  const [holder, { untilMs }] = await leased(scope, MINUTE);
   // The holder knows of a renewal that the store has lost.
   const known = untilMs + 5000;
   holder.untilMs = known;
@@ -70,16 +70,16 @@ async function aRowThatWentBackIsHealedUnderAFence(bench: Bench) {
 
 async function aRowThatIsGoneIsBehind(bench: Bench) {
   const scope = await bench.scope({ nodes: { from: 0, to: 1023 }, windowMaxMs: MINUTE });
-  const holder = scope.holder(10_000);
-  const now = granted(await scope.holder(10_000).acquire({ node: 0 })).storeNowMs;
-  Object.assign(holder, { node: 1000, untilMs: now + 10_000 });
+  const holder = scope.holder(MINUTE);
+  const now = granted(await scope.holder(MINUTE).acquire({ node: 0 })).storeNowMs;
+  Object.assign(holder, { node: 1000, untilMs: now + MINUTE });
   refused(await holder.renew(), "behind");
   refused(await renewUnderAFence(holder), "taken");
 }
 
 async function aRowThatAnotherTookAfterALossIsBehind(bench: Bench) {
   const scope = await bench.scope({ windowMaxMs: MINUTE });
-  const [other, { untilMs }] = await leased(scope, 10_000);
+  const [other, { untilMs }] = await leased(scope, MINUTE);
   const holder = other.clone();
   holder.grant = draw();
   holder.untilMs = untilMs + 3000;
