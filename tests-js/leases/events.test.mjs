@@ -6,7 +6,7 @@ import { Layout } from "frazil";
 import { LeasedSnowflake, lease } from "frazil/lease";
 import { rules } from "../vectors/generated-tables.mjs";
 import { time } from "./faked.mjs";
-import { open, storeWith, thrownBy, verbs, watched } from "./harness.mjs";
+import { open, storeWith, takeAway, thrownBy, verbs, watched } from "./harness.mjs";
 
 const W = 30_000;
 const never = () => new Promise(() => {});
