@@ -50,11 +50,13 @@ function testOnBackend(folder, backend) {
 
 /**
  * Runs the tests of a folder, or one of its files, which start the processes that they test themselves. A test that takes longer
- * than `limitMs` counts as hanging.
+ * than `limitMs` counts as hanging. `atOnce`: how many files run at the same time (default: as many as there are processors, less
+ * one).
  */
-function testFolder(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false } = {}) {
+function testFolder(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false, atOnce } = {}) {
   const chosen = testFiles(folder).filter((path) => path.endsWith(file));
-  const concurrency = serial ? ["--test-concurrency=1"] : [];
+  const files = serial ? 1 : atOnce;
+  const concurrency = files === undefined ? [] : [`--test-concurrency=${files}`];
   run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen]);
 }
 
@@ -238,7 +240,7 @@ const SUITES = [
   { name: "api-wasm", run: () => testOnBackend("api", "wasm") },
   { name: "leases-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("leases", "native") },
   { name: "leases-wasm", run: () => testOnBackend("leases", "wasm") },
-  { name: "lease-driver-simulation", run: () => testOnBackend("lease-simulation", "wasm") },
+  { name: "lease-driver-simulation", run: () => testFolder("lease-simulation", { limitMs: 300_000 }) },
   { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
   { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
   { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },
@@ -252,7 +254,8 @@ const SUITES = [
   {
     name: "stores",
     requires: [runtimes, postgres, pgbouncer, faketime],
-    run: () => testFolder("stores", { limitMs: 300_000 }),
+    // All files at once: they wait for fences and servers most of the time.
+    run: () => testFolder("stores", { limitMs: 300_000, atOnce: 5 }),
   },
   { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis(20) },
   { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis(400) },

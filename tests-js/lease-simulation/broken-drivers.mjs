@@ -10,7 +10,12 @@ const sources = fileURLToPath(new URL("../../npm/frazil/src/", import.meta.url))
 export const BROKEN = {
   "a node id is released from the start of its window": {
     files: ["lease-driver.ts"],
-    changes: [["const untilMs = numbers[Slot.UNTIL_MS] as number;\n    return {", "const untilMs = 0;\n    return {"]],
+    changes: [
+      [
+        "const untilMs = numbers[Slot.UNTIL_MS] as number;\n    const heldUntilMs",
+        "const untilMs = 0;\n    const heldUntilMs",
+      ],
+    ],
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
@@ -23,7 +28,8 @@ export const BROKEN = {
       [
         "await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));",
         `const held = this.#call(LeaseCall.STATUS);
-        const early = { grant: (this as any).latest, node: held[Slot.HELD_NODE] as number, untilMs: wallClock() + 1 };
+        const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
+        const early = { grant: (this as any).latest, node, untilMs: wallClock() + 1, heldUntilMs };
         await this.#release(held[Slot.HELD] ? early : undefined);
         this.#call(LeaseCall.CLOSE);`,
       ],
@@ -90,9 +96,7 @@ export const BROKEN = {
   },
   "close() leaves its timer": {
     files: ["lease-driver.ts"],
-    changes: [
-      ["this.#closing ??= (async () => {\n      clearTimeout(this.#timer);", "this.#closing ??= (async () => {"],
-    ],
+    changes: [["this.#closing = (async () => {\n      clearTimeout(this.#timer);", "this.#closing = (async () => {"]],
     says: /timers are left/,
   },
 };

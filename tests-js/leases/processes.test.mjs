@@ -128,7 +128,9 @@ test("worker threads: each lease has a node id of its own", async () => {
     import { lease } from "frazil/lease";
     let serial = 0;
     const open = new Map();
-    parentPort.on("message", ({ number, answer }) => open.get(number)?.(answer));
+    let goOn;
+    const everybodyHasOne = new Promise((resolve) => (goOn = resolve));
+    parentPort.on("message", ({ number, answer }) => (number === undefined ? goOn() : open.get(number)?.(answer)));
     const ask = (verb) => ({ signal, ...request }) =>
       new Promise((resolve) => {
         open.set(++serial, resolve);
@@ -139,8 +141,8 @@ test("worker threads: each lease has a node id of its own", async () => {
     const ids = await lease(store, { windowMs: 2000 });
     const all = Array.from(ids.nextMany(2000), String);
     parentPort.postMessage({ node: ids.node, backend: ids.backend, all });
-    // Until all threads have a lease: a node id that is given back is granted again.
-    await new Promise((resolve) => parentPort.on("message", ({ close }) => close && resolve()));
+    // A node id that is released may be granted again.
+    await everybodyHasOne;
     await ids.close();
     parentPort.close();
   `;
@@ -165,7 +167,7 @@ test("worker threads: each lease has a node id of its own", async () => {
               if (minted) {
                 nodes.push(node);
                 all.push(...minted);
-                if (nodes.length === workers.length) for (const other of workers) other.postMessage({ close: true });
+                if (nodes.length === workers.length) for (const each of workers) each.postMessage({});
               } else worker.postMessage({ number, answer: await store[verb](request) });
             });
           }),

@@ -1,5 +1,6 @@
 // A lease store in memory, written from the documentation of `LeaseStore` alone, with a clock that tests move. It can be broken in
 // named ways: the contract must catch every one of them.
+import { FENCE_MARGIN_MS } from "frazil/lease";
 
 /** What can be broken, and the scenarios that must catch it. */
 export const DEFECTS = {
@@ -211,7 +212,7 @@ export function openMemoryStore(defect) {
       const isNew = record.incarnation !== incarnation && !is("a new incarnation is no fence");
       record.incarnation = incarnation;
       if (!isNew && !(behind && isUncovered) && !is("every ensure is a fence")) return;
-      const margin = is("no margin of the fence") ? 0 : 5000;
+      const margin = is("no margin of the fence") ? 0 : FENCE_MARGIN_MS;
       record.fenceMs = Math.max(record.fenceMs, now() + windowMaxMs + margin);
     },
   };

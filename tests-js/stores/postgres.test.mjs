@@ -1,7 +1,6 @@
 // What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers, rights.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
@@ -9,29 +8,9 @@ import { ConfigError, Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
+import { attempt, hex, layout, renewalOf } from "./attempts.mjs";
 import { freePort, PostgresServer, startBouncer } from "./postgres-server.mjs";
 
-const hex = () => randomBytes(16).toString("hex");
-const layout = "1704067200000 1ms time41 node10 sequence12";
-const attempt = (more) => ({
-  scope: "s",
-  grant: hex(),
-  nonce: hex(),
-  windowMs: 60_000,
-  layout,
-  owner: "test",
-  ...more,
-});
-const renewalOf = ({ grant, node, untilMs }, more) => ({
-  scope: "s",
-  grant,
-  node,
-  untilMs,
-  nonce: hex(),
-  windowMs: 60_000,
-  layout,
-  ...more,
-});
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let server;
@@ -371,11 +350,9 @@ test("an incarnation that the server cannot tell is refused, and the error names
       message: /Pass the option incarnation/,
     },
   );
-  // As Aurora refuses it.
-  const query = () =>
-    Promise.reject(
-      Object.assign(new Error("pg_current_wal_lsn is only available if wal_level is logical"), { code: "0A000" }),
-    );
+  // As Aurora refuses it (pg_gather#9, mackerel-agent-plugins#804).
+  const refusal = new Error("wal_level must be set to 'logical'");
+  const query = () => Promise.reject(Object.assign(refusal, { code: "55000" }));
   await assert.rejects(new PostgresStore({ query }).acquire(attempt()), { code: "STORE_REFUSED", message: /Aurora/ });
   await assert.rejects(new PostgresStore(pool, { incarnation: { sql: "SELECT FROM WHERE" } }).acquire(attempt()), {
     code: "STORE_REFUSED",

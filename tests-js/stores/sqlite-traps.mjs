@@ -1,7 +1,6 @@
 // What goes wrong with SQLite, on real files. sqlite.test.mjs runs this in a Node that has node:sqlite.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,22 +9,12 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ConfigError, LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
+import { attempt } from "./attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = () => join(folder, `${++files}.db`);
-const hex = () => randomBytes(16).toString("hex");
-const layout = "1704067200000 1ms time41 node10 sequence12";
-const attempt = (more) => ({
-  scope: "s",
-  grant: hex(),
-  nonce: hex(),
-  windowMs: 60_000,
-  layout,
-  owner: "test",
-  ...more,
-});
 
 /** A new file with the scope "s", and its store. */
 async function opened({ path = newPath(), pragmas = "", nodes = { from: 0, to: 3 } } = {}) {

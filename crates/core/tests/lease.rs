@@ -202,12 +202,30 @@ fn retries_have_the_same_nonce_and_the_attempt_after_a_success_has_another() {
 }
 
 #[test]
-fn an_answer_that_changes_nothing_leaves_the_attempt_its_nonce() {
-    // An earlier answer once more, while a renewal is under way that may have been carried out.
+fn an_answer_that_comes_twice_neither_postpones_nor_forgets_a_renewal() {
     let (mut lease, answer) = held();
-    let (_, nonce, _) = renew(&mut lease, RENEW);
+    assert_eq!(lease.take(&answer, RENEW - 1000), Change::None);
+    assert_eq!(due(&lease), RENEW);
+    // The store carries this out, and the answer is lost.
+    let attempt = renew(&mut lease, RENEW);
     assert_eq!(lease.take(&answer, RENEW + 1), Change::None);
-    assert_eq!(renew(&mut lease, 2 * RENEW).1, nonce);
+    lease.fail(RENEW + TIMEOUT, 0);
+    // So another nonce would look like a copy of this holder.
+    assert_eq!(renew(&mut lease, 2 * RENEW), attempt);
+}
+
+#[test]
+fn a_late_answer_leaves_the_attempt_under_way_alone() {
+    let (mut lease, answer) = held();
+    renew(&mut lease, RENEW);
+    let later = Granted { until_ms: T + W + RENEW, store_now_ms: T + RENEW, ..answer };
+    assert_eq!(lease.take(&later, RENEW), Change::Extended);
+    assert_eq!(lease.take(&answer, RENEW + 1000), Change::None);
+    assert_eq!((lease.failures(), due(&lease)), (0, 2 * RENEW));
+    renew(&mut lease, 2 * RENEW);
+    assert_eq!(lease.take(&answer, 2 * RENEW + 1), Change::None);
+    // Until the time-out of the attempt, since its driver asks nothing before.
+    assert_eq!(lease.retry_after_ms(2 * RENEW + 1), TIMEOUT - 1);
 }
 
 // docs/safety.md: 26

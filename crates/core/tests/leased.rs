@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{
-    Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, Lease, LeaseRandom, LeaseTerms, LeasedGenerator,
-    LeasedOptions, Nonce, Readings, Refusal, Registry, Request, Reservation, Result, Taken,
+    Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
+    Readings, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 
 const T: u64 = 1_720_000_000_000;
@@ -103,46 +103,6 @@ fn a_lease_without_an_id_is_released_within_its_window() {
 }
 
 /// The nonce of the renewal that is due, and the end of the window that it names.
-fn renew(lease: &mut Lease, monotonic_ms: u64, random: u128) -> (Nonce, u64) {
-    match lease.ask(monotonic_ms, drawn(random)) {
-        Request::Renew { nonce, until_ms, .. } => (nonce, until_ms),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn an_answer_that_comes_twice_neither_postpones_nor_forgets_a_renewal() {
-    let mut lease = Lease::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
-    lease.ask(0, drawn(1));
-    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
-    assert_eq!(lease.take(&answer, 0), Change::Begun);
-    assert_eq!(lease.take(&answer, 9000), Change::None);
-    assert_eq!(lease.ask(9000, drawn(2)), Request::Wait { ms: 1000 });
-    // The store carries this out, and the answer is lost.
-    assert_eq!(renew(&mut lease, 10_000, 3), (Nonce(3), T + W));
-    assert_eq!(lease.take(&answer, 10_001), Change::None);
-    lease.fail(13_000, 0);
-    // So another nonce would look like a copy of this holder.
-    assert_eq!(renew(&mut lease, 20_000, 4), (Nonce(3), T + W));
-}
-
-#[test]
-fn a_late_answer_leaves_the_attempt_under_way_alone() {
-    let mut lease = Lease::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());
-    lease.ask(0, drawn(1));
-    let answer = Granted { grant: Grant(1), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
-    lease.take(&answer, 0);
-    renew(&mut lease, 10_000, 3);
-    let later = Granted { until_ms: T + W + 10_000, store_now_ms: T + 10_000, ..answer };
-    assert_eq!(lease.take(&later, 10_000), Change::Extended);
-    assert_eq!(lease.take(&answer, 11_000), Change::None);
-    assert_eq!((lease.failures(), lease.ask(11_000, drawn(4))), (0, Request::Wait { ms: 9000 }));
-    renew(&mut lease, 20_000, 5);
-    assert_eq!(lease.take(&answer, 20_001), Change::None);
-    // Until the time-out of the attempt, since its driver asks nothing before.
-    assert_eq!(lease.retry_after_ms(20_001), 2999);
-}
-
 /// A generator on the store's time whose store is an hour ahead, and its lease.
 fn ahead() -> (LeasedGenerator, Granted) {
     let options = LeasedOptions::new(LeaseTerms::new(W, W / 3, W / 10, 1).unwrap());

@@ -138,8 +138,8 @@ const ROWS = 16;
  *
  * The free row is locked, and its condition is checked again under the lock; a row that another client has locked is not
  * waited for. New rows are made under the lock of the record, from `next_node` on: several, since each lock lasts until the
- * record is on disk, and up to a preferred node id, with all rows before it. The record itself is read in the snapshot of the statement: a fence that is raised meanwhile counts as
- * raised afterwards.
+ * record is on disk, and up to a preferred node id, with all rows before it. The record itself is read in the snapshot of the
+ * statement: a fence that is raised meanwhile counts as raised afterwards.
  *
  * $1 scope, $2 layout, $3 window, $4 grant, $5 nonce, $6 owner, $7 preferred node id or null.
  */

@@ -6,11 +6,14 @@ import type { Answer, Grant, LeaseStore, Refusal } from "../stores/store.js";
 /** 128 random bits, as the driver draws them. */
 export const draw = (): string => randomBytes(16).toString("hex");
 
+/** The built-in layout `"default"`, as `layoutText` writes it. */
+const LAYOUT = "1704067200000 1ms time41 node10 sequence12";
+
 /** The record of a scope that a scenario starts with. */
 export interface ScenarioScope {
   readonly scope: string;
-  /** As `layoutText` writes it. */
-  readonly layout: "1704067200000 1ms time41 node10 sequence12";
+  /** The text of the built-in layout `"default"`. */
+  readonly layout: typeof LAYOUT;
   readonly nodes: { readonly from: number; readonly to: number };
   readonly windowMaxMs: number;
 }
@@ -71,7 +74,7 @@ export class Bench {
     const { nodes = { from: 0, to: 3 }, windowMaxMs = 60_000 } = options;
     const record: ScenarioScope = {
       scope: `contract-${randomBytes(6).toString("hex")}`,
-      layout: "1704067200000 1ms time41 node10 sequence12",
+      layout: LAYOUT,
       nodes,
       windowMaxMs,
     };

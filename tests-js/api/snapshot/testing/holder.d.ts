@@ -1,11 +1,13 @@
 import type { Answer, Grant, LeaseStore, Refusal } from "../stores/store.js";
 /** 128 random bits, as the driver draws them. */
 export declare const draw: () => string;
+/** The built-in layout `"default"`, as `layoutText` writes it. */
+declare const LAYOUT = "1704067200000 1ms time41 node10 sequence12";
 /** The record of a scope that a scenario starts with. */
 export interface ScenarioScope {
     readonly scope: string;
-    /** As `layoutText` writes it. */
-    readonly layout: "1704067200000 1ms time41 node10 sequence12";
+    /** The text of the built-in layout `"default"`. */
+    readonly layout: typeof LAYOUT;
     readonly nodes: {
         readonly from: number;
         readonly to: number;
@@ -105,3 +107,4 @@ export interface Scenario {
     readonly alone?: boolean;
     run(bench: Bench): Promise<void>;
 }
+export {};

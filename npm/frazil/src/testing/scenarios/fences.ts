@@ -1,11 +1,10 @@
 /** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
 import assert from "node:assert/strict";
-import type { Answer } from "../../stores/store.js";
+import { type Answer, FENCE_MARGIN_MS } from "../../stores/store.js";
 import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../holder.js";
 
 /** Far beyond the time that a slow machine takes. */
 const MINUTE = 60_000;
-const MARGIN = 5000;
 
 /** Renews as the driver does: calls `ensure` while the row is behind, since a fence covers that for the margin only. */
 async function renewUnderAFence(holder: Holder): Promise<Answer> {
@@ -33,8 +32,8 @@ async function aFenceHoldsAcquisitionsBack(bench: Bench) {
   await raiseFence(scope);
   const fenced = refused(await scope.holder(300).acquire(), "fenced");
   const fence = fenced.freeAtMs as number;
-  assert.ok(fence >= before + 1000 + MARGIN, `the fence is ${fence - before} ms ahead`);
-  assert.ok(fence <= (fenced.storeNowMs as number) + 1000 + MARGIN);
+  assert.ok(fence >= before + 1000 + FENCE_MARGIN_MS, `the fence is ${fence - before} ms ahead`);
+  assert.ok(fence <= (fenced.storeNowMs as number) + 1000 + FENCE_MARGIN_MS);
   // One that had a row, one that never had, and the preferred one.
   refused(await scope.holder(300).acquire({ node: used.node }), "fenced");
   await scope.pass(fence - (fenced.storeNowMs as number) + 50);
