@@ -312,6 +312,30 @@ test("without WebAssembly and without the addon lease() is WASM_UNAVAILABLE, and
   assert.equal(stdout, "WASM_UNAVAILABLE 0\n", stderr);
 });
 
+// docs/safety.md: 26. Numbers from the memory of the process are those of its clone too.
+test("on WebAssembly nothing is asked while the kernel's random numbers cannot be read for want of descriptors", () => {
+  const program = `
+    import { openSync, closeSync } from "node:fs";
+    import { lease } from "frazil/lease";
+    import { MemoryStore } from "./memory-store.mjs";
+    const store = MemoryStore.with({});
+    const ids = await lease(store, { windowMs: 300 });
+    ids.on("refused", () => {});
+    const open = [];
+    try { for (;;) open.push(openSync("/dev/null")); } catch {}
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const { length } = store.calls;
+    for (const descriptor of open) closeSync(descriptor);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    console.log(length, ids.stats().lease.refused > 0, ids.stats().lease.renewed > 0);
+    await ids.close();`;
+  const env = { ...process.env, FRAZIL_BACKEND: "wasm", PROGRAM: program };
+  const command = 'ulimit -n 128; exec "$0" --input-type=module -e "$PROGRAM"';
+  const options = { cwd: import.meta.dirname, env, encoding: "utf8" };
+  const { stdout, stderr } = spawnSync("sh", ["-c", command, process.execPath], options);
+  assert.equal(stdout, "1 true true\n", stderr);
+});
+
 /** The answers that cannot be true, to a first request. */
 const untrue = {
   undefined: () => undefined,

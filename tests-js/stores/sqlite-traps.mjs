@@ -1,7 +1,7 @@
 // What goes wrong with SQLite, on real files. sqlite.test.mjs runs this in a Node that has node:sqlite.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, renameSync, rmSync, unlinkSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -58,6 +58,14 @@ test("a copied file is another incarnation, and fenced; the original is not", as
   assert.ok(fenced.freeAtMs >= lease.untilMs + 4000, "the fence does not cover the windows of the original");
   assert.ok((await store.acquire(attempt())).granted);
   copy.close();
+  db.close();
+});
+
+test("the incarnation has the time of birth in milliseconds, which every runtime reports", async () => {
+  const { db, path } = await opened();
+  const { incarnation } = db.prepare("SELECT incarnation FROM frazil_scopes").get();
+  const { dev, ino, birthtimeMs } = statSync(path);
+  assert.equal(incarnation, `${dev}/${ino}/${Math.floor(birthtimeMs)}`);
   db.close();
 });
 

@@ -20,7 +20,7 @@ import {
   timeoutError,
   untrueAnswer,
 } from "./lease-errors.js";
-import { drawRandom } from "./lease-random.js";
+import { drawRandom, WORDS } from "./lease-random.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import type { Port } from "./port.js";
 import { numberOrNaN } from "./request.js";
@@ -267,8 +267,10 @@ export class LeaseDriver implements LeaseSession {
     // Closing needs no clock, and a clock of the user may throw.
     if (call !== LeaseCall.CLOSE) this.readClocks();
     const { binding } = this.#port;
-    // The native addon draws from the kernel instead.
-    const random = binding.backend === "wasm" ? drawRandom() : undefined;
+    // The native addon draws from the kernel instead. Other calls than `ASK` need only jitter, and must not fail.
+    const isAsking = call === LeaseCall.ASK;
+    const random =
+      binding.backend !== "wasm" ? undefined : isAsking ? drawRandom() : crypto.getRandomValues(new Uint32Array(WORDS));
     let { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(numbers);

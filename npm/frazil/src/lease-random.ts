@@ -6,7 +6,7 @@
  * Workers and in browsers nobody clones a running isolate. On Windows without the addon the promise about clones does not
  * hold (docs/leases.md).
  */
-const WORDS = 8;
+export const WORDS = 8;
 
 /** Eight random numbers of 32 bits. */
 export function drawRandom(): Uint32Array {
@@ -21,7 +21,9 @@ function readUrandom(words: Uint32Array): boolean {
   let device: number;
   try {
     device = files.openSync("/dev/urandom", "r");
-  } catch {
+  } catch (error) {
+    // Numbers of this process instead would go unnoticed: the attempt fails, and is repeated.
+    if (/^E[MN]FILE$/.test((error as { code?: string }).code ?? "")) throw error;
     return false; // no such device: another system, or a sandbox
   }
   try {
