@@ -21,10 +21,8 @@ for (const backend of isLinuxX64Gnu ? ["native", "wasm"] : ["wasm"]) {
   title(`IDs minted now on the ${backend} backend: npx frazil ${next.join(" ")}`);
   run(process.execPath, [cli, "decode", ...ids.split("\n")], { env });
 }
-if (isLinuxX64Gnu) {
-  title("a node id from a database: await lease(new PostgresStore(database)), beside Snowflake.local()");
-  run(process.execPath, [`${root}scripts/start-lease.mjs`, `${root}.cache/state`]);
-}
+title("a node id from a database: await lease(new PostgresStore(database)), beside Snowflake.local()");
+run(process.execPath, [`${root}scripts/start-lease.mjs`, ...(isLinuxX64Gnu ? [`${root}.cache/state`] : [])]);
 title("a tweet of 2022: npx frazil decode 1541815603606036480 --layout twitter");
 run(process.execPath, [cli, "decode", "1541815603606036480", "--layout", "twitter"]);
 title("a Discord message of 2016: npx frazil decode 175928847299117063 --layout discord");

@@ -1,6 +1,6 @@
 // A lease store in memory that follows `npm/frazil/src/stores/store.ts` to the letter, with faults that a test switches on.
 
-import { Layout } from "frazil";
+import { Layout, LeaseError } from "frazil";
 import { FENCE_MARGIN_MS, layoutText } from "frazil/lease";
 
 /** Bound before any test replaces it: the store is another machine, whose clock a test of this one does not move. */
@@ -174,10 +174,10 @@ export class MemoryStore {
     const { rows, fenceMs, windowMaxMs } = scope;
     const { node, grant, nonce, untilMs, windowMs } = request;
     const row = rows.get(node);
-    if (untilMs + windowMaxMs <= fenceMs) return { granted: false, reason: "fenced", storeNowMs };
     const isBehind = row === undefined || row.untilMs < untilMs;
     // First, whoever has the row: what this holder was granted must not be granted again.
     if (isBehind && fenceMs < storeNowMs + windowMaxMs) return { granted: false, reason: "behind", storeNowMs };
+    if (untilMs + windowMaxMs <= fenceMs) return { granted: false, reason: "fenced", storeNowMs };
     if (row === undefined || row.grant !== grant) return { granted: false, reason: "taken", storeNowMs };
     if (row.untilMs > untilMs && row.nonce !== nonce) return { granted: false, reason: "taken", storeNowMs };
     row.untilMs = Math.max(row.untilMs, untilMs, storeNowMs + windowMs);
@@ -195,7 +195,7 @@ export class MemoryStore {
 
   #ensure({ scope: name, behind }) {
     const scope = this.#scopes.get(name);
-    if (scope === undefined) return;
+    if (scope === undefined) return Promise.reject(new LeaseError("STORE_NOT_INITIALISED", `no record of "${name}"`));
     const isOther = scope.incarnation !== this.incarnation;
     if (isOther || (behind && scope.fenceMs < this.now() + scope.windowMaxMs)) this.#raise(scope);
     scope.incarnation = this.incarnation;

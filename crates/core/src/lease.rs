@@ -107,6 +107,35 @@ impl LeaseTerms {
         Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms })
     }
 
+    /// The usual terms: an attempt may take a tenth of the window, and a lease is renewed after a third of it, or after half of it
+    /// if only requests can renew it, since no timer runs between them.
+    ///
+    /// # Errors
+    /// As [`LeaseTerms::new`].
+    ///
+    /// ```
+    /// # use frazil::LeaseTerms;
+    /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?, LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 30_000, 1)?);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn usual(window_ms: u64, by_requests: bool, tick_ms: u64) -> Result<Self> {
+        let renew_after_ms = window_ms / if by_requests { 2 } else { 3 };
+        Self::new(window_ms, renew_after_ms, (window_ms / 10).max(1), tick_ms)
+    }
+
+    /// How long an attempt may take.
+    ///
+    /// ```
+    /// # use frazil::LeaseTerms;
+    /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?.timeout_ms(), 3000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn timeout_ms(&self) -> u64 {
+        self.timeout_ms
+    }
+
     /// The length of the window.
     ///
     /// ```

@@ -221,9 +221,7 @@ impl Handles {
         page.read_wait_limits()?;
         // What is no whole number is refused by the rule for windows: 0 is never one.
         let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
-        let renew_after_ms = window_ms / if page.flag(slot::BY_REQUESTS) { 2 } else { 3 };
-        let timeout_ms = (window_ms / 10).max(1);
-        let terms = LeaseTerms::new(window_ms, renew_after_ms, timeout_ms, geometry.tick_ms.get())?;
+        let terms = LeaseTerms::usual(window_ms, page.flag(slot::BY_REQUESTS), geometry.tick_ms.get())?;
         let options = LeasedOptions {
             terms,
             max_lead_ms,
@@ -235,7 +233,7 @@ impl Handles {
         page.write_opened(ids.generator().machine(), 0);
         #[expect(clippy::cast_precision_loss, reason = "below 2^31")]
         {
-            page.numbers[slot::TIMEOUT_MS] = timeout_ms as f64;
+            page.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
         }
         page.numbers[slot::HANDLE] = self.insert(Minter::Leased(Box::new(ids)));
         Ok(())
