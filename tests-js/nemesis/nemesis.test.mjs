@@ -192,7 +192,7 @@ async function run({ seconds, faults, seed = 20261122, ...task }) {
     const before = countIds(folder).issued;
     const until = performance.now() + 1000 * seconds;
     while (performance.now() < until) {
-      await sleep(faults ? 200 + 600 * random() : 200);
+      await sleep(faults ? 300 + 800 * random() : 200);
       if (!faults) continue;
       const [name, strike] = DRAWN[Math.floor(DRAWN.length * random())];
       struck[name] = (struck[name] ?? 0) + 1;

@@ -26,7 +26,7 @@ test("the SQL and the program of docs/leases.md lease a node id", async () => {
   const program = path("first-minute-of-the-docs.mjs");
   writeFileSync(program, block("js", "await lease("));
   after(() => rmSync(program));
-  const env = { ...process.env, PGHOST: "127.0.0.1", PGPORT: String(server.port), PGUSER: "postgres" };
+  const env = { ...process.env, DATABASE_URL: server.url };
   const { stdout, stderr } = await run(process.execPath, [program], { env });
   assert.match(stdout, /^\d{18}n 0\n$/);
   assert.equal(stderr, "");

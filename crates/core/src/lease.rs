@@ -34,6 +34,9 @@ pub const MAX_BACKOFF_MS: u64 = 5000;
 /// The pause after the first failed attempt. It doubles with each further one.
 const FIRST_BACKOFF_MS: u64 = 100;
 
+/// The longest that an attempt may take, in milliseconds: closing waits for one.
+const MAX_TIMEOUT_MS: u64 = 10_000;
+
 /// Timers take at most 2^31 - 1 ms.
 const MAX_WINDOW_MS: u64 = (1 << 31) - 1;
 
@@ -107,7 +110,7 @@ impl LeaseTerms {
         Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms })
     }
 
-    /// The usual terms: an attempt may take a tenth of the window, and a lease is renewed after a third of it, or after half of it
+    /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or after half of it
     /// if only requests can renew it, since no timer runs between them.
     ///
     /// # Errors
@@ -116,12 +119,12 @@ impl LeaseTerms {
     /// ```
     /// # use frazil::LeaseTerms;
     /// assert_eq!(LeaseTerms::usual(30_000, false, 1)?, LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 30_000, 1)?);
+    /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 10_000, 1)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn usual(window_ms: u64, by_requests: bool, tick_ms: u64) -> Result<Self> {
         let renew_after_ms = window_ms / if by_requests { 2 } else { 3 };
-        Self::new(window_ms, renew_after_ms, (window_ms / 10).max(1), tick_ms)
+        Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
     }
 
     /// How long an attempt may take.

@@ -84,12 +84,12 @@ export function refusalError(
       if (verb === "renew")
         return new LeaseError(
           "LEASE_LOST",
-          `the fence of the scope is beyond this window, so the node id may be granted to another holder ${where(context)}: the store is another one than before (a failover, a restore), or fence() was called`,
+          `the fence of the scope is beyond this window, so the node id may be granted to another holder ${where(context)}: the store is another one than before (a failover, a restore), rows were lost or deleted, programs of the scope have different incarnation options, or fence() was called`,
           { retryable: true },
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `no node id can be granted ${where(context)} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), or fence() was called`,
+        `no node id can be granted ${where(context)} until its fence has passed, in ${waitMs} ms: the store is another one than before (a failover, a restore), rows were lost or deleted, programs of the scope have different incarnation options, or fence() was called`,
         wait,
       );
     case "taken":

@@ -505,7 +505,10 @@ export class PostgresStore implements LeaseStore {
   #errorOf(error: unknown, state: string): LeaseError {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
-      return storeRefused(`${reported}: the role lacks a right. ${this.#complete(PERMISSIONS.join(" "))}`, error);
+      return storeRefused(
+        `${reported}: the role lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, migrate() CREATE on the schema, and all of them USAGE on it`,
+        error,
+      );
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
       return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
     if (state === "23502" && /"incarnation"/.test((error as Error).message))
