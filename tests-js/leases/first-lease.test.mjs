@@ -313,7 +313,8 @@ test("without WebAssembly and without the addon lease() is WASM_UNAVAILABLE, and
   assert.equal(stdout, "WASM_UNAVAILABLE 0\n", stderr);
 });
 
-// docs/safety.md: 26. Numbers from the memory of the process are those of its clone too.
+// Numbers from the memory of the process are those of its clone too.
+// docs/safety.md: 26
 test("on WebAssembly nothing is asked while the kernel's random numbers cannot be read for want of descriptors", () => {
   const program = `
     import { openSync, closeSync } from "node:fs";
