@@ -3,14 +3,16 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod ahead;
+
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
-use frazil::{Clock, Code, Layout, SystemClock};
-use frazil_local::{Local, LocalOptions};
+use ahead::{TestDirectory, run_ahead};
+use frazil::{Clock, Code, SystemClock};
 use nix::fcntl::{AT_FDCWD, FcntlArg, RenameFlags, fcntl, renameat2};
 use nix::libc;
 
@@ -18,41 +20,6 @@ use nix::libc;
 const ATTACH: i64 = 1 << 40;
 /// … and the one that shows it as attached.
 const ATTACHED: i64 = (1 << 40) + 2;
-
-/// A directory that is removed at the end.
-struct TestDirectory(PathBuf);
-
-impl TestDirectory {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("frazil-lost-paths-{name}-{}", std::process::id())))
-    }
-
-    /// 256 IDs a millisecond.
-    fn open(&self) -> (Local, PathBuf) {
-        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
-        let ids = Local::open(&Layout::named("edge").unwrap(), options).unwrap();
-        let path = ids.file().path.into();
-        (ids, path)
-    }
-}
-
-impl Drop for TestDirectory {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
-/// Mints as far ahead of the clock as it may. Returns the code that ended it, and the end of the last tick.
-fn run_ahead(ids: &Local) -> (Code, u64) {
-    let layout = Layout::named("edge").unwrap();
-    let (mut block, mut end_ms) = ([0; 64], 0);
-    loop {
-        match ids.fill(&SystemClock, &mut block) {
-            Ok(count) => end_ms = layout.decode(block[count - 1]).unwrap().timestamp_ms + 1,
-            Err(error) => return (error.code(), end_ms),
-        }
-    }
-}
 
 fn is_over(end_ms: u64) -> bool {
     SystemClock.now_ms().unwrap() >= end_ms

@@ -2,16 +2,18 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
+mod ahead;
+
 use std::ffi::c_void;
 use std::fs::{self, File};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
-use frazil::{Clock, Code, Layout, SystemClock};
-use frazil_local::{Local, LocalOptions};
+use ahead::{TestDirectory, run_ahead};
+use frazil::{Clock, Code, SystemClock};
+use frazil_local::Local;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
@@ -53,41 +55,6 @@ unsafe extern "C" fn mremap(old: *mut c_void, old_length: usize, length: usize, 
     }
     // SAFETY: the arguments are those of the caller.
     unsafe { libc::syscall(libc::SYS_mremap, old, old_length, length, flags, at) as *mut c_void }
-}
-
-/// A directory that is removed at the end.
-struct TestDirectory(PathBuf);
-
-impl TestDirectory {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("frazil-no-resources-{name}-{}", std::process::id())))
-    }
-
-    /// 256 IDs a millisecond.
-    fn open(&self) -> (Local, PathBuf) {
-        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
-        let ids = Local::open(&Layout::named("edge").unwrap(), options).unwrap();
-        let path = ids.file().path.into();
-        (ids, path)
-    }
-}
-
-impl Drop for TestDirectory {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
-/// Mints as far ahead of the clock as it may. Returns the code that ended it, and the end of the last tick.
-fn run_ahead(ids: &Local) -> (Code, u64) {
-    let layout = Layout::named("edge").unwrap();
-    let (mut block, mut end_ms) = ([0; 64], 0);
-    loop {
-        match ids.fill(&SystemClock, &mut block) {
-            Ok(count) => end_ms = layout.decode(block[count - 1]).unwrap().timestamp_ms + 1,
-            Err(error) => return (error.code(), end_ms),
-        }
-    }
 }
 
 /// The tests run one at a time, and each begins without a fault.

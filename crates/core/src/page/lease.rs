@@ -16,12 +16,51 @@ use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce,
 use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
 use crate::registry::Registry;
 
-/// What `lease` does, by name and in the order of the numbers.
-///
-/// ```
-/// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
-/// ```
-pub const LEASE_CALLS: [&str; 9] = ["OPEN", "ASK", "TAKE", "REFUSE", "FENCED", "FAIL", "HURRY", "CLOSE", "STATUS"];
+macro_rules! lease_calls {
+    ($($(#[doc = $doc:literal])+ $name:ident = $number:literal;)+) => {
+        /// What `lease` does, by number.
+        pub mod lease_call {
+            $($(#[doc = $doc])+ pub const $name: u32 = $number;)+
+        }
+
+        /// What `lease` does, by name and in the order of the numbers.
+        ///
+        /// ```
+        /// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
+        /// ```
+        pub const LEASE_CALLS: [&str; 9] = [$(stringify!($name)),+];
+
+        // The compiler checks that each number is the place in the list.
+        const _: () = {
+            let (numbers, mut at) = ([$(lease_call::$name),+], 0);
+            while at < numbers.len() {
+                assert!(numbers[at] as usize == at, "a call has another number than its place");
+                at += 1;
+            }
+        };
+    };
+}
+
+lease_calls! {
+    /// Opens a leased generator.
+    OPEN = 0;
+    /// What to request of the store now.
+    ASK = 1;
+    /// The store granted a lease.
+    TAKE = 2;
+    /// The store granted nothing.
+    REFUSE = 3;
+    /// The store was fenced.
+    FENCED = 4;
+    /// An attempt failed.
+    FAIL = 5;
+    /// A call was refused with `LEASE_EXPIRED`.
+    HURRY = 6;
+    /// Ends everything.
+    CLOSE = 7;
+    /// Only writes the condition of the lease, as the other calls do too.
+    STATUS = 8;
+}
 
 /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
 ///
@@ -174,9 +213,9 @@ impl Handles {
 
     fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
         match call {
-            0 => return self.open_leased(page),
+            lease_call::OPEN => return self.open_leased(page),
             // Needs no clock: a program whose clocks are broken can still close what it opened.
-            7 => {
+            lease_call::CLOSE => {
                 let release = self.leased_mut(handle)?.close();
                 page.write_release(release);
                 return Ok(());
@@ -187,24 +226,24 @@ impl Handles {
         let monotonic_ms = now.monotonic_ms;
         let ids = self.leased_mut(handle)?;
         match call {
-            1 => {
+            lease_call::ASK => {
                 let request = ids.ask(monotonic_ms, page.read_random()?);
                 page.write_request(request);
             }
-            2 => match ids.take(&page.read_answer()?, now, registry)? {
+            lease_call::TAKE => match ids.take(&page.read_answer()?, now, registry)? {
                 Taken::Changed(change) => page.write_change(change),
                 Taken::Declined(release) => {
                     page.numbers[slot::CHANGE] = 4.0;
                     page.write_release(Some(release));
                 }
             },
-            3 => {
+            lease_call::REFUSE => {
                 let grant = Grant(page.read_bits(slot::GRANT)?);
                 page.write_change(ids.refuse(grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?));
             }
-            4 => ids.fenced(monotonic_ms),
-            5 => ids.fail(monotonic_ms, page.read_jitter()?),
-            6 => ids.hurry(monotonic_ms),
+            lease_call::FENCED => ids.fenced(monotonic_ms),
+            lease_call::FAIL => ids.fail(monotonic_ms, page.read_jitter()?),
+            lease_call::HURRY => ids.hurry(monotonic_ms),
             _ => {}
         }
         page.write_status(ids, monotonic_ms);
