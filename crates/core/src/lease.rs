@@ -196,6 +196,51 @@ pub enum Refusal {
     Rejected,
 }
 
+/// Why a store granted nothing, in its own words: `RefusalReason` of `npm/frazil/src/stores/store.ts` has their meaning.
+///
+/// ```
+/// assert_ne!(frazil::Reason::Taken, frazil::Reason::Fenced);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The row has another grant, or was renewed by another attempt since.
+    Taken,
+    /// The fence has not passed, or has passed this window.
+    Fenced,
+    /// The store is another one than its record says.
+    Incarnation,
+    /// The row is older than this holder knows.
+    Behind,
+    /// Every node id is held.
+    Exhausted,
+    /// Anything else: another layout, a window that is too long, no record.
+    Other,
+}
+
+impl Refusal {
+    /// What a reason means to a holder that renews its lease, or to one that asks for a node id. `retry_after_ms` is how long it is
+    /// until a node id is free.
+    ///
+    /// ```
+    /// use frazil::{Reason, Refusal};
+    /// assert_eq!(Refusal::of(Reason::Fenced, true, 900), Refusal::Lost);
+    /// assert_eq!(Refusal::of(Reason::Fenced, false, 900), Refusal::Exhausted { retry_after_ms: 900 });
+    /// // The lease that was asked for was renewed since: the request came late, or from a copy of the holder.
+    /// assert_eq!(Refusal::of(Reason::Taken, false, 900), Refusal::Exhausted { retry_after_ms: 0 });
+    /// ```
+    #[must_use]
+    pub const fn of(reason: Reason, renewing: bool, retry_after_ms: u64) -> Self {
+        match (reason, renewing) {
+            (Reason::Taken | Reason::Fenced, true) => Self::Lost,
+            (Reason::Taken, false) => Self::Exhausted { retry_after_ms: 0 },
+            (Reason::Fenced | Reason::Exhausted, false) => Self::Exhausted { retry_after_ms },
+            (Reason::Incarnation, _) => Self::Incarnation,
+            (Reason::Behind, true) => Self::Behind,
+            (Reason::Behind, false) | (Reason::Exhausted, true) | (Reason::Other, _) => Self::Rejected,
+        }
+    }
+}
+
 /// What to do next.
 ///
 /// ```

@@ -64,7 +64,9 @@ pub use generator::{Generator, MAX_COUNT, Reservation};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use keeper::{Keeper, StateFile};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Nonce, Refusal, Release, Request};
+pub use lease::{
+    Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Nonce, Reason, Refusal, Release, Request,
+};
 pub use leased::{IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, Readings, Taken};
 pub use machine::{MAX_LEAD_MS, Machine};
 pub use options::GeneratorOptions;

@@ -10,7 +10,7 @@
 use std::fmt::Write as _;
 
 use frazil::page::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REFUSALS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SLOTS,
+    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SLOTS,
 };
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
@@ -275,7 +275,7 @@ fn lease() -> String {
         ("What the call does.", "LeaseCall", &LEASE_CALLS[..]),
         ("What to request of the store.", "LeaseRequest", &LEASE_REQUESTS),
         ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
-        ("Why the store granted nothing.", "LeaseRefusal", &LEASE_REFUSALS),
+        ("Why the store granted nothing.", "LeaseReason", &LEASE_REASONS),
     ] {
         let _ = writeln!(text, "/** {doc} */\nexport enum {name} {{");
         for (number, member) in members.iter().enumerate() {

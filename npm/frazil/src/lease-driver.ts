@@ -8,7 +8,7 @@
  */
 import { monotonicClock, wallClock } from "./clock.js";
 import { ConfigError, configError, type FrazilError, LeaseError, refusal } from "./errors.js";
-import { LeaseCall, LeaseChange, LeaseRefusal, LeaseRequest } from "./generated/lease.js";
+import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { hintOf } from "./keys.js";
@@ -115,19 +115,13 @@ export interface DriverOptions {
   readonly storeTime: boolean;
 }
 
-/** What the reasons of the store mean to the core: to a holder that renews, and to one that asks for a node id. */
-const RENEW_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
-  taken: LeaseRefusal.LOST,
-  fenced: LeaseRefusal.LOST,
-  incarnation: LeaseRefusal.INCARNATION,
-  behind: LeaseRefusal.BEHIND,
-};
-const ACQUIRE_REFUSALS: { readonly [R in RefusalReason]?: LeaseRefusal } = {
-  // The lease that was asked for was renewed since: the request came late, or from a copy of the process.
-  taken: LeaseRefusal.EXHAUSTED,
-  fenced: LeaseRefusal.EXHAUSTED,
-  exhausted: LeaseRefusal.EXHAUSTED,
-  incarnation: LeaseRefusal.INCARNATION,
+/** The numbers of the store's reasons. What they mean is decided in the core; those that it does not tell apart are left out. */
+const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
+  taken: LeaseReason.TAKEN,
+  fenced: LeaseReason.FENCED,
+  incarnation: LeaseReason.INCARNATION,
+  behind: LeaseReason.BEHIND,
+  exhausted: LeaseReason.EXHAUSTED,
 };
 
 /** How long until the next look at a clock that shows no number. */
@@ -393,7 +387,7 @@ export class LeaseDriver implements LeaseSession {
   #failed(error: FrazilError, grant: string | undefined): void {
     // A store that refuses for good is asked less often than one that does not answer.
     if (error.retryable || grant === undefined) this.#call(LeaseCall.FAIL);
-    else this.#refuse(LeaseRefusal.REJECTED, 0, grant);
+    else this.#refuse(LeaseReason.OTHER, false, 0, grant);
     this.#report(error);
   }
 
@@ -481,21 +475,20 @@ export class LeaseDriver implements LeaseSession {
     const before = this.held();
     const { reason, freeAtMs = 0, storeNowMs = 0 } = answer ?? {};
     if (error.code === "STORE_REFUSED") throw error;
-    const kind =
-      (verb === "renew" ? RENEW_REFUSALS : ACQUIRE_REFUSALS)[reason as RefusalReason] ?? LeaseRefusal.REJECTED;
+    const number = REASONS[reason as RefusalReason] ?? LeaseReason.OTHER;
     // A difference of anything but numbers is refused.
-    const retryMs = Math.max(0, numberOrNaN(freeAtMs) - numberOrNaN(storeNowMs));
-    const isFull = reason === "exhausted" || reason === "fenced";
-    const change = this.#refuse(kind, isFull ? retryMs : 0, grant, answer);
+    const freeInMs = Math.max(0, numberOrNaN(freeAtMs) - numberOrNaN(storeNowMs));
+    const change = this.#refuse(number, verb === "renew", freeInMs, grant, answer);
     if (change === LeaseChange.ENDED) this.#ended(error, before);
     else this.#report(error);
   }
 
-  #refuse(kind: LeaseRefusal, retryMs: number, grant: string, answer?: Answer): LeaseChange {
+  #refuse(reason: LeaseReason, renewing: boolean, freeInMs: number, grant: string, answer?: Answer): LeaseChange {
     const write = (numbers: Float64Array) => {
       this.#writeGrant(numbers, grant);
-      numbers[Slot.REFUSAL] = kind;
-      numbers[Slot.REFUSAL_MS] = retryMs;
+      numbers[Slot.REASON] = reason;
+      numbers[Slot.RENEWING] = Number(renewing);
+      numbers[Slot.FREE_IN_MS] = freeInMs;
     };
     const numbers = this.#callWithAnswer(LeaseCall.REFUSE, write, { lease: answer });
     return numbers[Slot.CHANGE] as LeaseChange;

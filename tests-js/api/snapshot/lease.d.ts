@@ -78,7 +78,7 @@ export declare class LeasedSnowflake<const L extends LayoutInput = "default"> ex
 }
 /**
  * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted. If it
- * rejects, it does so at once, and what was granted meanwhile is released afterwards, within two tenths of the window.
+ * rejects, it does so at once, and what was granted meanwhile is released afterwards, within the time of two attempts.
  *
  * @throws {ConfigError} `INVALID_ARGUMENT` for an object that is no store; `INVALID_OPTION`, also for a window longer than
  * the scope allows; the errors of `new Snowflake()`.

@@ -12,7 +12,7 @@ use super::slots::slot;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
-use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Refusal, Release, Request};
+use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
 use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
 use crate::registry::Registry;
 
@@ -76,12 +76,12 @@ pub const LEASE_REQUESTS: [&str; 5] = ["NOTHING", "WAIT", "ACQUIRE", "RENEW", "F
 /// ```
 pub const LEASE_CHANGES: [&str; 5] = ["NONE", "BEGUN", "EXTENDED", "ENDED", "DECLINED"];
 
-/// The refusals of the slot `REFUSAL`, by name and in the order of the numbers.
+/// The reasons of the slot `REASON`, by name and in the order of the numbers.
 ///
 /// ```
-/// assert_eq!(frazil::page::LEASE_REFUSALS[0], "LOST");
+/// assert_eq!(frazil::page::LEASE_REASONS[0], "TAKEN");
 /// ```
-pub const LEASE_REFUSALS: [&str; 5] = ["LOST", "EXHAUSTED", "INCARNATION", "BEHIND", "REJECTED"];
+pub const LEASE_REASONS: [&str; 6] = ["TAKEN", "FENCED", "INCARNATION", "BEHIND", "EXHAUSTED", "OTHER"];
 
 impl Page {
     /// Reads both clocks.
@@ -134,15 +134,19 @@ impl Page {
     }
 
     fn read_refusal(&self) -> Result<Refusal> {
-        let number =
-            self.whole_number(slot::REFUSAL, Code::InvalidArgument, Subject::Lease, 0, LEASE_REFUSALS.len() as u64 - 1)?;
-        Ok(match number {
-            0 => Refusal::Lost,
-            1 => Refusal::Exhausted { retry_after_ms: self.read_store_time(slot::REFUSAL_MS)? },
-            2 => Refusal::Incarnation,
-            3 => Refusal::Behind,
-            _ => Refusal::Rejected,
-        })
+        let last = LEASE_REASONS.len() as u64 - 1;
+        let reason = match self.whole_number(slot::REASON, Code::InvalidArgument, Subject::Lease, 0, last)? {
+            0 => Reason::Taken,
+            1 => Reason::Fenced,
+            2 => Reason::Incarnation,
+            3 => Reason::Behind,
+            4 => Reason::Exhausted,
+            _ => Reason::Other,
+        };
+        // A store says when a node id is free with these two only.
+        let is_full = matches!(reason, Reason::Fenced | Reason::Exhausted);
+        let retry_after_ms = if is_full { self.read_store_time(slot::FREE_IN_MS)? } else { 0 };
+        Ok(Refusal::of(reason, self.flag(slot::RENEWING), retry_after_ms))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "times and pauses below 2^53")]

@@ -27,7 +27,7 @@ mod slots;
 
 pub use abi::ABI;
 pub use handles::Handles;
-pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REFUSALS, LEASE_REQUESTS, lease_call};
+pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call};
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};

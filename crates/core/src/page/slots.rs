@@ -202,10 +202,10 @@ slots! {
         REQUEST = 203;
         /// Out of `ASK`: 1 if the store was found to have lost a write.
         BEHIND = 204;
-        /// In: the number of a refusal, in [`LEASE_REFUSALS`](crate::page::LEASE_REFUSALS).
-        REFUSAL = 205;
-        /// In: how long until a node id is free, in a refusal that says that none is.
-        REFUSAL_MS = 206;
+        /// In: the number of the store's reason, in [`LEASE_REASONS`](crate::page::LEASE_REASONS).
+        REASON = 205;
+        /// In: how long until a node id is free.
+        FREE_IN_MS = 206;
         /// Out of `TAKE` and `REFUSE`: the number of the change, in [`LEASE_CHANGES`](crate::page::LEASE_CHANGES).
         CHANGE = 207;
         /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
@@ -229,5 +229,7 @@ slots! {
         HELD_NODE = 216;
         /// Out of `CLOSE` and `TAKE`: the end of the window that a release gives up.
         RELEASED_UNTIL_MS = 217;
+        /// In: 1 if the request that the store refused was a renewal.
+        RENEWING = 218;
     }
 }

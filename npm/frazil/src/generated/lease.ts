@@ -35,12 +35,13 @@ export enum LeaseChange {
 }
 
 /** Why the store granted nothing. */
-export enum LeaseRefusal {
-  LOST = 0,
-  EXHAUSTED = 1,
+export enum LeaseReason {
+  TAKEN = 0,
+  FENCED = 1,
   INCARNATION = 2,
   BEHIND = 3,
-  REJECTED = 4,
+  EXHAUSTED = 4,
+  OTHER = 5,
 }
 
 /** The codes that the core answers with, by status. */

@@ -75,8 +75,8 @@ export enum Slot {
   STORE_NOW_MS = 202,
   REQUEST = 203,
   BEHIND = 204,
-  REFUSAL = 205,
-  REFUSAL_MS = 206,
+  REASON = 205,
+  FREE_IN_MS = 206,
   CHANGE = 207,
   HAS_RELEASE = 208,
   HELD = 209,
@@ -88,6 +88,7 @@ export enum Slot {
   NEXT_MS = 215,
   HELD_NODE = 216,
   RELEASED_UNTIL_MS = 217,
+  RENEWING = 218,
 }
 
 /** What is fixed about the page. */
@@ -103,7 +104,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3169272530,
+  ABI = 982454828,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
