@@ -29,6 +29,9 @@ const FEATURES = [
   "multivalue",
 ];
 
+/** Entries for Node alone. The names are those of their subpaths. */
+const NODE_ENTRIES = ["stores/postgres", "stores/sqlite", "testing/lease-contract"];
+
 /** The bundles: the entry file of each, and the binding it contains. */
 const BUNDLES = [
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
@@ -43,7 +46,7 @@ const BUNDLES = [
   { file: "text.cjs", entry: "text", format: "cjs" },
   { file: "lease.mjs", entry: "lease", format: "esm" },
   { file: "lease.cjs", entry: "lease", format: "cjs" },
-  ...["stores/postgres", "stores/sqlite", "testing/lease-contract"].flatMap((entry) => [
+  ...NODE_ENTRIES.flatMap((entry) => [
     { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
     { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
   ]),
@@ -133,15 +136,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, [
-    "index",
-    "decode",
-    "text",
-    "lease",
-    "stores/postgres",
-    "stores/sqlite",
-    "testing/lease-contract",
-  ]);
+  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease", ...NODE_ENTRIES]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;

@@ -1,30 +1,19 @@
 // The contract against a real Postgres, through each of the drivers that docs/stores.md names.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { PostgresServer, serverFolder, startBouncer } from "./postgres-server.mjs";
-
-const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+import { PostgresServer, startBouncer } from "./postgres-server.mjs";
+import { movableClock } from "./server-process.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "pg: a pool, and clients, of a server whose clock tests move",
   async open() {
-    const clock = join(serverFolder(), "clock");
-    const setClock = (ms) => writeFileSync(clock, `+${ms / 1000}s\n`);
-    setClock(0);
-    const faked = {
-      LD_PRELOAD: FAKETIME,
-      FAKETIME_TIMESTAMP_FILE: clock,
-      FAKETIME_NO_CACHE: "1",
-      DONT_FAKE_MONOTONIC: "1",
-    };
-    const server = await PostgresServer.start({ max_connections: 200 }, faked);
+    const { env, jump } = movableClock();
+    const server = await PostgresServer.start({ max_connections: 200 }, env);
     await server.query("CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)");
     const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
     const pool = new pg.Pool({ connectionString: server.url });
@@ -32,7 +21,6 @@ leaseContract({
     const store = new PostgresStore(pool, options);
     await store.migrate();
     const clients = [];
-    let offset = 0;
     return {
       store,
       init: init(store),
@@ -43,10 +31,7 @@ leaseContract({
         await client.connect();
         return new PostgresStore(client, options);
       },
-      async jumpClock(ms) {
-        offset += ms;
-        setClock(offset);
-      },
+      jumpClock: jump,
       changeIncarnation: () => server.query("UPDATE incarnation SET value = value + 1"),
       stop: () => server.stop(),
       start: () => server.start(),

@@ -1,10 +1,8 @@
 // Real Postgres servers, in temporary folders and on loopback, that tests start, stop, kill and promote.
-import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { freePort, runProgram, serverFolder, startProgram } from "./server-process.mjs";
 
 /** The folder of the server's programs: the newest version that is installed. */
 const programs = () => {
@@ -15,78 +13,9 @@ const programs = () => {
   return bin;
 };
 
-/** The server refuses to run as root. It ends with this process, however that ends. */
-const unprivileged =
-  process.getuid() === 0
-    ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=KILL", "--"]
-    : [];
-
-const folders = new Set();
-const servers = new Set();
-process.once("exit", () => {
-  for (const child of servers) child.kill("SIGKILL");
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new folder that the server's user may write to. */
-export function serverFolder() {
-  const folder = mkdtempSync(join(tmpdir(), "frazil-stores-"));
-  folders.add(folder);
-  chmodSync(folder, 0o777);
-  return folder;
-}
-
-/** A free port. */
-export const freePort = () =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
-/** Runs one of the server's programs to its end, or another one as the server's user. */
-export function runProgram(name, ...args) {
-  const [program, ...rest] = [...unprivileged, name.includes("/") ? name : join(programs(), name), ...args];
-  const { status, stderr, error } = spawnSync(program, rest, { encoding: "utf8", cwd: tmpdir() });
-  if (error) throw error;
-  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
-}
-
-/** Starts a program as the server's user, and resolves when the port answers. */
-export async function startProgram(name, args, port, env = {}) {
-  // Set behind `setpriv`: libfaketime keeps its state by user.
-  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  const path = name.includes("/") ? name : join(programs(), name);
-  const [program, ...rest] = [...unprivileged, "env", ...variables, path, ...args];
-  const child = spawn(program, rest, { stdio: ["ignore", "ignore", "pipe"], cwd: tmpdir() });
-  servers.add(child);
-  let log = "";
-  child.stderr.on("data", (chunk) => {
-    log = `${log}${chunk}`.slice(-4000);
-  });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  ended.then(() => servers.delete(child));
-  for (let tries = 0; ; tries++) {
-    if (child.exitCode !== null || tries === 600) throw new Error(`${name} did not start: ${log}`);
-    if (await answers(port)) break;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return { child, ended };
-}
-
-/** Whether something listens on a port. An open connection without a word would hold up the end of a server for a minute. */
-const answers = (port) =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    const close = (is) => () => {
-      socket.destroy();
-      resolve(is);
-    };
-    socket.once("connect", close(true));
-    socket.once("error", close(false));
-  });
+/** The server refuses to run as root. */
+const user = "postgres";
+const runPostgres = (name, ...args) => runProgram(join(programs(), name), args, { user });
 
 export class PostgresServer {
   #running;
@@ -100,7 +29,7 @@ export class PostgresServer {
   static async start(settings = {}, env = {}) {
     const server = new PostgresServer(serverFolder(), await freePort(), env);
     const locale = ["--locale=C", "--encoding=UTF8", "--username=postgres", "--auth=trust"];
-    runProgram("initdb", "--pgdata", server.data, ...locale, "--no-sync");
+    runPostgres("initdb", "--pgdata", server.data, ...locale, "--no-sync");
     server.configure({ listen_addresses: "127.0.0.1", port: server.port, unix_socket_directories: "", ...settings });
     await server.start();
     return server;
@@ -110,7 +39,7 @@ export class PostgresServer {
   async standby() {
     const other = new PostgresServer(serverFolder(), await freePort(), {});
     const from = ["--host=127.0.0.1", `--port=${this.port}`, "--username=postgres"];
-    runProgram(
+    runPostgres(
       "pg_basebackup",
       ...from,
       "--pgdata",
@@ -130,7 +59,10 @@ export class PostgresServer {
   }
 
   async start() {
-    this.#running = await startProgram("postgres", ["-D", this.data], this.port, this.env);
+    this.#running = await startProgram(join(programs(), "postgres"), ["-D", this.data], this.port, {
+      user,
+      env: this.env,
+    });
     // The port is open before the server takes statements.
     for (let tries = 0; ; tries++) {
       try {
@@ -160,7 +92,7 @@ export class PostgresServer {
   }
 
   async promote() {
-    runProgram("pg_ctl", "promote", "-D", this.data, "-w");
+    runPostgres("pg_ctl", "promote", "-D", this.data, "-w");
   }
 
   /** Runs statements as the superuser. Returns the rows of the last one. */
@@ -202,7 +134,7 @@ export async function startBouncer(server) {
     "ignore_startup_parameters = extra_float_digits",
   ];
   writeFileSync(config, `${lines.join("\n")}\n`);
-  const { child, ended } = await startProgram("/usr/sbin/pgbouncer", [config], port);
+  const { child, ended } = await startProgram("/usr/sbin/pgbouncer", [config], port, { user });
   const stop = async () => {
     child.kill("SIGINT");
     await ended;

@@ -9,7 +9,8 @@ import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
 import { attempt, hex, layout, renewalOf } from "./attempts.mjs";
-import { freePort, PostgresServer, startBouncer } from "./postgres-server.mjs";
+import { PostgresServer, startBouncer } from "./postgres-server.mjs";
+import { freePort } from "./server-process.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -32,13 +32,15 @@ import {
   recordOf,
 } from "./requests.js";
 import {
+  decideAcquire,
+  decideFence,
+  decideRelease,
+  decideRenew,
+  type FenceCause,
+  type LeaseRow,
   type Moment,
-  newPreferred,
-  noneFree,
-  raisedFence,
-  refusalByScope,
-  refusalToRenew,
   type Scope,
+  UNUSED,
 } from "./rules.js";
 import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
 
@@ -75,12 +77,16 @@ const NOW = `SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INT
 /** The record of a scope. */
 const RECORD = `SELECT layout, node_to, next_node, window_max_ms, fence_ms, incarnation FROM frazil_scopes WHERE scope = ?`;
 
-/** `acquire`: the row that has this grant already. */
-const MINE = `SELECT node, from_ms, until_ms, nonce FROM frazil_leases WHERE scope = ? AND grant_id = ?`;
+/** The row of a node id, and for `acquire`: the row that has this grant already. */
+const ROW = `SELECT node, from_ms, until_ms, grant_id, nonce, owner FROM frazil_leases WHERE scope = ?`;
+const OF_NODE = `${ROW} AND node = ?`;
+const OF_GRANT = `${ROW} AND grant_id = ?`;
 
 /** `acquire`: a free row, the preferred one first, then the one with the oldest end. */
-const FREE = `SELECT node, until_ms FROM frazil_leases WHERE scope = ? AND until_ms <= ?
-ORDER BY node <> ?, until_ms, node LIMIT 1`;
+const FREE = `${ROW} AND until_ms <= ? ORDER BY node <> ?, until_ms, node LIMIT 1`;
+
+/** `acquire`: the first end of all rows. */
+const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
 
 /** `acquire`: makes a row, which is free since ever. */
 const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES (?, ?, 0, 0)`;
@@ -88,24 +94,11 @@ const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES 
 /** `acquire`: the node id from which on no row exists. */
 const MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ?`;
 
-/** `acquire`: grants a row. Invariant: `from_ms` is the largest `until_ms` that the row ever had, or the fence. */
-const GRANT = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
+/** `acquire`, `renew` and `release`: a row as `rules.ts` decided. */
+const WRITE = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
 WHERE scope = ? AND node = ?`;
 
-/** `acquire`: the first end of all rows. */
-const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
-
-/** `renew`: the row of a node id. */
-const ROW = `SELECT from_ms, until_ms, grant_id, nonce FROM frazil_leases WHERE scope = ? AND node = ?`;
-
-/** `renew`. Invariant: `until_ms` only grows. */
-const RENEW = `UPDATE frazil_leases SET until_ms = ?, nonce = ? WHERE scope = ? AND node = ?`;
-
-/** `release`. Invariant: without the grant, a late renewal fails; a row that a clone of the holder has renewed stays. */
-const RELEASE = `UPDATE frazil_leases SET until_ms = max(from_ms, ?), grant_id = NULL, owner = NULL
-WHERE scope = ? AND node = ? AND grant_id = ? AND until_ms <= ?`;
-
-/** `ensure` and `fence`. Invariant: the fence only grows. */
+/** `ensure` and `fence`. */
 const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
 
 /** `init`: whether there are rows of a scope. */
@@ -114,9 +107,6 @@ const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
 /** `init`. Invariant: written once; the fence is 0. */
 const INIT = `INSERT INTO frazil_scopes
 (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
-
-/** The incarnation of a record that no file has used yet: `ensure` sets it without a fence, since nothing was granted. */
-const UNUSED = "";
 
 /** A prepared statement of your client. */
 export interface SqliteStatement {
@@ -178,57 +168,48 @@ export class SqliteStore implements LeaseStore {
 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
-    const { scope: name, grant, nonce, owner, windowMs } = request;
+    const { scope: name, grant, node: preferred = -1 } = request;
     return this.#answered(request.signal, (moment): Answer => {
-      const { nowMs: storeNowMs } = moment;
-      const scope = this.#scope(name);
-      if (scope === undefined) return { granted: false, reason: "missing" };
-      const [mine] = this.#all(MINE, name, grant);
-      // With another nonce it was renewed since: a clone that repeats its `acquire` is refused.
-      if (mine && mine["nonce"] !== nonce) return { granted: false, reason: "taken", storeNowMs };
-      if (mine) {
-        const [node, fromMs, untilMs] = wholes(mine, "node", "from_ms", "until_ms");
-        return { granted: true, grant, node, fromMs, untilMs, storeNowMs };
+      const rows = {
+        mine: () => this.#row(OF_GRANT, name, grant),
+        free: () => this.#row(FREE, name, moment.nowMs, preferred),
+        earliestMs: () => this.#earliest(name),
+      };
+      for (;;) {
+        const scope = this.#scope(name);
+        if (scope === undefined) return { granted: false, reason: "missing" };
+        const decision = decideAcquire(scope, rows, request, moment);
+        if (!("makeTo" in decision)) {
+          if (decision.row) this.#write(name, decision.row);
+          return decision.answer;
+        }
+        for (let node = scope.nextNode; node <= decision.makeTo; node++) this.#run(MAKE, name, node);
+        this.#run(MARK, decision.makeTo + 1, name);
       }
-      const refusal = refusalByScope(scope, request, moment);
-      if (refusal) return refusal;
-      const free = scope.fenceMs <= storeNowMs ? this.#free(scope, request, storeNowMs) : undefined;
-      if (free === undefined) return noneFree(scope, this.#earliest(name), storeNowMs);
-      const [fromMs, untilMs] = [Math.max(free.untilMs, scope.fenceMs), storeNowMs + windowMs];
-      this.#run(GRANT, fromMs, untilMs, grant, nonce, owner, name, free.node);
-      return { granted: true, grant, node: free.node, fromMs, untilMs, storeNowMs };
     });
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
-    const { scope: name, grant, nonce, node, windowMs } = request;
+    const { scope: name, node } = request;
     return this.#answered(request.signal, (moment): Answer => {
-      const { nowMs: storeNowMs } = moment;
       const scope = this.#scope(name);
       if (scope === undefined) return { granted: false, reason: "missing" };
-      const [found] = this.#all(ROW, name, node);
-      const [fromMs, untilMs] = found ? wholes(found, "from_ms", "until_ms") : [0, 0];
-      const row = found && {
-        untilMs,
-        grant: found["grant_id"] as string | null,
-        nonce: found["nonce"] as string | null,
-      };
-      const refusal = refusalByScope(scope, request, moment) ?? refusalToRenew(scope, row, request, storeNowMs);
-      if (refusal) return refusal;
-      const end = Math.max(untilMs, request.untilMs, storeNowMs + windowMs);
-      this.#run(RENEW, end, nonce, name, node);
-      return { granted: true, grant, node, fromMs, untilMs: end, storeNowMs };
+      const { answer, row } = decideRenew(scope, this.#row(OF_NODE, name, node), request, moment);
+      if (row) this.#write(name, row);
+      return answer;
     });
   }
 
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
-    const { scope, grant, node, untilMs, heldUntilMs } = request;
-    const changes = await this.#transaction(request.signal, () =>
-      this.#run(RELEASE, untilMs, scope, node, grant, heldUntilMs),
-    );
-    return changes !== undefined && changes > 0;
+    const { scope, node } = request;
+    const isReleased = await this.#transaction(request.signal, () => {
+      const row = decideRelease(this.#row(OF_NODE, scope, node), request);
+      if (row) this.#write(scope, row);
+      return row !== undefined;
+    });
+    return isReleased === true;
   }
 
   async ensure(request: EnsureRequest): Promise<void> {
@@ -274,37 +255,28 @@ export class SqliteStore implements LeaseStore {
     return this.#raise(fencedScope(options), "always");
   }
 
-  async #raise(name: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {
-    const fenceMs = await this.#transaction(signal, ({ nowMs, incarnation }) => {
+  async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
+    const fenceMs = await this.#transaction(signal, (moment) => {
       const scope = this.#scope(name);
       if (scope === undefined) throw notInitialised("record", name);
-      const isBehind = when === "behind" && scope.fenceMs < nowMs + scope.windowMaxMs;
-      if (scope.incarnation === incarnation && !isBehind && when !== "always") return scope.fenceMs;
-      const isUnused = scope.incarnation === UNUSED && when === "changed";
-      const raised = isUnused ? scope.fenceMs : raisedFence(scope, nowMs);
-      this.#run(RAISE, incarnation, raised, name);
-      return raised;
+      const raised = decideFence(scope, cause, moment);
+      if (raised) this.#run(RAISE, raised.incarnation, raised.fenceMs, name);
+      return (raised ?? scope).fenceMs;
     });
     if (fenceMs === undefined) throw notInitialised("tables", name);
     return fenceMs;
   }
 
-  /** A free row, which is made if there is none. */
-  #free(scope: Scope, request: AcquireRequest, nowMs: number): { node: number; untilMs: number } | undefined {
-    const { scope: name, node: preferred = -1 } = request;
-    const wanted = newPreferred(scope, request);
-    if (wanted === undefined) {
-      const [row] = this.#all(FREE, name, nowMs, preferred);
-      if (row) {
-        const [node, untilMs] = wholes(row, "node", "until_ms");
-        return { node, untilMs };
-      }
-    }
-    const node = wanted ?? scope.nextNode;
-    if (node > scope.nodeTo) return undefined;
-    for (let made = scope.nextNode; made <= node; made++) this.#run(MAKE, name, made);
-    this.#run(MARK, node + 1, name);
-    return { node, untilMs: 0 };
+  #row(sql: string, ...values: Value[]): LeaseRow | undefined {
+    const [row] = this.#all(sql, ...values);
+    if (row === undefined) return undefined;
+    const [node, fromMs, untilMs] = wholes(row, "node", "from_ms", "until_ms");
+    const { grant_id: grant, nonce, owner } = row as Record<string, string | null>;
+    return { node, fromMs, untilMs, grant: grant ?? null, nonce: nonce ?? null, owner: owner ?? null };
+  }
+
+  #write(scope: string, { node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): void {
+    this.#run(WRITE, fromMs, untilMs, grant, nonce, owner, scope, node);
   }
 
   #earliest(name: string): number {

@@ -1,0 +1,188 @@
+/**
+ * A store on anything that can replace a row on condition that nobody else has written it: it reads, decides by `rules.ts`,
+ * and writes. Who finds that somebody else was faster reads again.
+ *
+ * - **One compare-and-set decides** each operation; what was read before has no effect if it has changed since.
+ * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
+ *   once do not meet at each.
+ */
+import { alreadyInitialised, notInitialised, pause, storeUnavailable } from "./answers.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  type InitOptions,
+  recordOf,
+  type ScopeRecord,
+} from "./requests.js";
+import {
+  decideAcquire,
+  decideFence,
+  decideRelease,
+  decideRenew,
+  type FenceCause,
+  type LeaseRow,
+  type Moment,
+  type Scope,
+} from "./rules.js";
+import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
+
+/** The record of a scope as it was read. `S` has what a later write compares, such as a version. */
+export interface ScopeView<S extends Scope> {
+  readonly scope: S;
+  readonly moment: Moment;
+}
+
+/** The record and a row. */
+export interface RowView<S extends Scope, R extends LeaseRow> extends ScopeView<S> {
+  readonly row: R | undefined;
+}
+
+/** The record and what `acquire` looks for among the rows. */
+export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeView<S> {
+  /** The row that has the grant of the request. */
+  readonly mine: R | undefined;
+  /** Rows that have ended: the preferred one first, then those with the oldest end; some 16 are enough. */
+  readonly free: readonly R[];
+  /** The first end of all rows, or 0. */
+  readonly earliestMs: number;
+}
+
+/**
+ * Where the record and the rows are. Each read is of committed data and newer than the call, and reads the clock of the store
+ * after the call began. `undefined`: there is no record, or nothing to keep one in.
+ */
+export interface LeaseTable<S extends Scope, R extends LeaseRow> {
+  readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
+  readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
+  readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<S> | undefined>;
+  /** Replaces the row `seen`, if it and the record are as they were read. On disk before it resolves to `true`. */
+  replaceRow(
+    scope: string,
+    view: ScopeView<S>,
+    seen: R,
+    row: LeaseRow,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean>;
+  /** Makes the rows from `nextNode` to this one or beyond, which were never granted, unless somebody else does. */
+  makeRows(scope: string, view: ScopeView<S>, makeTo: number, signal: AbortSignal | undefined): Promise<void>;
+  /** Replaces the fence and the incarnation of the record, if it is as it was read. */
+  replaceScope(scope: string, view: ScopeView<S>, raised: Scope, signal: AbortSignal | undefined): Promise<boolean>;
+  /**
+   * Writes a record with the fence 0, unless the scope has one, or rows. Resolves to what was found instead: the layout of the
+   * record, or `"rows"`.
+   */
+  create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined>;
+}
+
+/** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
+const MAX_RACES = 60;
+/** Among so many free rows one is drawn after a lost race. */
+const DRAWN_FROM = 16;
+
+/** A store on a table. */
+export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
+  readonly name: string;
+  readonly #table: LeaseTable<S, R>;
+
+  /** @internal */
+  constructor(name: string, table: LeaseTable<S, R>) {
+    this.name = name;
+    this.#table = table;
+  }
+
+  async acquire(request: AcquireRequest): Promise<Answer> {
+    checkAcquire(request);
+    const { scope: name, signal } = request;
+    return this.#race(signal, async (races) => {
+      const view = await this.#table.readForAcquire(request);
+      if (view === undefined) return { granted: false, reason: "missing" };
+      const { scope, moment, mine, free, earliestMs } = view;
+      const isFirst = races === 0 || free[0]?.node === request.node;
+      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
+      const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
+      const decision = decideAcquire(scope, rows, request, moment);
+      if ("makeTo" in decision) {
+        await this.#table.makeRows(name, view, decision.makeTo, signal);
+        return undefined;
+      }
+      const { answer, row } = decision;
+      const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
+      return isDone ? answer : undefined;
+    });
+  }
+
+  async renew(request: RenewRequest): Promise<Answer> {
+    checkRenew(request);
+    const { scope: name, node, signal } = request;
+    return this.#race(signal, async () => {
+      const view = await this.#table.readRow(name, node, signal);
+      if (view === undefined) return { granted: false, reason: "missing" };
+      const { answer, row } = decideRenew(view.scope, view.row, request, view.moment);
+      const isDone = row === undefined || (await this.#table.replaceRow(name, view, view.row as R, row, signal));
+      return isDone ? answer : undefined;
+    });
+  }
+
+  async release(request: ReleaseRequest): Promise<boolean> {
+    checkRelease(request);
+    const { scope: name, node, signal } = request;
+    return this.#race(signal, async () => {
+      const view = await this.#table.readRow(name, node, signal);
+      const row = decideRelease(view?.row, request);
+      if (view === undefined || row === undefined) return false;
+      return (await this.#table.replaceRow(name, view, view.row as R, row, signal)) || undefined;
+    });
+  }
+
+  async ensure(request: EnsureRequest): Promise<void> {
+    checkEnsure(request);
+    await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
+  }
+
+  /**
+   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+   * since an empty store and one that has lost its rows look the same.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async init(options: InitOptions): Promise<void> {
+    const record = recordOf(options);
+    const found = await this.#table.create(record);
+    if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
+  }
+
+  /**
+   * Raises the fence: no window of the scope begins before it has passed. Call it after the store was restored from a backup
+   * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
+   *
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async fence(options?: { readonly scope?: string }): Promise<number> {
+    return this.#raise(fencedScope(options), "always");
+  }
+
+  async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
+    return this.#race(signal, async () => {
+      const view = await this.#table.readScope(name, signal);
+      if (view === undefined) throw notInitialised("record", name);
+      const raised = decideFence(view.scope, cause, view.moment);
+      if (raised === undefined) return view.scope.fenceMs;
+      return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
+    });
+  }
+
+  /** Repeats an operation until nobody else was faster. */
+  async #race<T>(signal: AbortSignal | undefined, run: (races: number) => Promise<T | undefined>): Promise<T> {
+    for (let races = 0; races < MAX_RACES; races++) {
+      signal?.throwIfAborted();
+      const result = await run(races);
+      if (result !== undefined) return result;
+      await pause(races + 1, signal);
+    }
+    throw storeUnavailable(`others changed what was read before it could be written, ${MAX_RACES} times`);
+  }
+}
