@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
+import { BUNDLES, NODE_ENTRIES } from "./bundles.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -29,35 +30,12 @@ const FEATURES = [
   "multivalue",
 ];
 
-/** Entries for Node alone. The names are those of their subpaths. */
-const NODE_ENTRIES = ["stores/postgres", "stores/sqlite", "testing/lease-contract"];
-
-/** The bundles: the entry file of each, and the binding it contains. */
-const BUNDLES = [
-  { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
-  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
-  { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
-  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm" },
-  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm" },
-  { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
-  { file: "decode.mjs", entry: "decode", format: "esm" },
-  { file: "decode.cjs", entry: "decode", format: "cjs" },
-  { file: "text.mjs", entry: "text", format: "esm" },
-  { file: "text.cjs", entry: "text", format: "cjs" },
-  { file: "lease.mjs", entry: "lease", format: "esm" },
-  { file: "lease.cjs", entry: "lease", format: "cjs" },
-  ...NODE_ENTRIES.flatMap((entry) => [
-    { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
-    { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
-  ]),
-];
-
 function digest(paths) {
   const hash = createHash("sha256");
   const add = (path) => {
     if (statSync(path).isDirectory()) {
       for (const name of readdirSync(path).sort()) add(`${path}/${name}`);
-    } else hash.update(`${path}\0`).update(readFileSync(path));
+    } else hash.update(`${path.slice(root.length)}\0`).update(readFileSync(path));
   };
   paths.forEach(add);
   return hash.digest("hex");
@@ -199,6 +177,7 @@ export async function build() {
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "scripts/build.mjs",
+    "scripts/bundles.mjs",
     "package-lock.json",
   ];
   await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);

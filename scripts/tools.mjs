@@ -44,9 +44,13 @@ export const browser = debian("Chromium", tools.chromium, "chromium");
 /** Changes the clock of a process, for tests of a wrong clock. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 
-/** The servers that the lease stores are tested with: Postgres, and a pooler in front of it. */
+/** The servers that the lease stores are tested with, and a pooler in front of Postgres. */
 export const postgres = debian("Postgres", "/usr/lib/postgresql", "postgresql");
 export const pgbouncer = debian("pgbouncer", "/usr/sbin/pgbouncer", "pgbouncer");
+export const mariadb = debian("MariaDB", "/usr/sbin/mariadbd", "mariadb-server");
+export const redis = debian("Redis", "/usr/bin/redis-server", "redis-server");
+export const etcd = debian("etcd", "/usr/bin/etcd", "etcd-server", "etcd-client");
+export const zookeeper = debian("ZooKeeper", "/usr/share/java/zookeeper.jar", "zookeeper");
 
 /** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */
 export const fileSystems = debian("the tools of xfs and btrfs", "/usr/sbin/mkfs.xfs", "xfsprogs", "btrfs-progs");

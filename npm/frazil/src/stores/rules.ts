@@ -29,6 +29,11 @@ export interface Scope {
   readonly windowMaxMs: number;
   readonly fenceMs: number;
   readonly incarnation: string;
+  /**
+   * Whether another generator draws node ids for its own processes from the same numbers, so that the next new one is whatever
+   * comes next there. A preferred node id is then taken only if its row exists.
+   */
+  readonly isShared?: boolean;
 }
 
 /** The row of a node id. One that was never granted begins and ends at 0. */
@@ -79,8 +84,10 @@ function refusalByScope(scope: Scope, request: WindowRequest, { nowMs, incarnati
 }
 
 /** The preferred node id, if its row does not exist yet and may be made. */
-const newPreferred = ({ nextNode, nodeTo }: Scope, { node }: AcquireRequest): number | undefined =>
-  node !== undefined && node >= nextNode && node <= Math.min(nodeTo, nextNode + REACH - 1) ? node : undefined;
+const newPreferred = ({ nextNode, nodeTo, isShared }: Scope, { node }: AcquireRequest): number | undefined =>
+  !isShared && node !== undefined && node >= nextNode && node <= Math.min(nodeTo, nextNode + REACH - 1)
+    ? node
+    : undefined;
 
 /** Why no node id was granted. `earliestMs`: the first end of all rows. */
 function noneFree(scope: Scope, earliestMs: number, nowMs: number): Refusal {
