@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -86,21 +86,29 @@ const DRAWN_FROM = 16;
 export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
   readonly name: string;
   readonly #table: LeaseTable<S, R>;
+  readonly #setUp: ((scope: string) => string) | undefined;
 
-  /** @internal */
-  constructor(name: string, table: LeaseTable<S, R>) {
+  /**
+   * `setUp`: what to call for a new scope, if not `migrate` and `init`.
+   *
+   * @internal
+   */
+  constructor(name: string, table: LeaseTable<S, R>, setUp?: (scope: string) => string) {
     this.name = name;
     this.#table = table;
+    this.#setUp = setUp;
   }
 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
-    return this.#race(signal, async (races) => {
+    let hasLost = false;
+    return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
-      const isFirst = races === 0 || free[0]?.node === request.node;
+      // Rows that had to be made first are no lost race: the oldest of them comes first.
+      const isFirst = !hasLost || free[0]?.node === request.node;
       const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
@@ -110,7 +118,8 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       }
       const { answer, row } = decision;
       const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
-      return isDone ? answer : undefined;
+      hasLost = !isDone || isLostRace(answer);
+      return hasLost ? undefined : answer;
     });
   }
 
@@ -168,7 +177,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name);
+      if (view === undefined) throw notInitialised("record", name, undefined, this.#setUp?.(name));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
@@ -176,10 +185,10 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   }
 
   /** Repeats an operation until nobody else was faster. */
-  async #race<T>(signal: AbortSignal | undefined, run: (races: number) => Promise<T | undefined>): Promise<T> {
+  async #race<T>(signal: AbortSignal | undefined, run: () => Promise<T | undefined>): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       signal?.throwIfAborted();
-      const result = await run(races);
+      const result = await run();
       if (result !== undefined) return result;
       await pause(races + 1, signal);
     }
