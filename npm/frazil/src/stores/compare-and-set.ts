@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -168,7 +168,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name);
+      if (view === undefined) throw notInitialised("record", name, "the store", setUpOf(this, name));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
