@@ -114,7 +114,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease", ...NODE_ENTRIES]);
+  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease", "stores/etcd", ...NODE_ENTRIES]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;

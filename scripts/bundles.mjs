@@ -17,6 +17,8 @@ export const BUNDLES = [
   { file: "text.cjs", entry: "text", format: "cjs" },
   { file: "lease.mjs", entry: "lease", format: "esm" },
   { file: "lease.cjs", entry: "lease", format: "cjs" },
+  { file: "stores/etcd.mjs", entry: "stores/etcd", format: "esm" },
+  { file: "stores/etcd.cjs", entry: "stores/etcd", format: "cjs" },
   ...NODE_ENTRIES.flatMap((entry) => [
     { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
     { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },

@@ -62,15 +62,19 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
 
-/** The call that writes the record of a scope: all that a store without tables needs. */
-export const initCall = (scope: string): string => `await store.init({ scope: "${scope}", layout })`;
+/** The calls that set a scope up. Not every store has tables to make. */
+export const setUpOf = (store: object, scope: string): string =>
+  `${"migrate" in store ? "await store.migrate(); " : ""}await store.init({ scope: "${scope}", layout })`;
 
-/** `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is, `setUp` what to call. */
+/**
+ * `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is, and `setUp` the calls
+ * to run.
+ */
 export const notInitialised = (
   missing: "tables" | "record" | "record or no tables",
   scope: string,
   store = "the store",
-  setUp = `await store.migrate(); ${initCall(scope)}`,
+  setUp = `await store.migrate(); await store.init({ scope: "${scope}", layout })`,
 ): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",

@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, isLostRace, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -86,17 +86,11 @@ const DRAWN_FROM = 16;
 export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
   readonly name: string;
   readonly #table: LeaseTable<S, R>;
-  readonly #setUp: ((scope: string) => string) | undefined;
 
-  /**
-   * `setUp`: what to call for a new scope, if not `migrate` and `init`.
-   *
-   * @internal
-   */
-  constructor(name: string, table: LeaseTable<S, R>, setUp?: (scope: string) => string) {
+  /** @internal */
+  constructor(name: string, table: LeaseTable<S, R>) {
     this.name = name;
     this.#table = table;
-    this.#setUp = setUp;
   }
 
   async acquire(request: AcquireRequest): Promise<Answer> {
@@ -177,7 +171,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name, undefined, this.#setUp?.(name));
+      if (view === undefined) throw notInitialised("record", name, "the store", setUpOf(this, name));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;

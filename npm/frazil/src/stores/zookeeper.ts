@@ -26,7 +26,7 @@
  */
 import { configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
-import { initCall, storeRefused, untilAborted } from "./answers.js";
+import { storeRefused, untilAborted } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -392,7 +392,7 @@ export class ZooKeeperStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeper
     client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>),
     options: ZooKeeperStoreOptions = {},
   ) {
-    super("zookeeper", new ZooKeeperTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS)), initCall);
+    super("zookeeper", new ZooKeeperTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS)));
   }
 }
 
