@@ -56,8 +56,11 @@ export function refusalError(
   const wait = { retryable: true, retryAfterMs: waitMs, cause };
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
-    case "missing":
-      return notInitialised("record or no tables", scope, `the ${context.store.name} store`);
+    case "missing": {
+      const name = `the ${context.store.name} store`;
+      if ("migrate" in context.store) return notInitialised("record or no tables", scope, name);
+      return notInitialised("record", scope, name, "");
+    }
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
