@@ -12,6 +12,7 @@ const ENTRIES = [
   "text.d.ts",
   "lease.d.ts",
   "stores/postgres.d.ts",
+  "stores/redis.d.ts",
   "stores/sqlite.d.ts",
   "stores/etcd.d.ts",
   "testing/lease-contract.d.ts",
