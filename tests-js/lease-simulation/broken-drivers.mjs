@@ -45,8 +45,8 @@ export const BROKEN = {
     files: ["lease-driver.ts"],
     changes: [
       [
-        "const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));\n    let late",
-        "const limit = unref(setTimeout(() => {}, this.#timeoutMs));\n    let late",
+        "limit = setTimeout(() => controller.abort(), this.#timeoutMs);",
+        "limit = setTimeout(() => {}, this.#timeoutMs);",
       ],
     ],
     says: /nothing has happened since|does not mint again|takes too long/,
@@ -55,10 +55,10 @@ export const BROKEN = {
     files: ["lease-driver.ts"],
     changes: [
       [
-        "if (this.#attempt !== undefined || this.#closing !== undefined) return;",
-        "if (this.#closing !== undefined) return;",
+        "if (this.#attempt !== undefined) {\n      // Its",
+        "if (false) {\n      // Its",
       ],
-      ["const isIdle = this.#attempt === undefined && ", "const isIdle = "],
+      ["const isIdle = (byCalls || this.#attempt === undefined) && ", "const isIdle = "],
     ],
     says: /two attempts at a time|asks too often/,
   },
@@ -76,7 +76,7 @@ export const BROKEN = {
   },
   "what is asked for again sooner is not": {
     files: ["lease-driver.ts"],
-    changes: [["this.#call(LeaseCall.HURRY);", ""]],
+    changes: [["if (isExpired) this.#call(LeaseCall.HURRY);", ""]],
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
