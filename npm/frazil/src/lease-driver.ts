@@ -387,6 +387,8 @@ export class LeaseDriver implements LeaseSession {
     let late = false;
     // Also where the store throws instead of rejecting.
     const answer = (async () => send(controller.signal))().then(async (answer) => {
+      // What has been answered is not given up.
+      this.#underWay.delete(controller);
       if (!late) return use(answer, false);
       if (this.#closing !== undefined) return;
       try {
