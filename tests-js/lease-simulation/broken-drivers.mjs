@@ -54,10 +54,7 @@ export const BROKEN = {
   "two attempts at a time": {
     files: ["lease-driver.ts"],
     changes: [
-      [
-        "if (this.#attempt !== undefined) {\n      // Its",
-        "if (false) {\n      // Its",
-      ],
+      ["if (this.#attempt !== undefined) {\n      // Its", "if (false) {\n      // Its"],
       ["const isIdle = (byCalls || this.#attempt === undefined) && ", "const isIdle = "],
     ],
     says: /two attempts at a time|asks too often/,
@@ -93,6 +90,16 @@ export const BROKEN = {
       ],
     ],
     says: /asks too often|nothing has happened since|does not mint again/,
+  },
+  "a call waits for an attempt whose time is over": {
+    files: ["lease-driver.ts"],
+    changes: [["if (this.#nextMs <= 1) this.#giveUp();", ""]],
+    says: /nothing has happened since|does not mint again/,
+  },
+  "a timer is left when a call that renews ends": {
+    files: ["lease-driver.ts"],
+    changes: [["if (!this.#options.byCalls) this.#timer = ", "this.#timer = "]],
+    says: /timers of \w outlive a call/,
   },
   "close() leaves its timer": {
     files: ["lease-driver.ts"],
