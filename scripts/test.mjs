@@ -257,6 +257,7 @@ const SUITES = [
     // All files at once: they wait for fences and servers most of the time.
     run: () => testFolder("stores", { limitMs: 300_000, atOnce: 5 }),
   },
+  { name: "serverless", requires: [runtimes, postgres], run: () => testFolder("serverless", { limitMs: 300_000 }) },
   { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis(27) },
   { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis(400) },
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
