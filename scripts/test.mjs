@@ -12,7 +12,21 @@ import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
-import { browser, faketime, fileSystems, miri, pgbouncer, postgres, runtimes, tools } from "./tools.mjs";
+import {
+  browser,
+  etcd,
+  faketime,
+  fileSystems,
+  mariadb,
+  miri,
+  pgbouncer,
+  postgres,
+  redis,
+  runtimes,
+  tools,
+  valkey,
+  zookeeper,
+} from "./tools.mjs";
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
@@ -124,6 +138,9 @@ const mounts = {
 
 const whyNoAddon = () =>
   isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
+
+/** The servers of the lease stores that have suites of their own, and what they need. */
+const SERVERS = { mysql: [mariadb], redis: [redis, valkey], etcd: [etcd], zookeeper: [zookeeper] };
 
 /**
  * Every suite:
@@ -258,8 +275,28 @@ const SUITES = [
     // All files at once: they wait for fences and servers most of the time.
     run: () => testFolder("stores", { limitMs: 300_000, atOnce: 5 }),
   },
-  { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis("postgres", 27) },
-  { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis("postgres", 400) },
+  ...Object.entries(SERVERS).map(([name, requires]) => ({
+    name: `stores-${name}`,
+    requires: [runtimes, faketime, ...requires],
+    run: () => testFolder(`stores/${name}`, { limitMs: 300_000 }),
+  })),
+  {
+    name: "moving-in",
+    requires: [runtimes, faketime, mariadb, zookeeper],
+    run: () => testFolder("moving-in", { limitMs: 300_000 }),
+  },
+  {
+    name: "serverless",
+    requires: [runtimes, postgres],
+    run: () => testFolder("serverless", { limitMs: 300_000 }),
+  },
+  ...Object.entries({ postgres: [postgres], ...SERVERS }).flatMap(([name, servers]) => {
+    const requires = [runtimes, faketime, ...servers];
+    return [
+      { name: `nemesis-${name}`, requires, run: () => nemesis(name, 27) },
+      { name: `nemesis-${name}-long`, long: true, requires, run: () => nemesis(name, 400) },
+    ];
+  }),
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },

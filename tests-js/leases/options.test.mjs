@@ -70,7 +70,7 @@ test("windowMs", async () => {
 });
 
 test("node", async () => {
-  for (const node of [-1, 1024, 1.5, "7", 7n, null, Number.NaN, { node: 7 }, undefined, "none", unconvertible])
+  for (const node of [-1, 1024, 1.5, "7", 7n, null, Number.NaN, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
 });
 
@@ -81,6 +81,11 @@ test("owner", async () => {
 
 test("time", async () => {
   for (const time of ["Wall", "", null, 5, unconvertible]) await option("time", time, rules.ID_TIME);
+});
+
+test("renew", async () => {
+  for (const renew of ["Timer", "requests", "", null, true, 5, unconvertible])
+    await option("renew", renew, rules.RENEWAL);
 });
 
 test("signal", async () => {
@@ -102,6 +107,7 @@ test("the generator's own options", async () => {
 test("a name that is not known, with the nearest one", async () => {
   for (const [misspelt, hint] of Object.entries({
     window: /did you mean windowMs\?/,
+    renewal: /did you mean renew\?/,
     windowMS: /did you mean windowMs\?/,
     scop: /did you mean scope\?/,
     ownr: /did you mean owner\?/,

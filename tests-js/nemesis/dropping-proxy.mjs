@@ -3,6 +3,7 @@ import { connect, createServer } from "node:net";
 
 export async function startProxy(targetPort) {
   const pairs = new Set();
+  const dropped = new Set();
   let isCut = false;
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
@@ -25,6 +26,16 @@ export async function startProxy(targetPort) {
       isCut = true;
       for (const socket of [...pairs].flat()) socket.pause();
     },
+    /** Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. */
+    drop() {
+      for (const pair of [...pairs]) {
+        pairs.delete(pair);
+        for (const socket of pair) {
+          socket.pause();
+          dropped.add(socket);
+        }
+      }
+    },
     /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
     heal({ lose = false } = {}) {
       isCut = false;
@@ -34,7 +45,7 @@ export async function startProxy(targetPort) {
       }
     },
     close() {
-      for (const socket of [...pairs].flat()) socket.destroy();
+      for (const socket of [...[...pairs].flat(), ...dropped]) socket.destroy();
       server.close();
     },
   };

@@ -14,6 +14,7 @@ import {
   type LeaseWindow,
   layoutText,
   lease,
+  preferredNode,
   type RefusalReason,
 } from "frazil/lease";
 import { check, type Equal } from "./equal.js";
@@ -56,6 +57,13 @@ async function leased(): Promise<void> {
   check<Equal<LeasedHealth["lease"], LeaseHealth>>();
   check<Equal<LeaseHealth["problem"], FrazilError | undefined>>();
   check<Equal<keyof LeaseEvents, "acquired" | "renewed" | "lost" | "refused">>();
+  check<Equal<ReturnType<typeof ids.ready>, Promise<void>>>();
+  await ids.ready({ signal: new AbortController().signal });
+  await lease(store, { renew: "calls", node: preferredNode({ nodes: { from: 0, to: 7 } }) });
+  // @ts-expect-error: no such way to renew
+  await lease(store, { renew: "requests" });
+  // @ts-expect-error: a range
+  preferredNode({ nodes: 1024 });
   const health: Health = ids.health();
   const stats: Stats = ids.stats();
   const same: typeof ids = ids.on("acquired", (window) => check<Equal<typeof window, LeaseWindow>>());

@@ -485,10 +485,9 @@ impl LeasedGenerator {
         }
         if self.options.id_time == IdTime::Store
             && let Some(Anchor { at, .. }) = &self.anchor
+            && drift_ms(*at, now).unsigned_abs() > MAX_DRIFT_MS
         {
-            if drift_ms(*at, now).unsigned_abs() > MAX_DRIFT_MS {
-                return Err(self.expired(now));
-            }
+            return Err(self.expired(now));
         }
         Ok(())
     }

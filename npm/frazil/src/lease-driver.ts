@@ -272,7 +272,11 @@ export class LeaseDriver implements LeaseSession {
     // The native addon draws from the kernel instead. Other calls than `ASK` need only jitter, and must not fail.
     const isAsking = call === LeaseCall.ASK;
     const random =
-      binding.backend !== "wasm" ? undefined : isAsking ? drawRandom() : crypto.getRandomValues(new Uint32Array(WORDS));
+      binding.backend !== "wasm" || call === LeaseCall.STATUS
+        ? undefined
+        : isAsking
+          ? drawRandom()
+          : crypto.getRandomValues(new Uint32Array(WORDS));
     let { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(numbers);

@@ -29,6 +29,7 @@ import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
+export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export { layoutText } from "./stores/layout-text.js";
 export type {
   AcquireRequest,
@@ -60,8 +61,8 @@ export interface LeaseOptions<L extends LayoutInput = "default">
    * Default: 30,000.
    */
   readonly windowMs?: number;
-  /** The node id to take if it is free, such as the ordinal of a StatefulSet. */
-  readonly node?: number;
+  /** The node id to take if it is free: `preferredNode()` knows one. `undefined` is no preference. */
+  readonly node?: number | undefined;
   /** Who holds the node id: a text for people, of at most 200 characters. Default: host name and process id. */
   readonly owner?: string;
   /**
@@ -153,8 +154,8 @@ function checked(store: unknown, options: unknown): CheckedOptions {
     scope,
     windowMs: windowMs as number,
     owner,
-    // The core checks it. `undefined` means that the caller read it from a place that does not have it.
-    hasNode: "node" in given,
+    // The core checks it.
+    hasNode: node !== undefined,
     node,
     storeTime: time === "store",
     byCalls: renew === "calls",

@@ -1,0 +1,70 @@
+/**
+ * Which node id a process asks for first, by its place in a cluster or by the name of its machine. Only a preference: if the
+ * node id is taken, another one is granted, and nothing depends on it.
+ */
+import { configError } from "./errors.js";
+import { Rule } from "./generated/rules.js";
+import { checkKeys } from "./keys.js";
+
+/** The options of `preferredNode()`. */
+export interface PreferredNodeOptions {
+  /** The node ids of the scope, as `init()` was given them. Default: those of the layout `"default"`, 0 to 1023. */
+  readonly nodes?: { readonly from?: number; readonly to?: number };
+  /** The name of the machine or pod. Default: the host name. */
+  readonly hostname?: string;
+  /** The environment variables. Default: those of the process. */
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+/** Node ids have at most 32 bits. */
+const MAX_NODE = 2 ** 32 - 1;
+
+/**
+ * The node id to prefer: the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else `NOMAD_ALLOC_INDEX`, else a
+ * hash of the host name, each modulo how many node ids there are. `undefined` where there is none of these.
+ *
+ * ```js
+ * const ids = await lease(store, { node: preferredNode() });
+ * ```
+ *
+ * @throws {ConfigError} `INVALID_OPTION`.
+ */
+export function preferredNode(options: PreferredNodeOptions = {}): number | undefined {
+  const { process } = globalThis;
+  const {
+    nodes = {},
+    hostname = process?.getBuiltinModule?.("node:os")?.hostname(),
+    env = process?.env ?? {},
+  } = checkKeys("INVALID_OPTION", "options", options, "nodes, hostname, env");
+  const { from = 0, to = 1023 } = checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
+  for (const [field, value, min] of [
+    ["nodes.from", from, 0],
+    ["nodes.to", to, from],
+  ] as const) {
+    if (!Number.isSafeInteger(value) || value < min || value > MAX_NODE)
+      throw configError("INVALID_OPTION", field, value, Rule.WHOLE_NUMBER, min, MAX_NODE);
+  }
+  if (hostname !== undefined && typeof hostname !== "string")
+    throw configError("INVALID_OPTION", "hostname", hostname, Rule.TEXT_STRING);
+  const index = indexOf(env) ?? ordinalOf(env, hostname) ?? hashOf(hostname);
+  return index === undefined ? undefined : from + (index % (to - from + 1));
+}
+
+type Env = NonNullable<PreferredNodeOptions["env"]>;
+
+function indexOf({ NOMAD_ALLOC_INDEX }: Env): number | undefined {
+  return /^\d{1,9}$/.test(NOMAD_ALLOC_INDEX ?? "") ? Number(NOMAD_ALLOC_INDEX) : undefined;
+}
+
+/** The number at the end of a pod's name. A Deployment's pods end in five random letters, which may all be digits. */
+function ordinalOf({ KUBERNETES_SERVICE_HOST }: Env, hostname = ""): number | undefined {
+  const [, ordinal] = /^[^.]*-(\d{1,4})(?:\.|$)/.exec(hostname) ?? [];
+  return KUBERNETES_SERVICE_HOST && ordinal ? Number(ordinal) : undefined;
+}
+
+function hashOf(hostname = ""): number | undefined {
+  const crypto = globalThis.process?.getBuiltinModule?.("node:crypto");
+  // The name that a machine without a name has, as on Cloud Run.
+  if (crypto === undefined || hostname === "" || hostname === "localhost") return undefined;
+  return crypto.createHash("sha256").update(hostname).digest().readUInt32BE();
+}

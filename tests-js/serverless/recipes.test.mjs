@@ -1,0 +1,118 @@
+// The programs of docs/serverless.md, as they are written there.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import { PostgresServer } from "../stores/postgres-server.mjs";
+import { freePort } from "../stores/server-process.mjs";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+const page = readFileSync(path("../../docs/serverless.md"), "utf8");
+const WINDOW_MS = 3000;
+
+let server;
+before(async () => {
+  server = await PostgresServer.start({ idle_session_timeout: "1s" });
+  const pool = new pg.Pool({ connectionString: server.url });
+  const store = new PostgresStore(pool);
+  await store.migrate();
+  await store.init({ layout: "default" });
+  await pool.end();
+});
+after(() => server?.crash());
+
+/** Writes a program of the page into this folder, where its packages are found. The window is shorter if `short` is set. */
+function program(t, name, short) {
+  const text = [...page.matchAll(/```js\n(.*?)```/gs)].find(([, body]) => body.startsWith(`// ${name}`))[1];
+  const changed = text.replace('renew: "calls"', `renew: "calls", windowMs: ${WINDOW_MS}`);
+  assert.notEqual(changed, text);
+  const file = path(`of-the-docs-${name}`);
+  writeFileSync(file, short ? changed : text);
+  t.after(() => rmSync(file));
+  return file;
+}
+
+/** Starts a program, and stops it between what is asked of it. */
+function start(t, args, env) {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, DATABASE_URL: server.url, ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const ended = once(child, "close");
+  t.after(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { child, ended, errors: () => errors };
+}
+
+const held = async () =>
+  (await server.query("SELECT node FROM frazil_leases WHERE grant_id IS NOT NULL ORDER BY node")).map(
+    ({ node }) => node,
+  );
+
+for (const short of [false, true]) {
+  test(`the function for AWS Lambda${short ? ", stopped for longer than a window" : ""}`, async (t) => {
+    const { child, errors } = start(t, [path("handler-main.mjs"), program(t, "index.mjs", short)]);
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const invoke = async () => {
+      child.kill("SIGCONT");
+      child.stdin.write("{}\n");
+      const { value } = await lines.next();
+      child.kill("SIGSTOP");
+      return JSON.parse(value);
+    };
+    const rows = await held();
+    const replies = [await invoke()];
+    assert.equal((await held()).length, rows.length + 1);
+    for (let count = 0; count < 3; count++) {
+      await sleep(short ? WINDOW_MS + 500 : 1500);
+      replies.push(await invoke());
+    }
+    for (const { id, node, resources, error } of replies) {
+      assert.equal(error, undefined);
+      assert.match(id, /^\d{18}$/);
+      assert.equal(node, replies[0].node);
+      assert.ok(!resources.includes("Timeout"), `${resources}`);
+    }
+    assert.equal(new Set(replies.map(({ id }) => id)).size, 4);
+    assert.equal(errors(), "");
+  });
+
+  test(`the server for Cloud Run${short ? ", stopped for longer than a window" : ""}`, async (t) => {
+    const port = await freePort();
+    const rows = await held();
+    const { child, ended, errors } = start(t, [program(t, "server.mjs", short)], { PORT: `${port}` });
+    const request = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } });
+      assert.equal(response.status, 200);
+      return response.text();
+    };
+    const ids = [];
+    for (let count = 0; count < 3; count++) {
+      for (let tries = 0; count === 0 && tries < 200; tries++) {
+        if (await request().catch(() => false)) break;
+        await sleep(25);
+      }
+      ids.push(...(await Promise.all(Array.from({ length: 20 }, request))));
+      child.kill("SIGSTOP");
+      await sleep(short ? WINDOW_MS + 500 : 1500);
+      child.kill("SIGCONT");
+    }
+    assert.equal(new Set(ids).size, 60);
+    child.kill("SIGTERM");
+    assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual(await held(), rows, "the node id was not released");
+    assert.equal(errors(), "");
+  });
+}
