@@ -47,20 +47,20 @@ export interface EtcdStoreOptions {
   readonly timeoutMs?: number;
 }
 
-/** The header of etcd's answers. 64-bit numbers come as text. */
+/** The header of etcd's answers. 64-bit numbers come as text. @internal */
 export interface EtcdHeader {
   readonly cluster_id?: string;
   readonly revision?: string;
   readonly raft_term?: string;
 }
 
-/** The JSON of an answer. */
+/** The JSON of an answer. @internal */
 export interface AnswerBody {
   readonly header: EtcdHeader;
   readonly [field: string]: unknown;
 }
 
-/** An answer, and the time of the member that gave it. */
+/** An answer, and the time of the member that gave it. @internal */
 export interface EtcdReply {
   readonly body: AnswerBody;
   /** The time, which is later than these: those of writes that the answer shows. */
@@ -107,6 +107,7 @@ interface Endpoint {
   readonly clock: DateClock;
 }
 
+/** The members of a cluster, as they are asked. @internal */
 export class EtcdGateway {
   readonly prefix: string;
   readonly #endpoints: readonly Endpoint[];

@@ -512,7 +512,7 @@ function isBefore({ cluster, epoch, revision, term }: Position, known: Position 
 }
 
 /** Leases in keys of etcd. */
-export class EtcdStore extends CompareAndSetStore<EtcdScope, EtcdRow> {
+export class EtcdStore extends CompareAndSetStore<Scope, LeaseRow> {
   /**
    * Checks what it is given. It sends no request.
    *
@@ -523,7 +523,10 @@ export class EtcdStore extends CompareAndSetStore<EtcdScope, EtcdRow> {
   }
 }
 
-/** What an administrator runs in the place of `init`, and the rights of a program. */
+/**
+ * What an administrator runs in the place of `init`, and the rights of a program. The value is in double quotes: etcdctl 3.4 cuts
+ * off what a transaction has in single quotes.
+ */
 const shellOf = (keys: Keys, prefix: string, value: string, first: string) => `export ETCDCTL_API=3
 
 # The rights of the user that your program has, if authentication is on.
@@ -536,7 +539,7 @@ etcdctl txn <<'END'
 create("${keys.scope}") = "0"
 create("${first}") = "0"
 
-put ${keys.scope} '${value}'
+put ${keys.scope} ${JSON.stringify(value)}
 
 get ${keys.scope}
 
