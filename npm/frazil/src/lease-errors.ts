@@ -58,7 +58,7 @@ export function refusalError(
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
       return notInitialised(
-        "record or no tables",
+        "migrate" in context.store ? "record or no tables" : "record",
         scope,
         `the ${context.store.name} store`,
         setUpOf(context.store, scope),

@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -96,11 +96,13 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
-    return this.#race(signal, async (races) => {
+    let hasLost = false;
+    return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
-      const isFirst = races === 0 || free[0]?.node === request.node;
+      // Rows that had to be made first are no lost race: the oldest of them comes first.
+      const isFirst = !hasLost || free[0]?.node === request.node;
       const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
@@ -110,7 +112,8 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       }
       const { answer, row } = decision;
       const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
-      return isDone ? answer : undefined;
+      hasLost = !isDone || isLostRace(answer);
+      return hasLost ? undefined : answer;
     });
   }
 
@@ -176,10 +179,10 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   }
 
   /** Repeats an operation until nobody else was faster. */
-  async #race<T>(signal: AbortSignal | undefined, run: (races: number) => Promise<T | undefined>): Promise<T> {
+  async #race<T>(signal: AbortSignal | undefined, run: () => Promise<T | undefined>): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       signal?.throwIfAborted();
-      const result = await run(races);
+      const result = await run();
       if (result !== undefined) return result;
       await pause(races + 1, signal);
     }
