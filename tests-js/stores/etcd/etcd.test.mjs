@@ -115,7 +115,6 @@ async function restoreAndAskAgain({ sameToken, fresh = false, broken = false, re
 }
 
 describe("a restored snapshot", { concurrency: true }, () => {
-  // docs/safety.md: 25
   for (const [name, options] of [
     ["another token", { sameToken: false }],
     ["another token, asked by a store that saw nothing", { sameToken: false, fresh: true }],
@@ -124,12 +123,14 @@ describe("a restored snapshot", { concurrency: true }, () => {
       "the same token, asked by a store that saw nothing: later Raft terms",
       { sameToken: true, fresh: true, restarts: 3 },
     ],
-  ])
+  ]) {
+    // docs/safety.md: 27
     test(`${name}: the next window begins behind the lost one`, async () => {
       const { overlaps, reasons } = await restoreAndAskAgain(options);
       assert.equal(overlaps, false);
       assert.deepEqual([...reasons], ["incarnation", "fenced"]);
     });
+  }
 
   for (const sameToken of [false, true])
     test(`without the incarnation, windows overlap (${sameToken ? "the same" : "another"} token)`, async () => {
@@ -181,7 +182,6 @@ describe("a restored snapshot", { concurrency: true }, () => {
   });
 });
 
-// docs/safety.md: 25
 test("three members: compaction, defragmentation, restarts, a killed and a replaced member are no other incarnation", async () => {
   const members = await startCluster(3);
   const [first, second, third] = members;
