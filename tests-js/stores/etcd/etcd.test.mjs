@@ -7,8 +7,8 @@ import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
 import { attempt, hex, renewalOf } from "../attempts.mjs";
-import { freePort } from "../server-process.mjs";
-import { connectStore, movableFetch, startCluster as startMembers } from "./server.mjs";
+import { freePort, serverFolder } from "../server-process.mjs";
+import { connectStore, EtcdServer, movableFetch, startCluster as startMembers } from "./server.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -77,7 +77,52 @@ describe("clients that contend", () => {
   });
 });
 
-/** Raises the epoch of nothing: what etcd says of itself is always the same. */
+/**
+ * A client is stopped between its read and its write of a node id, which another client takes meanwhile. Returns what both were
+ * answered. `change`: what becomes of the request that comes late.
+ */
+async function lateWrite(change) {
+  const scope = await newScope({ nodes: { from: 0, to: 0 } });
+  const other = storeOf();
+  await other.release({ scope, ...(await other.acquire(attempt({ scope }))), untilMs: 0, heldUntilMs: 8e15 });
+  let arrive;
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let goOn;
+  const resumed = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const changed = changingFetch({ request: change });
+  const stopping = async (url, init) => {
+    if (init.body.includes("request_put")) {
+      arrive();
+      await resumed;
+    }
+    return changed(url, init);
+  };
+  const late = storeOf({ fetch: stopping, timeoutMs: 10_000 }).acquire(attempt({ scope }));
+  await arrived;
+  const taken = await other.acquire(attempt({ scope }));
+  goOn();
+  return [taken, await late];
+}
+
+describe("a client that is stopped between its read and its write", () => {
+  // docs/safety.md: 22
+  test("does not take a node id that another one took meanwhile", async () => {
+    const [taken, late] = await lateWrite((json) => json);
+    assert.ok(taken.granted);
+    assert.equal(late.reason, "exhausted");
+  });
+
+  test("takes it if the revision of the row is not compared", async () => {
+    const [taken, late] = await lateWrite((json) => ({ ...json, compare: [] }));
+    assert.ok(taken.granted && late.granted && late.fromMs < taken.untilMs);
+  });
+});
+
+/** A `fetch` with which a cluster never shows that it went back: what it says of itself is always the same. */
 const unchanging = changingFetch({
   answer: (json) => ({ ...json, header: { ...json.header, cluster_id: "1", revision: "1000000", raft_term: "1000" } }),
 });
@@ -568,6 +613,28 @@ test("an endpoint that is not etcd is refused, with what was expected", async ()
   await new Promise((resolve) => pages.close(resolve));
   const peer = storeOf({ endpoints: [`http://127.0.0.1:${server.peerPort}`] });
   await assert.rejects(peer.acquire(attempt()), { code: "STORE_REFUSED", message: /not those of peers/ });
+});
+
+test("a learner is passed over, and refused if it is alone", async () => {
+  const own = await startServer();
+  const peerPort = await freePort();
+  own.etcdctl(["member", "add", "learner", "--learner", `--peer-urls=http://127.0.0.1:${peerPort}`]);
+  const learner = new EtcdServer({
+    folder: serverFolder(),
+    name: "learner",
+    port: await freePort(),
+    peerPort,
+    cluster: `${own.cluster},learner=http://127.0.0.1:${peerPort}`,
+    token: own.token,
+    args: ["--initial-cluster-state=existing"],
+  });
+  running.push(learner);
+  await learner.start();
+  const alone = storeOf({}, learner);
+  await assert.rejects(alone.acquire(attempt()), { code: "STORE_REFUSED", message: /members that vote/ });
+  const both = storeOf({ endpoints: [learner.url, own.url] });
+  const scope = await newScope({}, both);
+  assert.ok((await both.acquire(attempt({ scope }))).granted);
 });
 
 test("the commands for administrators make the record that init makes, and the rights that programs need", async () => {

@@ -35,9 +35,10 @@
  * - the epoch is lower than one that it saw;
  * - the record or a row was written in a later Raft term than the current one, in the same epoch.
  *
- * Somebody who finds a later epoch than he knows forgets what he saw before: whoever raised it saw the loss as well, or a later
- * one. So one loss makes one fence, however many see it. Neither compaction, defragmentation, a restart, another leader nor a
- * member that is replaced lowers one of these numbers, as seen by linearizable reads.
+ * A store object that finds a later epoch than it knows forgets what it saw before. Whoever raised the epoch did so after the
+ * loss: in the history that the object had seen, the record still had the earlier epoch. So one loss makes one fence, however
+ * many see it. Neither compaction, defragmentation, a restart, another leader nor a member that is replaced lowers one of these
+ * numbers, as linearizable reads show them.
  *
  * What it does not see: a cluster restored with the same token whose numbers are higher than all that were seen, or that are in
  * the keys. A holder finds its row too old at its next renewal. After a restore by hand, call `fence()`.
