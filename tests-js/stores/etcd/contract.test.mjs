@@ -2,8 +2,8 @@
 import { leaseContract } from "frazil/testing/lease-contract";
 import { connectStore, movableFetch, startServer } from "./server.mjs";
 
-// docs/safety.md: 22, 25, 26, 27
-for (const sameToken of [false, true])
+for (const sameToken of [false, true]) {
+  // docs/safety.md: 22, 25, 26, 27
   leaseContract({
     name: `etcd ${sameToken ? "restored with the same token" : "restored with another token"}`,
     async open() {
@@ -29,3 +29,4 @@ for (const sameToken of [false, true])
       };
     },
   });
+}

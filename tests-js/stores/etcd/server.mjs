@@ -43,8 +43,8 @@ export class EtcdServer {
     for (let tries = 0; ; tries++) {
       try {
         const answer = await this.call("kv/range", { key: btoa("none") });
-        // With authentication, a refusal is an answer as well.
-        if (answer.header || answer.code === 3) return this;
+        // With authentication, and of a learner, a refusal is an answer as well.
+        if (answer.header || answer.code === 3 || /learner/.test(answer.message)) return this;
       } catch {
         // no answer yet
       }
@@ -122,16 +122,20 @@ export class EtcdServer {
 }
 
 /** Starts a cluster of so many members. `args`: further flags of etcd. */
-export async function startCluster(count, args = []) {
+export async function startCluster(count, args = [], tries = 3) {
   const members = [];
   for (let at = 0; at < count; at++)
     members.push({ name: `m${at}`, port: await freePort(), peerPort: await freePort() });
   const cluster = members.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(",");
-  const servers = members.map(
-    (member) => new EtcdServer({ ...member, folder: serverFolder(), cluster, token: TOKEN, args }),
-  );
-  await Promise.all(servers.map((server) => server.start()));
-  return servers;
+  const common = { cluster, token: TOKEN, args };
+  const servers = members.map((member) => new EtcdServer({ ...member, ...common, folder: serverFolder() }));
+  const results = await Promise.allSettled(servers.map((server) => server.start()));
+  const failed = results.find(({ status }) => status === "rejected");
+  if (failed === undefined) return servers;
+  await Promise.all(servers.map((server) => server.crash()));
+  // Somebody may have taken a port meanwhile.
+  if (tries === 1 || !/address already in use/.test(failed.reason.message)) throw failed.reason;
+  return startCluster(count, args, tries - 1);
 }
 
 /** Starts a cluster of one member. */

@@ -47,20 +47,20 @@ export interface EtcdStoreOptions {
   readonly timeoutMs?: number;
 }
 
-/** The header of etcd's answers. 64-bit numbers come as text. */
+/** The header of etcd's answers. 64-bit numbers come as text. @internal */
 export interface EtcdHeader {
   readonly cluster_id?: string;
   readonly revision?: string;
   readonly raft_term?: string;
 }
 
-/** The JSON of an answer. */
+/** The JSON of an answer. @internal */
 export interface AnswerBody {
   readonly header: EtcdHeader;
   readonly [field: string]: unknown;
 }
 
-/** An answer, and the time of the member that gave it. */
+/** An answer, and the time of the member that gave it. @internal */
 export interface EtcdReply {
   readonly body: AnswerBody;
   /** The time, which is later than these: those of writes that the answer shows. */
@@ -80,7 +80,6 @@ const TIMEOUT_RULE = "must be a number from 1 to 60000";
 const Code = {
   INVALID_ARGUMENT: 3,
   PERMISSION_DENIED: 7,
-  RESOURCE_EXHAUSTED: 8,
   FAILED_PRECONDITION: 9,
   UNIMPLEMENTED: 12,
   DATA_LOSS: 15,
@@ -107,6 +106,7 @@ interface Endpoint {
   readonly clock: DateClock;
 }
 
+/** The members of a cluster, as they are asked. @internal */
 export class EtcdGateway {
   readonly prefix: string;
   readonly #endpoints: readonly Endpoint[];

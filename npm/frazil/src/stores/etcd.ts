@@ -35,9 +35,10 @@
  * - the epoch is lower than one that it saw;
  * - the record or a row was written in a later Raft term than the current one, in the same epoch.
  *
- * Somebody who finds a later epoch than he knows forgets what he saw before: whoever raised it saw the loss as well, or a later
- * one. So one loss makes one fence, however many see it. Neither compaction, defragmentation, a restart, another leader nor a
- * member that is replaced lowers one of these numbers, as seen by linearizable reads.
+ * A store object that finds a later epoch than it knows forgets what it saw before. Whoever raised the epoch did so after the
+ * loss: in the history that the object had seen, the record still had the earlier epoch. So one loss makes one fence, however
+ * many see it. Neither compaction, defragmentation, a restart, another leader nor a member that is replaced lowers one of these
+ * numbers, as linearizable reads show them.
  *
  * What it does not see: a cluster restored with the same token whose numbers are higher than all that were seen, or that are in
  * the keys. A holder finds its row too old at its next renewal. After a restore by hand, call `fence()`.
@@ -512,7 +513,7 @@ function isBefore({ cluster, epoch, revision, term }: Position, known: Position 
 }
 
 /** Leases in keys of etcd. */
-export class EtcdStore extends CompareAndSetStore<EtcdScope, EtcdRow> {
+export class EtcdStore extends CompareAndSetStore<Scope, LeaseRow> {
   /**
    * Checks what it is given. It sends no request.
    *
@@ -523,7 +524,10 @@ export class EtcdStore extends CompareAndSetStore<EtcdScope, EtcdRow> {
   }
 }
 
-/** What an administrator runs in the place of `init`, and the rights of a program. */
+/**
+ * What an administrator runs in the place of `init`, and the rights of a program. The value is in double quotes: etcdctl 3.4 cuts
+ * off what a transaction has in single quotes.
+ */
 const shellOf = (keys: Keys, prefix: string, value: string, first: string) => `export ETCDCTL_API=3
 
 # The rights of the user that your program has, if authentication is on.
@@ -536,7 +540,7 @@ etcdctl txn <<'END'
 create("${keys.scope}") = "0"
 create("${first}") = "0"
 
-put ${keys.scope} '${value}'
+put ${keys.scope} ${JSON.stringify(value)}
 
 get ${keys.scope}
 

@@ -32,27 +32,3 @@ export interface EtcdStoreOptions {
     /** How long one endpoint may take for one request, in milliseconds. Default: 2000. */
     readonly timeoutMs?: number;
 }
-/** The header of etcd's answers. 64-bit numbers come as text. */
-export interface EtcdHeader {
-    readonly cluster_id?: string;
-    readonly revision?: string;
-    readonly raft_term?: string;
-}
-/** The JSON of an answer. */
-export interface AnswerBody {
-    readonly header: EtcdHeader;
-    readonly [field: string]: unknown;
-}
-/** An answer, and the time of the member that gave it. */
-export interface EtcdReply {
-    readonly body: AnswerBody;
-    /** The time, which is later than these: those of writes that the answer shows. */
-    now(...pastMs: number[]): number;
-}
-export declare class EtcdGateway {
-    #private;
-    readonly prefix: string;
-    constructor(given: EtcdStoreOptions);
-    /** Calls a path of the gateway. `isRead`: the next endpoint is asked if one does not answer. */
-    call(path: string, body: object, isRead: boolean, signal: AbortSignal | undefined): Promise<EtcdReply>;
-}
