@@ -117,6 +117,18 @@ export async function connectClient(port, { auth, chroot = "", sessionTimeout = 
   return client;
 }
 
+/**
+ * Ends a client. By its own `close()` alone, one that is about to connect goes on, and keeps the process from ending.
+ */
+export function closeClient(client) {
+  const manager = client.connectionManager;
+  manager.connect = () => {};
+  manager.findNextServer = () => {};
+  client.close();
+  setTimeout(() => manager.socket?.destroy(), 100).unref();
+  manager.socket?.unref();
+}
+
 /** A store with a client of its own, which draws another when a session has ended. */
 export async function connectStore(port, options = {}) {
   const { client: clientOptions, ...rest } = options;
@@ -127,15 +139,14 @@ export async function connectStore(port, options = {}) {
     return client;
   }, rest);
   const close = async () => {
-    for (const client of clients) client.close();
+    for (const client of clients) closeClient(client);
   };
   return { store, clients, close };
 }
 
 /** Resolves when a server takes sessions. */
 async function serves(port) {
-  const client = await connectClient(port);
-  client.close();
+  closeClient(await connectClient(port));
 }
 
 /** A call of a client as a promise. */

@@ -218,8 +218,8 @@ export class Session {
   ): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#dead.add(client);
-        if (this.#make === undefined) this.#dead.delete(client); // The only one: it may answer again.
+        // A client that cannot be replaced may answer again.
+        if (this.#make !== undefined) this.#dead.add(client);
         reject(errorOf(undefined, path));
       }, ANSWER_MS);
       const callback: Callback = (error, ...results) => {
