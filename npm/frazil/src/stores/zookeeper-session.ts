@@ -51,7 +51,7 @@ export type Operation =
   | { readonly check: string; readonly version: number }
   | { readonly set: string; readonly text: string; readonly version?: number }
   | { readonly create: string; readonly text: string; readonly isSequential?: boolean }
-  | { readonly remove: string };
+  | { readonly remove: string; readonly version?: number };
 
 /** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. */
 export interface Failure {
@@ -139,13 +139,15 @@ function errorOf(error: unknown, path: string): LeaseError {
 
 type Callback = (error: unknown, ...results: never[]) => void;
 
+/** Clients whose end is listened to, once for all stores on them, and those whose session has ended or that do not answer. */
+const watched = new WeakSet<ZooKeeperClient>();
+const dead = new WeakSet<ZooKeeperClient>();
+
 /** A client, or what makes one. */
 export class Session {
   readonly #make: (() => unknown) | undefined;
   #client: ZooKeeperClient | undefined;
   #making: Promise<ZooKeeperClient> | undefined;
-  /** Clients whose session has ended, or that have not answered. */
-  readonly #dead = new WeakSet<ZooKeeperClient>();
   /** Passed to `create`, as the client has it. Undefined: the default of the client, everything for everybody. */
   readonly #acl: unknown;
 
@@ -157,7 +159,9 @@ export class Session {
 
   #watch(client: ZooKeeperClient): void {
     this.#client = client;
-    client.on("expired", () => this.#dead.add(client));
+    if (watched.has(client)) return;
+    watched.add(client);
+    client.on("expired", () => dead.add(client));
   }
 
   /** A client with a session, or `STORE_UNAVAILABLE` after a while. */
@@ -168,10 +172,10 @@ export class Session {
       const state = client.getState().getCode();
       if (state === CONNECTED) return client;
       if (state === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
-      if (this.#dead.has(client)) throw this.#ended();
+      if (dead.has(client)) throw this.#ended();
       if (performance.now() - started > ANSWER_MS) {
         // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
-        if (this.#make !== undefined) this.#dead.add(client);
+        if (this.#make !== undefined) dead.add(client);
         throw storeUnavailable(
           `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
         );
@@ -189,7 +193,7 @@ export class Session {
   /** The client, or another one if it can be made and is needed. */
   async #living(): Promise<ZooKeeperClient> {
     const client = this.#client;
-    if (client !== undefined && !this.#dead.has(client)) return client;
+    if (client !== undefined && !dead.has(client)) return client;
     const make = this.#make;
     if (make === undefined) throw this.#ended();
     this.#making ??= (async () => {
@@ -219,7 +223,7 @@ export class Session {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         // A client that cannot be replaced may answer again.
-        if (this.#make !== undefined) this.#dead.add(client);
+        if (this.#make !== undefined) dead.add(client);
         reject(errorOf(undefined, path));
       }, ANSWER_MS);
       const callback: Callback = (error, ...results) => {
@@ -228,7 +232,7 @@ export class Session {
         if (!error) resolve(resultOf(...results));
         else if (code !== undefined && expected.includes(code)) resolve(undefined);
         else {
-          if (code === Code.SESSION_EXPIRED) this.#dead.add(client);
+          if (code === Code.SESSION_EXPIRED) dead.add(client);
           reject(errorOf(error, path));
         }
       };
@@ -270,16 +274,20 @@ export class Session {
     );
   }
 
-  /** Makes a znode, unless it is there. */
-  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
-    const isThere = await this.#call(
+  /** The stat of a znode. `undefined`: it is missing. */
+  stat(client: ZooKeeperClient, path: string): Promise<Stat | undefined> {
+    return this.#call(
       client,
       path,
-      [],
+      [Code.NO_NODE],
       (callback) => client.exists(path, callback),
-      (stat: unknown) => Boolean(stat),
+      (stat: Stat | null) => stat ?? undefined,
     );
-    if (isThere) return;
+  }
+
+  /** Makes a znode, unless it is there. */
+  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
+    if ((await this.stat(client, path)) !== undefined) return;
     await this.#call(
       client,
       path,
@@ -305,7 +313,7 @@ export class Session {
       if ("check" in operation) transaction.check(operation.check, operation.version);
       else if ("set" in operation)
         transaction.setData(operation.set, Buffer.from(operation.text), operation.version ?? -1);
-      else if ("remove" in operation) transaction.remove(operation.remove, -1);
+      else if ("remove" in operation) transaction.remove(operation.remove, operation.version ?? -1);
       else {
         const mode = operation.isSequential ? PERSISTENT_SEQUENTIAL : PERSISTENT;
         transaction.create(operation.create, Buffer.from(operation.text), this.#acl as never, mode);
