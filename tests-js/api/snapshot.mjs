@@ -13,6 +13,7 @@ const ENTRIES = [
   "lease.d.ts",
   "stores/postgres.d.ts",
   "stores/sqlite.d.ts",
+  "stores/zookeeper.d.ts",
   "testing/lease-contract.d.ts",
 ];
 

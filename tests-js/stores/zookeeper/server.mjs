@@ -107,14 +107,25 @@ export async function startEnsemble({ lines = [], properties } = {}) {
   return servers;
 }
 
-/** A connected client. `auth`: a user and a password for the scheme digest. */
+/**
+ * A connected client. `auth`: a user and a password for the scheme digest. A server that starts may leave the first connections
+ * without an answer, and the client waits for it without end: then another one is made.
+ */
 export async function connectClient(port, { auth, chroot = "", sessionTimeout = 10_000 } = {}) {
-  const client = zookeeper.createClient(`127.0.0.1:${port}${chroot}`, { sessionTimeout, spinDelay: 50 });
-  if (auth) client.addAuthInfo("digest", Buffer.from(auth));
-  const connected = new Promise((resolve) => client.once("connected", resolve));
-  client.connect();
-  await connected;
-  return client;
+  for (;;) {
+    const client = zookeeper.createClient(`127.0.0.1:${port}${chroot}`, { sessionTimeout, spinDelay: 50 });
+    if (auth) client.addAuthInfo("digest", Buffer.from(auth));
+    const connected = new Promise((resolve) => client.once("connected", () => resolve(true)));
+    client.connect();
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, 1500);
+    });
+    const isConnected = await Promise.race([connected, late]);
+    clearTimeout(timer);
+    if (isConnected) return client;
+    closeClient(client);
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 // What goes wrong with ZooKeeper and its client, on real servers.
 import assert from "node:assert/strict";
 import { cpSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Layout } from "frazil";
@@ -258,6 +259,30 @@ test("a function that makes no client is unavailable, with its error as the caus
   });
 });
 
+test("a server that accepts connections and never answers: another client is made by the function", async () => {
+  const mute = createServer();
+  await new Promise((resolve) => mute.listen(0, "127.0.0.1", resolve));
+  const ports = [mute.address().port, server.port];
+  const made = [];
+  const store = new ZooKeeperStore(() => {
+    const one = zookeeper.createClient(`127.0.0.1:${ports.shift()}`);
+    made.push(one);
+    one.connect();
+    return one;
+  });
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /has had no session for/ });
+  assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
+  for (const one of made) closeClient(one);
+  mute.close();
+});
+
+test("a function that does not return is unavailable, and called again", async () => {
+  const made = [new Promise(() => {}), client()];
+  const store = new ZooKeeperStore(() => made.shift());
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /has not returned one for/ });
+  assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
+});
+
 // docs/safety.md: 25
 test("a server that is paused is unavailable without a signal, and grants nothing twice when it goes on", async () => {
   const paused = await startServer();
@@ -356,7 +381,7 @@ test("a server with epochs that was restored from a backup is fenced", async () 
   const restored = await startServer({ isQuorum: true });
   const opened = await connectStore(restored.port);
   await opened.store.init({ scope: "r", layout: "default", nodes: { from: 0, to: 3 } });
-  const early = await opened.store.acquire(attempt({ scope: "r", windowMs: 1000 }));
+  const early = await opened.store.acquire(attempt({ scope: "r" }));
   await opened.close();
   await restored.stop();
   const [data, backup] = [join(restored.folder, "data"), join(restored.folder, "backup")];
@@ -364,7 +389,7 @@ test("a server with epochs that was restored from a backup is fenced", async () 
 
   await restored.start();
   const later = await connectStore(restored.port);
-  await later.store.ensure({ scope: "r", behind: false });
+  await eventually(() => later.store.ensure({ scope: "r", behind: false }));
   const lost = await eventually(() => later.store.renew(renewalOf(early, { scope: "r" })));
   assert.ok(lost.granted, JSON.stringify(lost));
   await later.close();

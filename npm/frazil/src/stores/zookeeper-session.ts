@@ -4,7 +4,9 @@
  * - never calls back for what was queued when its session expired, nor while packets to its server are lost;
  * - sends what is called while it is disconnected when it is connected again, which may be minutes later, and before it has
  *   authenticated;
- * - is dead after its session expired, and then looks as if it were disconnected.
+ * - is dead after its session expired, and then looks as if it were disconnected;
+ * - waits without end for a server that has accepted its connection and does not answer. ZooKeeper 3.8.0 does so with connections
+ *   that it accepts while it starts.
  */
 import { configError, FrazilError, type LeaseError } from "../errors.js";
 import { storeRefused, storeUnavailable } from "./answers.js";
@@ -31,7 +33,7 @@ export interface ZooKeeperClient {
   close(): void;
 }
 
-/** What the client reports of a znode. 64-bit numbers are 8 bytes, the most significant first. */
+/** What the client reports of a znode. 64-bit numbers are 8 bytes, the most significant first. @internal */
 export interface Stat {
   readonly version: number;
   readonly mtime: Uint8Array;
@@ -40,26 +42,26 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** A znode as it was read. */
+/** A znode as it was read. @internal */
 export interface Znode {
   readonly text: string;
   readonly stat: Stat;
 }
 
-/** One operation of a transaction. A version is that of the znode before; without one, any. */
+/** One operation of a transaction. A version is that of the znode before; without one, any. @internal */
 export type Operation =
   | { readonly check: string; readonly version: number }
   | { readonly set: string; readonly text: string; readonly version?: number }
   | { readonly create: string; readonly text: string; readonly isSequential?: boolean }
   | { readonly remove: string; readonly version?: number };
 
-/** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. */
+/** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. @internal */
 export interface Failure {
   readonly at: number;
   readonly code: number;
 }
 
-/** Codes of ZooKeeper (`KeeperException.Code`), as far as they differ in what to do. */
+/** Codes of ZooKeeper (`KeeperException.Code`), as far as they differ in what to do. @internal */
 export const Code = {
   CONNECTION_LOSS: -4,
   NO_NODE: -101,
@@ -139,11 +141,31 @@ function errorOf(error: unknown, path: string): LeaseError {
 
 type Callback = (error: unknown, ...results: never[]) => void;
 
+/** What a function of the user resolves to, or a rejection after a while: it may wait for a connection that nobody answers. */
+async function inTime(made: unknown): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(storeUnavailable(`the function that makes a ZooKeeper client has not returned one for ${ANSWER_MS} ms`));
+      // A client that comes after that is of no use to anybody.
+      Promise.resolve(made).then(
+        (client) => isClient(client) && client.close(),
+        () => {},
+      );
+    }, ANSWER_MS);
+  });
+  try {
+    return await Promise.race([made, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Clients whose end is listened to, once for all stores on them, and those whose session has ended or that do not answer. */
 const watched = new WeakSet<ZooKeeperClient>();
 const dead = new WeakSet<ZooKeeperClient>();
 
-/** A client, or what makes one. */
+/** A client, or what makes one. @internal */
 export class Session {
   readonly #make: (() => unknown) | undefined;
   #client: ZooKeeperClient | undefined;
@@ -199,7 +221,7 @@ export class Session {
     this.#making ??= (async () => {
       client?.close();
       this.#client = undefined;
-      const made = givenClient(await make());
+      const made = givenClient(await inTime(make()));
       this.#watch(made);
       return made;
     })();

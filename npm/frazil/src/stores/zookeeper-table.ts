@@ -50,18 +50,20 @@ export interface ZooKeeperRow extends LeaseRow {
   readonly version: number;
 }
 
+/** @internal */
 export type View = ScopeView<ZooKeeperScope>;
-/** What `acquire` looks for, and whether the scope has any row. */
+/** What `acquire` looks for, and whether the scope has any row. @internal */
 export type ZooKeeperAcquireView = AcquireView<ZooKeeperScope, ZooKeeperRow> & { readonly hasRows: boolean };
+/** @internal */
 export type Signal = AbortSignal | undefined;
 
-/** A 64-bit number of a stat. It is below 2^53: a time. */
+/** A 64-bit number of a stat. It is below 2^53: a time. @internal */
 export const wide = (bytes: Uint8Array): number =>
   Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0));
 /** The epoch of the leader that wrote a znode: the upper half of the zxid. */
 const epochOf = (zxid: Uint8Array): number => new DataView(zxid.buffer, zxid.byteOffset, 8).getUint32(0);
 
-/** The paths of a scope. */
+/** The paths of a scope. @internal */
 export interface Paths {
   readonly record: string;
   readonly clock: string;
@@ -73,6 +75,7 @@ export interface Paths {
   readonly grants: string;
 }
 
+/** @internal */
 export function pathsOf(prefix: string, scope: string): Paths {
   const record = `${prefix}/${scope}`;
   return {
@@ -84,14 +87,15 @@ export function pathsOf(prefix: string, scope: string): Paths {
   };
 }
 
-/** The name of a row in `ends`: 16 digits, so that names are sorted as numbers are. */
+/** The name of a row in `ends`: 16 digits, so that names are sorted as numbers are. @internal */
 export const endOf = ({ untilMs, node }: { untilMs: number; node: number }): string =>
   `${String(untilMs).padStart(16, "0")}-${node}`;
 
-/** The text of a row: JSON that people can read with `get` of zkCli. */
+/** The text of a row: JSON that people can read with `get` of zkCli. @internal */
 export const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
   JSON.stringify({ node, fromMs, untilMs, grant, nonce, owner });
 
+/** @internal */
 export const textOfRecord = ({
   layout,
   nodeFrom,
@@ -140,7 +144,7 @@ function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
   return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, version: stat.version };
 }
 
-/** The record and the rows of scopes, as znodes. */
+/** The record and the rows of scopes, as znodes. @internal */
 export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> {
   readonly session: Session;
   readonly prefix: string;
@@ -318,7 +322,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 }
 
-/** The znodes of a scope, each behind the one that it is in. */
+/** The znodes of a scope, each behind the one that it is in. @internal */
 export function znodesOf(prefix: string, { record, clock, leases, ends, grants }: Paths): readonly string[] {
   const parents = prefix
     .split("/")
@@ -327,7 +331,7 @@ export function znodesOf(prefix: string, { record, clock, leases, ends, grants }
   return [...parents, record, clock, leases, ends, grants];
 }
 
-/** A row that nobody holds, free from `untilMs` on. It is written twice, so that its version is not 0. */
+/** A row that nobody holds, free from `untilMs` on. It is written twice, so that its version is not 0. @internal */
 export function newRow(leases: string, ends: string, node: number, untilMs = 0): readonly Operation[] {
   const row = { node, fromMs: 0, untilMs, grant: null, nonce: null, owner: null };
   const path = `${leases}/${node}`;
@@ -339,6 +343,7 @@ export function newRow(leases: string, ends: string, node: number, untilMs = 0):
   ];
 }
 
+/** @internal */
 export function newScope({ layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, incarnation: string): ZooKeeperScope {
   return { layout, nodeFrom, nodeTo, nextNode: nodeFrom, windowMaxMs, fenceMs: 0, incarnation, version: 0 };
 }
