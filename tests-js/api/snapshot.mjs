@@ -5,19 +5,11 @@ import { fileURLToPath } from "node:url";
 
 const emitted = fileURLToPath(new URL("../../npm/frazil/dist/esm/", import.meta.url));
 const committed = fileURLToPath(new URL("snapshot/", import.meta.url));
-/** The declarations of the package's entries. */
-const ENTRIES = [
-  "index.d.ts",
-  "decode.d.ts",
-  "text.d.ts",
-  "lease.d.ts",
-  "stores/mysql.d.ts",
-  "stores/postgres.d.ts",
-  "stores/redis.d.ts",
-  "stores/sqlite.d.ts",
-  "stores/etcd.d.ts",
-  "testing/lease-contract.d.ts",
-];
+/** The declarations of the entries in the manifest. */
+const manifest = JSON.parse(readFileSync(new URL("../../npm/frazil/package.json", import.meta.url), "utf8"));
+const ENTRIES = Object.keys(manifest.exports)
+  .filter((path) => !/\.(json|wasm)$/.test(path))
+  .map((path) => (path === "." ? "index.d.ts" : `${path.slice(2)}.d.ts`));
 
 /** The emitted declarations that the entries need, by file name. */
 export function emittedDeclarations() {

@@ -9,22 +9,20 @@ for (const name of names) assert.equal(imported[name], required[name], `${name} 
 
 // The entries of stores have no state, so each format has a copy. Errors of both are those of the package.
 const require = createRequire(import.meta.url);
-for (const entry of [
-  "frazil/stores/postgres",
-  "frazil/stores/mysql",
-  "frazil/stores/sqlite",
-  "frazil/testing/lease-contract",
-]) {
+const { exports } = require("frazil/package.json");
+const stores = Object.keys(exports).filter((path) => path.startsWith("./stores/"));
+assert.ok(stores.length >= 6, `${stores}`);
+for (const path of [...stores, "./testing/lease-contract"]) {
+  const entry = path.replace(".", "frazil");
   const formats = [await import(entry), require(entry)];
   assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));
-  for (const { PostgresStore, MySqlStore, SqliteStore } of formats) {
-    const Store = PostgresStore ?? MySqlStore ?? SqliteStore;
-    if (Store)
-      assert.throws(
-        () => new Store({}),
-        (error) => error instanceof imported.ConfigError,
-      );
-  }
+  const classes = formats.flatMap((format) => Object.entries(format).filter(([name]) => /Store$/.test(name)));
+  for (const [name, Store] of classes)
+    assert.throws(
+      () => new Store({}),
+      (error) => error instanceof imported.ConfigError,
+      name,
+    );
 }
 
 /** How many IDs two generators repeat when they are called alternately. */

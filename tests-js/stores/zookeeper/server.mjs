@@ -107,14 +107,37 @@ export async function startEnsemble({ lines = [], properties } = {}) {
   return servers;
 }
 
-/** A connected client. `auth`: a user and a password for the scheme digest. */
+/**
+ * A connected client. `auth`: a user and a password for the scheme digest. A server that starts may leave the first connections
+ * without an answer, and the client waits for it without end: then another one is made.
+ */
 export async function connectClient(port, { auth, chroot = "", sessionTimeout = 10_000 } = {}) {
-  const client = zookeeper.createClient(`127.0.0.1:${port}${chroot}`, { sessionTimeout, spinDelay: 50 });
-  if (auth) client.addAuthInfo("digest", Buffer.from(auth));
-  const connected = new Promise((resolve) => client.once("connected", resolve));
-  client.connect();
-  await connected;
-  return client;
+  for (;;) {
+    const client = zookeeper.createClient(`127.0.0.1:${port}${chroot}`, { sessionTimeout, spinDelay: 50 });
+    if (auth) client.addAuthInfo("digest", Buffer.from(auth));
+    const connected = new Promise((resolve) => client.once("connected", () => resolve(true)));
+    client.connect();
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, 1500);
+    });
+    const isConnected = await Promise.race([connected, late]);
+    clearTimeout(timer);
+    if (isConnected) return client;
+    closeClient(client);
+  }
+}
+
+/**
+ * Ends a client. By its own `close()` alone, one that is about to connect goes on, and keeps the process from ending.
+ */
+export function closeClient(client) {
+  const manager = client.connectionManager;
+  manager.connect = () => {};
+  manager.findNextServer = () => {};
+  client.close();
+  setTimeout(() => manager.socket?.destroy(), 100).unref();
+  manager.socket?.unref();
 }
 
 /** A store with a client of its own, which draws another when a session has ended. */
@@ -127,15 +150,14 @@ export async function connectStore(port, options = {}) {
     return client;
   }, rest);
   const close = async () => {
-    for (const client of clients) client.close();
+    for (const client of clients) closeClient(client);
   };
   return { store, clients, close };
 }
 
 /** Resolves when a server takes sessions. */
 async function serves(port) {
-  const client = await connectClient(port);
-  client.close();
+  closeClient(await connectClient(port));
 }
 
 /** A call of a client as a promise. */

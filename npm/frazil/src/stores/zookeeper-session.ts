@@ -4,7 +4,9 @@
  * - never calls back for what was queued when its session expired, nor while packets to its server are lost;
  * - sends what is called while it is disconnected when it is connected again, which may be minutes later, and before it has
  *   authenticated;
- * - is dead after its session expired, and then looks as if it were disconnected.
+ * - is dead after its session expired, and then looks as if it were disconnected;
+ * - waits without end for a server that has accepted its connection and does not answer. ZooKeeper 3.8.0 does so with connections
+ *   that it accepts while it starts.
  */
 import { configError, FrazilError, type LeaseError } from "../errors.js";
 import { storeRefused, storeUnavailable } from "./answers.js";
@@ -31,7 +33,7 @@ export interface ZooKeeperClient {
   close(): void;
 }
 
-/** What the client reports of a znode. 64-bit numbers are 8 bytes, the most significant first. */
+/** What the client reports of a znode. 64-bit numbers are 8 bytes, the most significant first. @internal */
 export interface Stat {
   readonly version: number;
   readonly mtime: Uint8Array;
@@ -40,26 +42,26 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** A znode as it was read. */
+/** A znode as it was read. @internal */
 export interface Znode {
   readonly text: string;
   readonly stat: Stat;
 }
 
-/** One operation of a transaction. A version is that of the znode before; without one, any. */
+/** One operation of a transaction. A version is that of the znode before; without one, any. @internal */
 export type Operation =
   | { readonly check: string; readonly version: number }
   | { readonly set: string; readonly text: string; readonly version?: number }
   | { readonly create: string; readonly text: string; readonly isSequential?: boolean }
-  | { readonly remove: string };
+  | { readonly remove: string; readonly version?: number };
 
-/** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. */
+/** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. @internal */
 export interface Failure {
   readonly at: number;
   readonly code: number;
 }
 
-/** Codes of ZooKeeper (`KeeperException.Code`), as far as they differ in what to do. */
+/** Codes of ZooKeeper (`KeeperException.Code`), as far as they differ in what to do. @internal */
 export const Code = {
   CONNECTION_LOSS: -4,
   NO_NODE: -101,
@@ -139,13 +141,35 @@ function errorOf(error: unknown, path: string): LeaseError {
 
 type Callback = (error: unknown, ...results: never[]) => void;
 
-/** A client, or what makes one. */
+/** What a function of the user resolves to, or a rejection after a while: it may wait for a connection that nobody answers. */
+async function inTime(made: unknown): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(storeUnavailable(`the function that makes a ZooKeeper client has not returned one for ${ANSWER_MS} ms`));
+      // A client that comes after that is of no use to anybody.
+      Promise.resolve(made).then(
+        (client) => isClient(client) && client.close(),
+        () => {},
+      );
+    }, ANSWER_MS);
+  });
+  try {
+    return await Promise.race([made, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Clients whose end is listened to, once for all stores on them, and those whose session has ended or that do not answer. */
+const watched = new WeakSet<ZooKeeperClient>();
+const dead = new WeakSet<ZooKeeperClient>();
+
+/** A client, or what makes one. @internal */
 export class Session {
   readonly #make: (() => unknown) | undefined;
   #client: ZooKeeperClient | undefined;
   #making: Promise<ZooKeeperClient> | undefined;
-  /** Clients whose session has ended, or that have not answered. */
-  readonly #dead = new WeakSet<ZooKeeperClient>();
   /** Passed to `create`, as the client has it. Undefined: the default of the client, everything for everybody. */
   readonly #acl: unknown;
 
@@ -157,7 +181,9 @@ export class Session {
 
   #watch(client: ZooKeeperClient): void {
     this.#client = client;
-    client.on("expired", () => this.#dead.add(client));
+    if (watched.has(client)) return;
+    watched.add(client);
+    client.on("expired", () => dead.add(client));
   }
 
   /** A client with a session, or `STORE_UNAVAILABLE` after a while. */
@@ -168,10 +194,10 @@ export class Session {
       const state = client.getState().getCode();
       if (state === CONNECTED) return client;
       if (state === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
-      if (this.#dead.has(client)) throw this.#ended();
+      if (dead.has(client)) throw this.#ended();
       if (performance.now() - started > ANSWER_MS) {
         // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
-        if (this.#make !== undefined) this.#dead.add(client);
+        if (this.#make !== undefined) dead.add(client);
         throw storeUnavailable(
           `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
         );
@@ -189,13 +215,13 @@ export class Session {
   /** The client, or another one if it can be made and is needed. */
   async #living(): Promise<ZooKeeperClient> {
     const client = this.#client;
-    if (client !== undefined && !this.#dead.has(client)) return client;
+    if (client !== undefined && !dead.has(client)) return client;
     const make = this.#make;
     if (make === undefined) throw this.#ended();
     this.#making ??= (async () => {
       client?.close();
       this.#client = undefined;
-      const made = givenClient(await make());
+      const made = givenClient(await inTime(make()));
       this.#watch(made);
       return made;
     })();
@@ -218,8 +244,8 @@ export class Session {
   ): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#dead.add(client);
-        if (this.#make === undefined) this.#dead.delete(client); // The only one: it may answer again.
+        // A client that cannot be replaced may answer again.
+        if (this.#make !== undefined) dead.add(client);
         reject(errorOf(undefined, path));
       }, ANSWER_MS);
       const callback: Callback = (error, ...results) => {
@@ -228,7 +254,7 @@ export class Session {
         if (!error) resolve(resultOf(...results));
         else if (code !== undefined && expected.includes(code)) resolve(undefined);
         else {
-          if (code === Code.SESSION_EXPIRED) this.#dead.add(client);
+          if (code === Code.SESSION_EXPIRED) dead.add(client);
           reject(errorOf(error, path));
         }
       };
@@ -270,16 +296,20 @@ export class Session {
     );
   }
 
-  /** Makes a znode, unless it is there. */
-  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
-    const isThere = await this.#call(
+  /** The stat of a znode. `undefined`: it is missing. */
+  stat(client: ZooKeeperClient, path: string): Promise<Stat | undefined> {
+    return this.#call(
       client,
       path,
-      [],
+      [Code.NO_NODE],
       (callback) => client.exists(path, callback),
-      (stat: unknown) => Boolean(stat),
+      (stat: Stat | null) => stat ?? undefined,
     );
-    if (isThere) return;
+  }
+
+  /** Makes a znode, unless it is there. */
+  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
+    if ((await this.stat(client, path)) !== undefined) return;
     await this.#call(
       client,
       path,
@@ -305,7 +335,7 @@ export class Session {
       if ("check" in operation) transaction.check(operation.check, operation.version);
       else if ("set" in operation)
         transaction.setData(operation.set, Buffer.from(operation.text), operation.version ?? -1);
-      else if ("remove" in operation) transaction.remove(operation.remove, -1);
+      else if ("remove" in operation) transaction.remove(operation.remove, operation.version ?? -1);
       else {
         const mode = operation.isSequential ? PERSISTENT_SEQUENTIAL : PERSISTENT;
         transaction.create(operation.create, Buffer.from(operation.text), this.#acl as never, mode);

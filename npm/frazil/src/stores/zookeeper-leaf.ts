@@ -1,0 +1,254 @@
+/**
+ * Leases beside the Java servers of Meituan Leaf: node ids come from Leaf's own numbering, so that both mint at the same time
+ * and no ID repeats.
+ *
+ * - **A new node id is a number that Leaf's folder hands out**: a znode that Leaf's servers read as one of theirs. ZooKeeper
+ *   never hands out a number twice, so no Java server has it, or gets it later.
+ * - **A number of a Java server is never granted.** A server that has lost ZooKeeper mints on, by the number in its local file.
+ *   `adopt` hands over the number of one that was stopped for good.
+ * - **Number 0 is never taken**: a server that finds no folder makes it, and uses 0 whatever its number is.
+ * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
+ */
+import { ConfigError, configError, LeaseError } from "../errors.js";
+import { checkKeys } from "../keys.js";
+import { notInitialised, setUpOf, storeRefused, storeUnavailable, untilAborted } from "./answers.js";
+import { CompareAndSetStore } from "./compare-and-set.js";
+import { type ScopeRecord, scopeOf } from "./requests.js";
+import type { LeaseRow } from "./rules.js";
+import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
+import type { Operation, ZooKeeperClient } from "./zookeeper-session.js";
+import {
+  newRow,
+  pathsOf,
+  type Signal,
+  type View,
+  wide,
+  type ZooKeeperAcquireView,
+  type ZooKeeperRow,
+  type ZooKeeperScope,
+  type ZooKeeperStoreOptions,
+  ZooKeeperTable,
+} from "./zookeeper-table.js";
+
+/** The options of a `LeafStore`. */
+export interface LeafStoreOptions extends ZooKeeperStoreOptions {
+  /** `leaf.name` of the Java servers: their znodes are in `/snowflake/<leaf.name>/forever`. */
+  readonly leafName: string;
+}
+
+/** What `adopt` is given. */
+export interface AdoptOptions {
+  /** Default: `"default"`. */
+  readonly scope?: string;
+  /** The number of the server. */
+  readonly node: number;
+  /** Its address, as the name of its znode has it, such as `"10.0.0.7:8080"`. */
+  readonly address: string;
+}
+
+/** How long a server must have been silent before its number can be handed over. A server that runs writes every 3 s. */
+const SILENT_MS = 5 * 60 * 1000;
+/** How often the row of a new number is tried. */
+const TRIES = 5;
+
+const NAME_RULE = "must be the leaf.name of the Java servers: one part of a path";
+const LAYOUT_RULE =
+  'must be that of Leaf, "leaf", or have its fields (time 41, node 10, sequence 12, ticks of 1 ms): IDs of another layout would meet those of the Java servers';
+const ADDRESS_RULE = "must be the ip:port of a Java server in Leaf's folder, with this number";
+
+/** What Leaf keeps of a server. It reads no further fields. */
+interface Endpoint {
+  readonly ip: string;
+  readonly port: string;
+  readonly timestamp: number;
+}
+
+/** Leaf's name of a server: `ip:port-number`. It splits the name at "-", so nothing else may contain one. */
+const addressOf = (scope: string): { ip: string; port: string } => ({
+  ip: `frazil.${scope.replaceAll("-", ".")}`,
+  port: "0",
+});
+const nameOf = (scope: string): string => {
+  const { ip, port } = addressOf(scope);
+  return `${ip}:${port}-`;
+};
+const textOf = (scope: string, timestamp: number): string => JSON.stringify({ ...addressOf(scope), timestamp });
+
+/** Rows whose node ids are numbers of Leaf's folder. */
+class LeafTable extends ZooKeeperTable {
+  readonly folder: string;
+
+  constructor(client: unknown, { leafName, ...options }: LeafStoreOptions) {
+    super(client, options);
+    if (typeof leafName !== "string" || !/^[^/\s]+$/.test(leafName) || /^\.\.?$/.test(leafName))
+      throw configError("INVALID_OPTION", "leafName", leafName, NAME_RULE);
+    this.folder = `/snowflake/${leafName}/forever`;
+  }
+
+  #path(scope: string, node: number): string {
+    return `${this.folder}/${nameOf(scope)}${String(node).padStart(10, "0")}`;
+  }
+
+  #missing() {
+    return storeRefused(
+      `Leaf's folder ${this.folder} is missing. Check leafName. The first Java server makes it: a server that finds none takes the number 0 ` +
+        "whatever ZooKeeper says, so this store never makes it",
+    );
+  }
+
+  override async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
+    if (!/ 1ms time41 node10 sequence12$/.test(record.layout))
+      throw configError("INVALID_OPTION", "layout", record.layout, LAYOUT_RULE);
+    const client = await this.session.client();
+    if ((await this.session.stat(client, this.folder)) === undefined) throw this.#missing();
+    return super.create(record);
+  }
+
+  override async readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
+    const client = await this.session.client();
+    const [view, folder] = await untilAborted(
+      Promise.all([super.readForAcquire(request), this.session.stat(client, this.folder)]),
+      request.signal,
+    );
+    if (view === undefined) return undefined;
+    if (folder === undefined) throw this.#missing();
+    // What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left.
+    const nextNode = (folder.cversion + folder.numChildren) / 2;
+    const { nodeTo } = view.scope;
+    if (nextNode > nodeTo && !view.hasRows)
+      throw new LeaseError(
+        "NODE_IDS_EXHAUSTED",
+        `Leaf's folder ${this.folder} has handed out the numbers to ${nextNode - 1}, and node ids end at ${nodeTo}. No number was made for this ` +
+          "store: hand over those of Java servers that are stopped for good, with adopt()",
+        { retryable: false },
+      );
+    return { ...view, scope: { ...view.scope, nextNode, isShared: true } };
+  }
+
+  /**
+   * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given is that of nobody else, so
+   * its row is that of a new node id. If the answer is lost, the number is never used.
+   */
+  override async makeRows(name: string, { scope }: View, _makeTo: number, signal: Signal): Promise<void> {
+    const { leases, ends } = pathsOf(this.prefix, name);
+    const work = async () => {
+      const client = await this.session.client();
+      const create = `${this.folder}/${nameOf(name)}`;
+      const outcome = await this.session.all(client, [{ create, text: textOf(name, 0), isSequential: true }]);
+      if (!("made" in outcome)) throw this.#missing();
+      const node = Number(outcome.made.slice(-10));
+      // 0: a Java server that found no folder, and makes it at this moment, uses 0 as well.
+      if (node === 0 || node < scope.nodeFrom || node > scope.nodeTo) return;
+      await this.#addRow(client, newRow(leases, ends, node));
+    };
+    await untilAborted(work(), signal);
+  }
+
+  async #addRow(client: ZooKeeperClient, operations: readonly Operation[]): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) if ("made" in (await this.session.all(client, operations))) return;
+    throw storeUnavailable("the row of a new number of Leaf's folder could not be made");
+  }
+
+  /** The time in Leaf's folder: Leaf's start check says no until the window is over. */
+  override besides(scope: string, { node, untilMs }: LeaseRow): readonly Operation[] {
+    return [{ set: this.#path(scope, node), text: textOf(scope, untilMs) }];
+  }
+
+  /**
+   * Replaces the znode of a Java server by one of this store, with a row that is free when everything that the server can have
+   * minted is over. Invariant: the server has not written since its znode was read.
+   */
+  async adopt(scope: string, node: number, address: string): Promise<number | undefined> {
+    const client = await this.session.client();
+    const paths = pathsOf(this.prefix, scope);
+    const java = `${this.folder}/${address}-${String(node).padStart(10, "0")}`;
+    const [view, found] = await Promise.all([this.readView(client, paths), this.session.get(client, java)]);
+    if (view === undefined) return undefined;
+    if (found === undefined || address.startsWith("frazil."))
+      throw configError("INVALID_ARGUMENT", "address", address, ADDRESS_RULE);
+    const { timestamp } = endpointOf(java, found.text);
+    const { nowMs } = view.moment;
+    const lastMs = Math.max(timestamp, wide(found.stat.mtime));
+    if (lastMs > nowMs - SILENT_MS) throw notSilent(address, lastMs, nowMs);
+    // A transaction cannot compare version 0: see `Session.all`.
+    const { version } = found.stat;
+    const written = version > 0 ? found.stat : await this.session.set(client, java, found.text, version);
+    if (written === undefined) throw notSilent(address, nowMs, nowMs);
+    const untilMs = nowMs + view.scope.windowMaxMs + FENCE_MARGIN_MS;
+    const outcome = await this.session.all(client, [
+      { remove: java, version: written.version },
+      { create: this.#path(scope, node), text: textOf(scope, untilMs) },
+      ...newRow(paths.leases, paths.ends, node, untilMs),
+    ]);
+    if ("made" in outcome) return untilMs;
+    if (outcome.at === 0) throw notSilent(address, nowMs, nowMs);
+    throw storeRefused(`the number ${node} has a row of this store already, and a znode of a Java server: ${java}`);
+  }
+}
+
+/** What a znode of Leaf says. */
+function endpointOf(path: string, text: string): Endpoint {
+  let endpoint: Partial<Endpoint> | undefined;
+  try {
+    endpoint = JSON.parse(text);
+  } catch {
+    endpoint = undefined;
+  }
+  if (!Number.isSafeInteger(endpoint?.timestamp))
+    throw storeRefused(
+      `the znode ${path} has the text ${JSON.stringify(text.slice(0, 200))}: must be {ip, port, timestamp} of Leaf`,
+    );
+  return endpoint as Endpoint;
+}
+
+function notSilent(address: string, lastMs: number, nowMs: number): ConfigError {
+  const rule = `must have been silent for ${SILENT_MS / 60_000} minutes: it wrote ${Math.round((nowMs - lastMs) / 1000)} s ago. Stop the server for good first`;
+  return new ConfigError("STATE_CONFLICT", `address is "${address}": ${rule}`, {
+    field: "address",
+    value: address,
+    rule,
+  });
+}
+
+const OPTIONS = "leafName, prefix, acl, incarnation";
+
+/** Leases beside the Java servers of Meituan Leaf, in the same ZooKeeper. */
+export class LeafStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+  readonly #leaf: LeafTable;
+
+  /**
+   * Checks what it is given. It sends nothing. `client`: as for `ZooKeeperStore`.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
+   */
+  constructor(client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>), options: LeafStoreOptions) {
+    const table = new LeafTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS) as LeafStoreOptions);
+    super("leaf", table);
+    this.#leaf = table;
+  }
+
+  /**
+   * Hands over the number of a Java server that is stopped for good: its znode becomes one of this store. Resolves to the time
+   * from which it is granted, in Unix milliseconds.
+   *
+   * You promise that the server does not run, and that its file `workerID.properties` is gone: a server without ZooKeeper mints by
+   * the number in that file. If it is started with ZooKeeper again, it gets another number.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the server wrote within the last five minutes; `INVALID_ARGUMENT`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async adopt(options: AdoptOptions): Promise<number> {
+    const {
+      scope = "default",
+      node,
+      address,
+    } = checkKeys("INVALID_ARGUMENT", "options", options, "scope, node, address");
+    const name = scopeOf(scope);
+    if (!Number.isInteger(node) || node < 0) throw configError("INVALID_ARGUMENT", "node", node, ADDRESS_RULE);
+    if (typeof address !== "string" || !/^[^/\s-]+$/.test(address))
+      throw configError("INVALID_ARGUMENT", "address", address, ADDRESS_RULE);
+    const untilMs = await this.#leaf.adopt(name, node, address);
+    if (untilMs === undefined) throw notInitialised("record", name, "the leaf store", setUpOf(this, name));
+    return untilMs;
+  }
+}

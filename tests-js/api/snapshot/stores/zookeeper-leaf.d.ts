@@ -1,0 +1,38 @@
+import { CompareAndSetStore } from "./compare-and-set.js";
+import type { ZooKeeperClient } from "./zookeeper-session.js";
+import { type ZooKeeperRow, type ZooKeeperScope, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
+/** The options of a `LeafStore`. */
+export interface LeafStoreOptions extends ZooKeeperStoreOptions {
+    /** `leaf.name` of the Java servers: their znodes are in `/snowflake/<leaf.name>/forever`. */
+    readonly leafName: string;
+}
+/** What `adopt` is given. */
+export interface AdoptOptions {
+    /** Default: `"default"`. */
+    readonly scope?: string;
+    /** The number of the server. */
+    readonly node: number;
+    /** Its address, as the name of its znode has it, such as `"10.0.0.7:8080"`. */
+    readonly address: string;
+}
+/** Leases beside the Java servers of Meituan Leaf, in the same ZooKeeper. */
+export declare class LeafStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+    #private;
+    /**
+     * Checks what it is given. It sends nothing. `client`: as for `ZooKeeperStore`.
+     *
+     * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
+     */
+    constructor(client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>), options: LeafStoreOptions);
+    /**
+     * Hands over the number of a Java server that is stopped for good: its znode becomes one of this store. Resolves to the time
+     * from which it is granted, in Unix milliseconds.
+     *
+     * You promise that the server does not run, and that its file `workerID.properties` is gone: a server without ZooKeeper mints by
+     * the number in that file. If it is started with ZooKeeper again, it gets another number.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if the server wrote within the last five minutes; `INVALID_ARGUMENT`.
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    adopt(options: AdoptOptions): Promise<number>;
+}

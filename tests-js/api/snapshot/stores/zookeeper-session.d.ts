@@ -1,0 +1,22 @@
+/** What a transaction of the client can do. */
+export interface ZooKeeperTransaction {
+    check(path: string, version: number): unknown;
+    create(path: string, data: Buffer, acls: never, mode: number): unknown;
+    setData(path: string, data: Buffer, version: number): unknown;
+    remove(path: string, version: number): unknown;
+    commit(callback: never): void;
+}
+/** Your client: of `node-zookeeper-client`. */
+export interface ZooKeeperClient {
+    getState(): {
+        getCode(): number;
+    };
+    create(path: string, data: Buffer, acls: never, mode: number, callback: never): void;
+    setData(path: string, data: Buffer, version: number, callback: never): void;
+    getData(path: string, callback: never): void;
+    getChildren(path: string, callback: never): void;
+    exists(path: string, callback: never): void;
+    transaction(): ZooKeeperTransaction;
+    on(event: "expired", listener: () => void): unknown;
+    close(): void;
+}

@@ -1,0 +1,29 @@
+import type { LeaseRow, Scope } from "./rules.js";
+/** The options of a `ZooKeeperStore`. */
+export interface ZooKeeperStoreOptions {
+    /** The znode that has the scopes. Default: `"/frazil"`. */
+    readonly prefix?: string;
+    /**
+     * The ACL of the znodes that the store makes, as the client has it, such as `zookeeper.ACL.CREATOR_ALL_ACL`. Every process of a
+     * scope passes the same. Default: that of the client: everything for everybody.
+     */
+    readonly acl?: readonly unknown[];
+    /**
+     * How an ensemble that may have lost acknowledged writes is told.
+     *
+     * - `"epoch"` (default): by the epoch of its leader. Each election is a fence: nothing new is granted for `windowMaxMs` and 5
+     *   seconds, and holders go on.
+     * - `"none-accepting-repeats-after-restore"`: not at all. After a restore without `fence()`, IDs repeat.
+     */
+    readonly incarnation?: "epoch" | "none-accepting-repeats-after-restore";
+}
+/** The record of a scope, as `acquire` found it. */
+export interface ZooKeeperScope extends Scope {
+    readonly nodeFrom: number;
+    /** The version of its znode, which every transaction compares. */
+    readonly version: number;
+}
+/** A row, as it was read. */
+export interface ZooKeeperRow extends LeaseRow {
+    readonly version: number;
+}
