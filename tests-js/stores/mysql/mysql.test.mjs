@@ -101,8 +101,8 @@ test("the same without the comparison: node ids are granted twice", async () => 
     if (!isReplacement(text)) return run();
     changed++;
     const all = text
-      .replace("l.until_ms = ?", "? IS NOT NULL")
-      .replace(/l\.(grant_id|nonce) <=> \?/g, "(? IS NULL OR TRUE)");
+      .replace("AND l.until_ms = ?", "AND ? IS NOT NULL")
+      .replace(/AND l\.(grant_id|nonce) <=> \?/g, "AND (? IS NULL OR TRUE)");
     assert.notEqual(all, text);
     return run(all);
   });
@@ -183,8 +183,6 @@ test("a process that ends while it makes rows: the rows are made once, and no no
     rows.map(({ node }) => node),
     [5, 6, 7],
   );
-  const refusing = spied(pool, (text, run) => (/^INSERT|SET s\.next_node/.test(text) ? [{ affectedRows: 0 }] : run()));
-  void refusing;
   const store = new MySqlStore(pool);
   const leases = [];
   for (let count = 0; count < 4; count++) leases.push(await store.acquire(attempt({ scope })));
@@ -236,7 +234,7 @@ test("in the hour that comes twice, in the local time of the server, the clock i
 
 test("the time zone of the session does not matter", async () => {
   const scope = await newScope();
-  for (const zone of ["+14:00", "-12:00", "SYSTEM"]) {
+  for (const zone of ["+13:00", "-12:00", "SYSTEM"]) {
     const client = await sessionWith(`SET time_zone = '${zone}'`);
     const { storeNowMs } = await new MySqlStore(client).acquire(attempt({ scope }));
     assert.ok(Math.abs(storeNowMs - Date.now()) < 60_000, `${zone}: ${storeNowMs - Date.now()}`);
@@ -551,14 +549,13 @@ test("a lock that another holds for longer than the server waits, and a deadlock
   await other.query(
     "INSERT INTO frazil_leases (scope, node, from_ms, until_ms) SELECT 'x', seq, 0, 0 FROM seq_1_to_50",
   );
-  await other.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ? FOR UPDATE", [scope, lease.node]);
+  await other.query("SELECT * FROM frazil_scopes WHERE scope = ? FOR UPDATE", [scope]);
   const waiting = store.renew(renewalOf({ ...lease, untilMs: (await rowOf(scope, lease.node)).until_ms }, { scope }));
   await sleep(200);
-  const closes = other.query("UPDATE frazil_scopes SET writes = writes + 1 WHERE scope = ?", [scope]);
-  await closes;
+  await other.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ? FOR UPDATE", [scope, lease.node]);
   await other.query("ROLLBACK");
   assert.ok((await waiting).granted);
-  assert.ok(seen.includes(1213) || seen.length > 1, `${seen}`);
+  assert.deepEqual(seen, [1205, 1213]);
 });
 
 test("a server that is not there is STORE_UNAVAILABLE with the cause, for each client", async () => {

@@ -96,11 +96,12 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
-    return this.#race(signal, async (races) => {
+    let lost = 0;
+    return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
-      const isFirst = races === 0 || free[0]?.node === request.node;
+      const isFirst = lost === 0 || free[0]?.node === request.node;
       const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
@@ -109,8 +110,9 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
         return undefined;
       }
       const { answer, row } = decision;
-      const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
-      return isDone ? answer : undefined;
+      if (row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal))) return answer;
+      lost++;
+      return undefined;
     });
   }
 
@@ -176,10 +178,10 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   }
 
   /** Repeats an operation until nobody else was faster. */
-  async #race<T>(signal: AbortSignal | undefined, run: (races: number) => Promise<T | undefined>): Promise<T> {
+  async #race<T>(signal: AbortSignal | undefined, run: () => Promise<T | undefined>): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       signal?.throwIfAborted();
-      const result = await run(races);
+      const result = await run();
       if (result !== undefined) return result;
       await pause(races + 1, signal);
     }
