@@ -79,7 +79,7 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
 const MAX_RACES = 60;
-/** Among so many free rows one is drawn after a lost race. */
+/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. */
 const DRAWN_FROM = 16;
 
 /** A store on a table. */
@@ -102,7 +102,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
       const isFirst = lost === 0 || free[0]?.node === request.node;
-      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
+      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM * 2 ** (lost - 1), free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
       if ("makeTo" in decision) {

@@ -119,7 +119,7 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
   LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
 
 /** So many of the rows with the oldest end are read. */
-const OLDEST = 16;
+const OLDEST = 64;
 
 /**
  * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
