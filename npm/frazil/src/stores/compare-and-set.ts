@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -101,6 +101,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
+      // Rows that had to be made first are no lost race: the oldest of them comes first.
       const isFirst = lost === 0 || free[0]?.node === request.node;
       const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM * 2 ** (lost - 1), free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
@@ -110,7 +111,8 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
         return undefined;
       }
       const { answer, row } = decision;
-      if (row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal))) return answer;
+      const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
+      if (isDone && !isLostRace(answer)) return answer;
       lost++;
       return undefined;
     });
@@ -170,7 +172,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name);
+      if (view === undefined) throw notInitialised("record", name, "the store", setUpOf(this, name));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
