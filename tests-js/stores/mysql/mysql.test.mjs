@@ -16,7 +16,7 @@ let server;
 let pool;
 const closing = [];
 before(async () => {
-  server = await MySqlServer.start({ "max-connections": 300 });
+  server = await MySqlServer.start();
   pool = poolTo();
   await new MySqlStore(pool).migrate();
 });
