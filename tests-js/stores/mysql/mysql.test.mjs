@@ -55,8 +55,6 @@ const releaseOf = ({ grant, node, untilMs }, scope) => ({ scope, grant, node, un
 const rowOf = async (scope, node) =>
   (await pool.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ?", [scope, node]))[0][0];
 
-// ---- Contention
-
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */
 async function contend(client) {
   const store = new MySqlStore(client);
@@ -132,6 +130,7 @@ function pausedStore(meanwhile, options) {
   return { store: new MySqlStore(client, options), affected };
 }
 
+// docs/safety.md: 22
 test("a process that is stopped between the read and the write: the write sees what changed", async () => {
   const store = new MySqlStore(pool);
   // Another process took the row, and gave it back.
@@ -202,8 +201,6 @@ test("a process that ends while it makes rows: the rows are made once, and no no
   assert.equal(isLost, false);
 });
 
-// ---- Clocks
-
 test("in the hour that comes twice, in the local time of the server, the clock is right", async () => {
   const { env, jump } = movableClock();
   const berlin = await MySqlServer.start({}, { ...env, TZ: "Europe/Berlin" });
@@ -254,7 +251,16 @@ test("a session whose clock SET timestamp has moved is refused", async () => {
   }
 });
 
-// ---- What a driver reports
+test("a statement that has to wait for a table is no moved clock", async () => {
+  const store = new MySqlStore(pool);
+  const scope = await newScope();
+  const locker = await sessionWith("LOCK TABLES frazil_leases WRITE");
+  const acquired = store.acquire(attempt({ scope }));
+  await sleep(1500);
+  await locker.query("UNLOCK TABLES");
+  const lease = await acquired;
+  assert.ok(lease.granted && lease.fromMs <= lease.storeNowMs, JSON.stringify(lease));
+});
 
 for (const flags of ["FOUND_ROWS", "-FOUND_ROWS"]) {
   test(`a renewal that changes nothing is answered once more, with the flag ${flags}`, async () => {
@@ -402,8 +408,6 @@ test("wrong options and requests are refused before the server is asked", async 
   assert.deepEqual(asked, []);
 });
 
-// ---- Sessions and servers that lose what they acknowledge
-
 test("a session without autocommit, or inside a transaction, is refused", async () => {
   const scope = await newScope();
   const manual = new MySqlStore(await sessionWith("SET autocommit = 0"));
@@ -482,8 +486,6 @@ test("settings with which a crash takes grants back are refused, also if they ch
   await own.end();
   await logging.stop();
 });
-
-// ---- Lost connections and locks
 
 /** Locks the rows of a scope until the call that it returns. */
 async function lockRows(scope) {
@@ -570,8 +572,6 @@ test("a server that is not there is STORE_UNAVAILABLE with the cause, for each c
   await one.end();
   await two.end();
 });
-
-// ---- Rights, tables and records
 
 test("a user without rights is refused, and the error names them; with them each operation works", async () => {
   await server.query("CREATE USER nobody; GRANT USAGE ON *.* TO nobody; CREATE USER app");
@@ -746,8 +746,6 @@ test("a layout without a node field has the node id 0, and one with 22 bits make
   );
   assert.equal(n, last + 1, "each row up to the last is there");
 });
-
-// ---- Failovers
 
 /**
  * Leases a node id, stops the replica from following, renews on the primary, ends that, and promotes the replica, which lacks the
