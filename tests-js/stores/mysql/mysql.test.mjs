@@ -807,24 +807,43 @@ test("the same without an incarnation: windows overlap", async () => {
   assert.equal(returned.granted, false);
 });
 
-test("a crash and a restart of the same server change no incarnation, and keep what was answered", async () => {
-  const own = await MySqlServer.start({ "log-bin": "log", "sync-binlog": 1, "server-id": 7 });
-  let clients = poolTo({}, own);
-  let store = new MySqlStore(clients);
-  await store.migrate();
-  await store.init({ scope: "s", layout: "default" });
-  const lease = await store.renew(renewalOf(await store.acquire(attempt())));
-  for (const end of ["crash", "stop"]) {
-    await own[end]();
-    await clients.end().catch(() => {});
-    await own.start();
-    clients = poolTo({}, own);
-    store = new MySqlStore(clients);
-    const [[row]] = await clients.query("SELECT grant_id, until_ms FROM frazil_leases WHERE node = ?", [lease.node]);
-    assert.deepEqual(row, { grant_id: lease.grant, until_ms: lease.untilMs });
-    await store.ensure({ scope: "s", behind: false });
-    assert.ok((await store.acquire(attempt())).granted, "a fence was raised");
-  }
-  await clients.end();
-  await own.stop();
+for (const [name, settings] of [
+  ["with a binary log", { "log-bin": "log", "sync-binlog": 1, "server-id": 7 }],
+  ["without a binary log", {}],
+]) {
+  test(`${name}: a crash and a restart of the server change no incarnation, and keep what was answered`, async () => {
+    const own = await MySqlServer.start(settings);
+    let clients = poolTo({}, own);
+    let store = new MySqlStore(clients);
+    await store.migrate();
+    await store.init({ scope: "s", layout: "default" });
+    const lease = await store.renew(renewalOf(await store.acquire(attempt())));
+    for (const end of ["crash", "stop"]) {
+      await own[end]();
+      await clients.end().catch(() => {});
+      await own.start();
+      clients = poolTo({}, own);
+      store = new MySqlStore(clients);
+      const [[row]] = await clients.query("SELECT grant_id, until_ms FROM frazil_leases WHERE node = ?", [lease.node]);
+      assert.deepEqual(row, { grant_id: lease.grant, until_ms: lease.untilMs });
+      await store.ensure({ scope: "s", behind: false });
+      assert.ok((await store.acquire(attempt())).granted, "a fence was raised");
+    }
+    await clients.end();
+    await own.stop();
+  });
+}
+
+// docs/safety.md: 27
+test("a proxy that sends reads to another server, with the same rows: nothing is granted and no fence raised", async () => {
+  const incarnations = ["one", "two"];
+  const split = spied(pool, (text, run) =>
+    run(text.replaceAll("'incarnation'", `'${text.startsWith("SELECT") ? incarnations[1] : incarnations[0]}'`)),
+  );
+  const scope = await newScope({}, new MySqlStore(pool, { incarnation: { sql: "'one'" } }));
+  const store = new MySqlStore(split, { incarnation: { sql: "'incarnation'" } });
+  assert.equal((await store.acquire(attempt({ scope }))).reason, "incarnation");
+  await assert.rejects(store.ensure({ scope, behind: false }), { code: "STORE_UNAVAILABLE" });
+  const [[{ fence_ms }]] = await pool.query("SELECT fence_ms FROM frazil_scopes WHERE scope = ?", [scope]);
+  assert.equal(fence_ms, 0);
 });
