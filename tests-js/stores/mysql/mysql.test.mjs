@@ -338,9 +338,11 @@ for (const [name, open] of [
   mariadbWith("metaAsArray", { metaAsArray: true }),
   mariadbWith("namedPlaceholders", { namedPlaceholders: true }),
   mariadbWith("foundRows: false", { foundRows: false }),
+  ["mariadb, a connection", () => mariadb.createConnection(server.address({ database: "test" }))],
+  ["mysql2, a connection", () => mysql.createConnection(server.address({ database: "test" }))],
 ]) {
   test(`${name}: a lease is acquired, renewed and released, and a fence raised`, async () => {
-    const own = open();
+    const own = await open();
     const store = new MySqlStore(own);
     const scope = await newScope({ nodes: { from: 3, to: 80 } }, store);
     const leases = [];
@@ -607,9 +609,11 @@ test("a user without rights is refused, and the error names them; with them each
     [{ password: "wrong" }, /1045/],
     [{ database: "nowhere" }, /nowhere/],
   ]) {
-    const bad = poolTo({ user: "app", ...more });
-    await assert.rejects(new MySqlStore(bad).acquire(attempt()), { code: "STORE_REFUSED", message });
-    await bad.end();
+    const address = server.address({ database: "test", user: "app", ...more });
+    for (const bad of [mysql.createPool(address), mariadb.createPool({ ...address, acquireTimeout: 300 })]) {
+      await assert.rejects(new MySqlStore(bad).acquire(attempt()), { code: "STORE_REFUSED", message });
+      await bad.end();
+    }
   }
   await none.end();
   await own.end();

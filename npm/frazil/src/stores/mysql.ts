@@ -582,8 +582,10 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
 
   /** The error for a failure of the client, which stays its cause. */
   #errorOf(error: unknown): LeaseError {
-    const message = error instanceof Error ? error.message : String(error);
-    const number = numberOf(error);
+    // The pool of `mariadb` reports that it got no connection, and has the answer of the server as the cause.
+    const answered = numberOf(error) === 0 && numberOf(causeOf(error)) > 0 ? causeOf(error) : error;
+    const message = answered instanceof Error ? answered.message : String(answered);
+    const number = numberOf(answered);
     if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
     const reported = `the server answered ${number} (${message})`;
     if (NO_RIGHT.includes(number))
