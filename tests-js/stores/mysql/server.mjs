@@ -34,10 +34,13 @@ export class MySqlServer {
       `--datadir=${data}`,
       `--socket=${join(folder, "socket")}`,
       `--pid-file=${join(folder, "pid")}`,
+      // A server that starts deletes the temporary tables in the folder, of other servers too.
+      `--tmpdir=${data}`,
       `--port=${port}`,
       "--bind-address=127.0.0.1",
       "--innodb-log-file-size=4M",
       "--innodb-buffer-pool-size=16M",
+      "--max-connections=300",
     ];
   }
 

@@ -79,7 +79,7 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
 const MAX_RACES = 60;
-/** Among so many free rows one is drawn after a lost race. */
+/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. */
 const DRAWN_FROM = 16;
 
 /** A store on a table. */
@@ -96,14 +96,14 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
-    let hasLost = false;
+    let lost = 0;
     return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
       // Rows that had to be made first are no lost race: the oldest of them comes first.
-      const isFirst = !hasLost || free[0]?.node === request.node;
-      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
+      const isFirst = lost === 0 || free[0]?.node === request.node;
+      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM * 2 ** (lost - 1), free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
       if ("makeTo" in decision) {
@@ -112,8 +112,9 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       }
       const { answer, row } = decision;
       const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
-      hasLost = !isDone || isLostRace(answer);
-      return hasLost ? undefined : answer;
+      if (isDone && !isLostRace(answer)) return answer;
+      lost++;
+      return undefined;
     });
   }
 

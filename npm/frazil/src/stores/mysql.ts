@@ -15,7 +15,7 @@
  *   refused.
  * - **Every isolation level**: what a read decides alone is a refusal, and every grant is written.
  * - **A grant is on disk before it is answered**: a server that is set up to lose commits is refused, at each operation.
- * - **No text of yours is in a statement** but as hexadecimal digits: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
+ * - **A text of yours is sent as hexadecimal digits**: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
  *   set of the connection matters.
  *
  * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
@@ -119,11 +119,11 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
   LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
 
 /** So many of the rows with the oldest end are read. */
-const OLDEST = 16;
+const OLDEST = 64;
 
 /**
  * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
- * and nobody's.
+ * and nobody's. The rows come in any order: sorting them with the texts of the record would take a table on disk.
  */
 const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, l.kind AS kind, ${ROW}
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
@@ -132,7 +132,7 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
   UNION ALL (SELECT 3, ${COLUMNS} FROM {leases}
     WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope)
     ORDER BY until_ms, node LIMIT ${OLDEST})
-) l ON l.node < s.next_node ORDER BY l.kind, l.until_ms, l.node LIMIT ${OLDEST + 2}`;
+) l ON l.node < s.next_node LIMIT ${OLDEST + 2}`;
 
 /** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is one that nobody has written. */
 const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
@@ -187,6 +187,9 @@ const INIT = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node
   SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :from, :windowMax, 0, CONVERT(UNHEX(:server) USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
+
+/** Whether a scope has rows. */
+const ANY_ROW = "SELECT l.node AS node FROM {leases} l WHERE l.scope = :scope LIMIT 1";
 
 /** The record of `INIT` for people to run. It fails if the scope has one. */
 const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
@@ -433,7 +436,7 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
           .filter((row) => row["kind"] !== null && wholeOf("kind", row["kind"]) === kind)
           .map(leaseRowOf) as LeaseRow[];
       const [mine] = of(1);
-      const oldest = of(3);
+      const oldest = of(3).sort((a, b) => a.untilMs - b.untilMs || a.node - b.node);
       const preferred = of(2);
       const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
@@ -497,17 +500,20 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
     nodeTo,
     windowMaxMs,
   }: ScopeRecord): Promise<{ layout: string } | "rows" | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      const rows = await this.#read(READ_SCOPE, { scope }, undefined);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      // Before the record: what another process makes meanwhile has a record before it has rows.
+      const left = await this.#read(ANY_ROW, { scope }, undefined);
+      const rows = left && (await this.#read(READ_SCOPE, { scope }, undefined));
       if (rows === undefined) throw notInitialised("tables", scope);
       const [row] = rows as [Row];
       const found = scopeViewOf(row);
       if (found !== undefined) return { layout: found.scope.layout };
+      if (left?.length) return "rows";
       const values = { scope, layout: hexOf(layout), from: nodeFrom, to: nodeTo, windowMax: windowMaxMs };
       if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
-      // The second time sees the record that another process made beside the first.
-      if (attempt > 1) return "rows";
+      await pause(attempt, undefined);
     }
+    throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }
 
   async migrate(): Promise<void> {
@@ -528,11 +534,14 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
   async #read(statement: string, values: Values, signal: AbortSignal | undefined): Promise<readonly Row[] | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
+        const startedMs = performance.now();
         const rows = rowsOf(await this.#ask(...this.#bound(statement, values), signal));
-        // A statement that had to wait looks the same once.
-        const moved = rows[0]?.["moved_us"];
-        if (moved === undefined || Math.abs(wholeOf("moved_us", moved)) <= MOVED_US) return rows;
-        if (attempt >= 3) throw storeRefused(MOVED_RULE);
+        // A statement that had to wait for the tables began as long ago as that took.
+        const waitedUs = (performance.now() - startedMs) * 1000;
+        const movedUs = wholeOf("moved_us", rows[0]?.["moved_us"] ?? 0);
+        if (movedUs >= -MOVED_US && movedUs <= waitedUs + MOVED_US) return rows;
+        // Local time goes back, or forward, once in the middle of a statement.
+        if (attempt > 1) throw storeRefused(MOVED_RULE);
       } catch (error) {
         const number = numberOf(causeOf(error));
         if (number === NO_SUCH_TABLE && /frazil_(scopes|leases)/.test((error as LeaseError).message)) return undefined;
@@ -579,8 +588,10 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
 
   /** The error for a failure of the client, which stays its cause. */
   #errorOf(error: unknown): LeaseError {
-    const message = error instanceof Error ? error.message : String(error);
-    const number = numberOf(error);
+    // The pool of `mariadb` reports that it got no connection, and has the answer of the server as the cause.
+    const answered = numberOf(error) === 0 && numberOf(causeOf(error)) > 0 ? causeOf(error) : error;
+    const message = answered instanceof Error ? answered.message : String(answered);
+    const number = numberOf(answered);
     if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
     const reported = `the server answered ${number} (${message})`;
     if (NO_RIGHT.includes(number))
