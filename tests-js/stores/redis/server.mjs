@@ -20,8 +20,19 @@ export class RedisServer {
   #running;
   #args;
   constructor({ program = "/usr/bin/redis-server", port, settings, env }) {
-    const all = { dir: serverFolder(), port, bind: "127.0.0.1", appendonly: "yes", appendfsync: "always", ...settings };
-    Object.assign(this, { program, port, env });
+    const folder = serverFolder();
+    const all = {
+      dir: folder,
+      port,
+      bind: "127.0.0.1",
+      appendonly: "yes",
+      appendfsync: "always",
+      // Neither waits for more replicas, nor for one that lags.
+      "repl-diskless-sync-delay": 0,
+      "shutdown-timeout": 0,
+      ...settings,
+    };
+    Object.assign(this, { program, port, env, folder });
     this.#args = [
       "--save",
       "",

@@ -1,0 +1,554 @@
+// What goes wrong with Redis, on real servers: failovers, settings, rights, lost replies, queued commands, lost keys.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { ConfigError, LeaseError } from "frazil";
+import { RedisStore, redisDdl } from "frazil/stores/redis";
+import Redis from "ioredis";
+import { createClient, createClientPool } from "redis";
+import { attempt, hex, layout, renewalOf } from "../attempts.mjs";
+import { startProxy } from "./proxy.mjs";
+import { connectStore, openClient, startServer } from "./server.mjs";
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };
+
+let server;
+let client;
+let store;
+before(async () => {
+  server = await startServer();
+  ({ client, store } = await connectStore(server.port));
+});
+after(async () => {
+  client.destroy();
+  await server.stop();
+});
+
+/** A new scope. */
+async function newScope(options = {}, of = store) {
+  const scope = `s${hex().slice(0, 12)}`;
+  await of.init({ scope, layout: "default", ...options });
+  return scope;
+}
+const keyOf = (scope, key) => `frazil:{${scope}}:${key}`;
+
+/** A server of a test's own, which is stopped after it. */
+async function ownServer(context, options) {
+  const own = await startServer(options);
+  context.after(() => own.stop());
+  return own;
+}
+/** A store of a test's own. */
+async function ownStore(context, port, options) {
+  const own = await connectStore(port, options);
+  context.after(() => own.close());
+  return own.store;
+}
+
+/** How many pairs of windows of one node id overlap. */
+function overlaps(leases) {
+  let count = 0;
+  for (const [at, one] of leases.entries())
+    for (const two of leases.slice(at + 1))
+      if (one.node === two.node && one.fromMs < two.untilMs && two.fromMs < one.untilMs) count++;
+  return count;
+}
+
+describe("64 clients at once", () => {
+  /** How many node ids two clients were granted, when 64 clients ask for 256 of them. */
+  async function doubleGrants(acquire) {
+    const leases = [];
+    await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        for (let count = 0; count < 4; count++) leases.push(await acquire());
+      }),
+    );
+    return leases.length - new Set(leases.map(({ node }) => node)).size;
+  }
+
+  // docs/safety.md: 22
+  test("no node id is granted twice", async (context) => {
+    const pool = createClientPool({ url: `redis://127.0.0.1:${server.port}` }, { maximum: 64 });
+    await pool.connect();
+    context.after(() => pool.destroy());
+    const scope = await newScope({ nodes: { from: 0, to: 255 } });
+    const stored = new RedisStore(pool);
+    assert.equal(await doubleGrants(() => stored.acquire(attempt({ scope }))), 0);
+    assert.equal((await stored.acquire(attempt({ scope }))).reason, "exhausted");
+  });
+
+  test("a twin that reads and writes in two commands grants node ids twice", async (context) => {
+    const pool = createClientPool({ url: `redis://127.0.0.1:${server.port}` }, { maximum: 64 });
+    await pool.connect();
+    context.after(() => pool.destroy());
+    const key = hex();
+    const acquire = async () => {
+      const node = Number((await pool.get(key)) ?? 0);
+      await pool.set(key, node + 1);
+      return { node };
+    };
+    assert.ok((await doubleGrants(acquire)) > 0);
+  });
+});
+
+describe("a replica that lacks the last grants is promoted", () => {
+  /** A primary that has lost contact with its replica, and does not know it yet. */
+  async function partitioned(context) {
+    const settings = { "min-replicas-to-write": 1, "min-replicas-max-lag": 60 };
+    const primary = await ownServer(context, { settings });
+    const link = await startProxy(primary.port);
+    const replica = await primary.replica();
+    context.after(() => replica.stop());
+    await replica.command("REPLICAOF", "127.0.0.1", link.port);
+    while (!/^master_link_status:up/m.test(await replica.command("INFO", "replication"))) await sleep(20);
+    // The link of before is gone, and the one through the proxy is alive.
+    while (!/^connected_slaves:1/m.test(await primary.command("INFO", "replication"))) await sleep(20);
+    while (!/^min_slaves_good_slaves:1/m.test(await primary.command("INFO", "replication"))) await sleep(20);
+    context.after(() => link.close());
+    return { primary, replica, link };
+  }
+
+  /** The windows that four holders of the primary and four of the promoted replica had. */
+  async function failover(context, options) {
+    const { primary, replica, link } = await partitioned(context);
+    const before = await ownStore(context, primary.port, options);
+    const scope = await newScope({ nodes: { from: 0, to: 3 }, windowMaxMs: 1000 }, before);
+    const request = () => attempt({ scope, windowMs: 1000 });
+    while (!(await replica.command("EXISTS", keyOf(scope, "scope"))).includes("1")) await sleep(10);
+    link.cut();
+    const leases = [];
+    for (let count = 0; count < 4; count++) leases.push(await before.acquire(request()));
+    assert.ok(leases.every(({ granted }) => granted));
+    await primary.crash();
+    await replica.command("REPLICAOF", "NO", "ONE");
+    const behind = await ownStore(context, replica.port, options);
+    while (leases.length < 8) {
+      const answer = await behind.acquire(request());
+      if (answer.granted) leases.push(answer);
+      else if (answer.reason === "incarnation") await behind.ensure({ scope, behind: false });
+      else await sleep(Math.max(1, answer.freeAtMs - answer.storeNowMs));
+    }
+    return leases;
+  }
+
+  // docs/safety.md: 25
+  test("no window overlaps", async (context) => {
+    assert.equal(overlaps(await failover(context)), 0);
+  });
+
+  test("the same without an incarnation: windows overlap", async (context) => {
+    assert.ok(overlaps(await failover(context, NO_INCARNATION)) > 0);
+  });
+
+  /** A grant that was lost while another server was the primary for a moment, and what the server grants afterwards. */
+  async function failoverAndBack(context, options) {
+    const primary = await ownServer(context, { settings: { "min-replicas-to-write": 1 } });
+    const replica = await primary.replica();
+    context.after(() => replica.stop());
+    while (!/^min_slaves_good_slaves:1/m.test(await primary.command("INFO", "replication"))) await sleep(20);
+    const stored = await ownStore(context, primary.port, options);
+    const scope = await newScope({ nodes: { from: 0, to: 0 } }, stored);
+    while ((await replica.command("EXISTS", keyOf(scope, "scope"))) !== "1") await sleep(10);
+    await primary.command("CONFIG", "SET", "min-replicas-to-write", "0");
+    await replica.command("REPLICAOF", "NO", "ONE");
+    assert.ok((await stored.acquire(attempt({ scope }))).granted);
+    await primary.command("REPLICAOF", "127.0.0.1", replica.port);
+    while ((await primary.command("HLEN", keyOf(scope, "rows"))) !== "0") await sleep(20);
+    await primary.command("REPLICAOF", "NO", "ONE");
+    return stored.acquire(attempt({ scope }));
+  }
+
+  // docs/safety.md: 25
+  test("a primary that was demoted and is promoted again is another incarnation", async (context) => {
+    assert.equal((await failoverAndBack(context)).reason, "incarnation");
+  });
+
+  test("the same with run_id alone: the node id is granted twice", async (context) => {
+    const lua = 'string.match(redis.call("INFO", "server"), "run_id:(%x+)")';
+    assert.ok((await failoverAndBack(context, { incarnation: { lua } })).granted);
+  });
+});
+
+describe("a server that may lose leases is refused, with what to set", () => {
+  const refused = (promise, ...texts) =>
+    assert.rejects(promise, (error) => {
+      assert.ok(error instanceof LeaseError);
+      assert.equal(error.code, "STORE_REFUSED");
+      for (const text of texts) assert.ok(error.message.includes(text), error.message);
+      return true;
+    });
+
+  test("an eviction policy for all keys; one for keys with a time to live is accepted", async (context) => {
+    const own = await ownServer(context);
+    const stored = await ownStore(context, own.port);
+    const scope = await newScope({}, stored);
+    await own.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    await refused(stored.acquire(attempt({ scope })), "allkeys-lru", "noeviction");
+    await refused(stored.ensure({ scope, behind: false }), "allkeys-lru");
+    await refused(stored.init({ scope: "another", layout: "default" }), "allkeys-lru");
+    await own.command("CONFIG", "SET", "maxmemory-policy", "volatile-lru");
+    assert.ok((await stored.acquire(attempt({ scope }))).granted);
+  });
+
+  test("a replica, also one that takes writes, and a primary that became one", async (context) => {
+    const own = await ownServer(context, { settings: { "min-replicas-to-write": 1 } });
+    const replica = await own.replica({ "replica-read-only": "no" });
+    context.after(() => replica.stop());
+    while (!/^min_slaves_good_slaves:1/m.test(await own.command("INFO", "replication"))) await sleep(20);
+    const scope = await newScope({}, await ownStore(context, own.port));
+    const behind = await ownStore(context, replica.port);
+    await refused(behind.acquire(attempt({ scope })), "replica", "primary");
+    await replica.command("CONFIG", "SET", "replica-read-only", "yes");
+    await refused(behind.acquire(attempt({ scope })), "replica", "primary");
+    const plain = await ownStore(context, replica.port, NO_INCARNATION);
+    await refused(plain.init({ scope: "s", layout: "default" }), "READONLY", "primary");
+  });
+
+  test("replicas without min-replicas-to-write; with it, and no replica, it is unavailable", async (context) => {
+    const own = await ownServer(context);
+    const replica = await own.replica();
+    const stored = await ownStore(context, own.port);
+    await refused(stored.init({ scope: "s", layout: "default" }), "connected_slaves is 1", "min-replicas-to-write 1");
+    await own.command("CONFIG", "SET", "min-replicas-to-write", "1");
+    while (!/^min_slaves_good_slaves:1/m.test(await own.command("INFO", "replication"))) await sleep(20);
+    await stored.init({ scope: "s", layout: "default" });
+    await replica.stop();
+    while (!/^min_slaves_good_slaves:0/m.test(await own.command("INFO", "replication"))) await sleep(20);
+    await assert.rejects(stored.acquire(attempt()), { code: "STORE_UNAVAILABLE", retryable: true });
+  });
+
+  test("a user without rights; the rule in the error is enough for both clients", async (context) => {
+    const own = await ownServer(context);
+    await own.command("ACL", "SETUSER", "app", "on", ">secret", "~frazil:*", "-@all", "+@connection", "+eval");
+    const admin = await ownStore(context, own.port);
+    const scope = await newScope({}, admin);
+    const user = { username: "app", password: "secret" };
+    const clients = [await openClient(own.port, user), new Redis({ port: own.port, ...user })];
+    clients[1].on("error", () => {});
+    context.after(() => clients[0].destroy());
+    context.after(() => clients[1].disconnect());
+    let rule;
+    await refused(new RedisStore(clients[0]).acquire(attempt({ scope })), "+info", "+hset");
+    await new RedisStore(clients[0]).acquire(attempt({ scope })).catch(({ message }) => {
+      [, rule] = /ACL SETUSER your_user (.*?)\. If/.exec(message);
+    });
+    await own.command("ACL", "SETUSER", "app", ...rule.split(" "));
+    for (const one of clients) {
+      const stored = new RedisStore(one);
+      const own = await newScope({}, stored);
+      const lease = await stored.acquire(attempt({ scope: own }));
+      assert.ok((await stored.renew(renewalOf(lease, { scope: own }))).granted);
+      await stored.ensure({ scope: own, behind: true });
+      const { grant, node } = lease;
+      assert.ok(await stored.release({ scope: own, grant, node, untilMs: 0, heldUntilMs: 8e15 }));
+    }
+  });
+
+  test("an incarnation that is no text", async () => {
+    const nothing = new RedisStore(client, { incarnation: { lua: "nil" } });
+    await refused(nothing.init({ scope: "nothing", layout: "default" }), "incarnation");
+  });
+});
+
+describe("errors of the server have the code that says whether to try again", () => {
+  const rejects = (promise, code, text) =>
+    assert.rejects(promise, (error) => {
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, text);
+      assert.ok(error.cause);
+      return true;
+    });
+
+  test("BUSY, OOM and MISCONF are unavailable", async (context) => {
+    const own = await ownServer(context, { settings: { appendonly: "no", "busy-reply-threshold": 50 } });
+    const stored = await ownStore(context, own.port);
+    const scope = await newScope({}, stored);
+    const busy = await openClient(own.port);
+    context.after(() => busy.destroy());
+    const endless = busy.eval("while true do end", { keys: [], arguments: [] }).catch(() => {});
+    await sleep(200);
+    await rejects(stored.acquire(attempt({ scope })), "STORE_UNAVAILABLE", /BUSY/);
+    await own.command("SCRIPT", "KILL");
+    await endless;
+    await own.command("CONFIG", "SET", "maxmemory", "1mb");
+    await rejects(stored.acquire(attempt({ scope })), "STORE_UNAVAILABLE", /OOM/);
+    await own.command("CONFIG", "SET", "maxmemory", "0");
+    assert.ok((await stored.acquire(attempt({ scope }))).granted);
+    await own.command("CONFIG", "SET", "save", "3600 1");
+    rmSync(own.folder, { recursive: true });
+    await own.command("BGSAVE");
+    while (!/^rdb_last_bgsave_status:err/m.test(await own.command("INFO", "persistence"))) await sleep(20);
+    await rejects(stored.acquire(attempt({ scope })), "STORE_UNAVAILABLE", /MISCONF/);
+  });
+
+  test("CLUSTERDOWN is unavailable", async (context) => {
+    const own = await ownServer(context, { settings: { "cluster-enabled": "yes" } });
+    await rejects((await ownStore(context, own.port)).acquire(attempt()), "STORE_UNAVAILABLE", /CLUSTERDOWN/);
+  });
+
+  test("a key of another type, and no password, are refused", async (context) => {
+    await client.set(keyOf("strange", "scope"), "text");
+    await rejects(store.acquire(attempt({ scope: "strange" })), "STORE_REFUSED", /WRONGTYPE/);
+    const own = await ownServer(context);
+    const stored = await ownStore(context, own.port);
+    await own.command("ACL", "SETUSER", "default", ">secret");
+    const plain = new Redis({ port: own.port, retryStrategy: () => null, enableReadyCheck: false });
+    plain.on("error", () => {});
+    context.after(() => plain.disconnect());
+    await rejects(new RedisStore(plain).acquire(attempt()), "STORE_REFUSED", /NOAUTH/);
+    assert.equal((await stored.acquire(attempt())).reason, "missing");
+  });
+
+  test("a server that is not there, and a client that was not connected, are unavailable with what to do", async () => {
+    const offline = new Redis({ port: 1, retryStrategy: () => null });
+    offline.on("error", () => {});
+    await rejects(new RedisStore(offline).acquire(attempt()), "STORE_UNAVAILABLE", /connect/);
+    await rejects(new RedisStore(createClient()).acquire(attempt()), "STORE_UNAVAILABLE", /await client\.connect\(\)/);
+  });
+
+  test("a client that does not wait any longer is unavailable, and the retry is accepted", async (context) => {
+    const own = await ownServer(context);
+    const impatient = new Redis({ port: own.port, commandTimeout: 200 });
+    impatient.on("error", () => {});
+    context.after(() => impatient.disconnect());
+    const stored = new RedisStore(impatient);
+    const scope = await newScope({}, stored);
+    const request = attempt({ scope });
+    own.signal("SIGSTOP");
+    await rejects(stored.acquire(request), "STORE_UNAVAILABLE", /timed out/);
+    own.signal("SIGCONT");
+    const lease = await stored.acquire(request);
+    assert.ok(lease.granted);
+    assert.equal(await own.command("HLEN", keyOf(scope, "rows")), "1");
+  });
+});
+
+describe("a reply that is lost", () => {
+  /** How often the server has run a script. */
+  const runs = async () =>
+    Number(/cmdstat_eval:calls=(\d+)/.exec(await server.command("INFO", "commandstats"))?.[1] ?? 0);
+
+  // docs/safety.md: 22
+  test("ioredis sends the script again: it is one lease, and one renewal", async (context) => {
+    const proxy = await startProxy(server.port);
+    const own = new Redis({ port: proxy.port });
+    own.on("error", () => {});
+    context.after(() => {
+      own.disconnect();
+      proxy.close();
+    });
+    const stored = new RedisStore(own);
+    const scope = await newScope({}, stored);
+    const before = await runs();
+    proxy.loseReply();
+    const lease = await stored.acquire(attempt({ scope }));
+    assert.ok(lease.granted);
+    assert.equal((await runs()) - before, 2, "the script was not sent again: the test shows nothing");
+    assert.equal(await server.command("HLEN", keyOf(scope, "rows")), "1");
+    proxy.loseReply();
+    assert.ok((await stored.renew(renewalOf(lease, { scope }))).granted);
+    assert.equal((await runs()) - before, 4);
+  });
+
+  // docs/safety.md: 22
+  test("redis reports it: it is unavailable, and the retry is the same lease", async (context) => {
+    const proxy = await startProxy(server.port);
+    const stored = await ownStore(context, proxy.port);
+    context.after(() => proxy.close());
+    const scope = await newScope();
+    const request = attempt({ scope });
+    proxy.loseReply();
+    await assert.rejects(stored.acquire(request), { code: "STORE_UNAVAILABLE", retryable: true });
+    const lease = await stored.acquire(request);
+    assert.ok(lease.granted);
+    assert.equal(await server.command("HLEN", keyOf(scope, "rows")), "1");
+  });
+});
+
+// docs/safety.md: 22
+test("commands that a client kept while it was offline run late, and take nothing from a later holder", async (context) => {
+  const own = await ownServer(context);
+  const kept = await ownStore(context, own.port);
+  const scope = await newScope({ nodes: { from: 0, to: 0 } }, kept);
+  const lease = await kept.acquire(attempt({ scope, windowMs: 100 }));
+  await own.crash();
+  const given = new AbortController();
+  const late = [kept.renew(renewalOf(lease, { scope, signal: given.signal }))];
+  late.push(kept.acquire(attempt({ scope, signal: given.signal })));
+  const release = { scope, grant: lease.grant, node: 0, untilMs: 0, heldUntilMs: lease.untilMs, signal: given.signal };
+  late.push(kept.release(release));
+  given.abort(new Error("the caller does not wait"));
+  for (const result of late) await assert.rejects(result, /does not wait/);
+  await own.start();
+  const later = await ownStore(context, own.port);
+  await later.ensure({ scope, behind: false });
+  // A command of the client that has kept the others: they ran before.
+  await kept.ensure({ scope, behind: false });
+  const [row] = (await own.commands(["HGET", keyOf(scope, "rows"), "0000000000"])) ?? [];
+  const [from, until] = row.split(" ").map(Number);
+  assert.ok(from === lease.fromMs && until <= lease.untilMs, row);
+});
+
+describe("keys that are lost", () => {
+  test("all of them: the scope is missing, and is never made; init says so in its words", async (context) => {
+    const own = await ownServer(context);
+    const stored = await ownStore(context, own.port);
+    const scope = await newScope({}, stored);
+    const lease = await stored.acquire(attempt({ scope }));
+    await own.command("FLUSHALL");
+    assert.equal((await stored.acquire(attempt({ scope }))).reason, "missing");
+    assert.equal((await stored.renew(renewalOf(lease, { scope }))).reason, "missing");
+    assert.equal(await stored.release({ scope, grant: lease.grant, node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
+    await assert.rejects(stored.ensure({ scope, behind: true }), ({ code, message }) => {
+      assert.equal(code, "STORE_NOT_INITIALISED");
+      assert.doesNotMatch(message, /migrate|tables/);
+      return true;
+    });
+    await assert.rejects(stored.fence({ scope }), { code: "STORE_NOT_INITIALISED" });
+    assert.equal(await own.command("DBSIZE"), "0");
+  });
+
+  test("the record: init refuses while rows are there", async () => {
+    const scope = await newScope();
+    await store.acquire(attempt({ scope }));
+    await client.del(keyOf(scope, "scope"));
+    assert.equal((await store.acquire(attempt({ scope }))).reason, "missing");
+    await assert.rejects(store.init({ scope, layout: "default" }), (error) => {
+      assert.ok(error instanceof ConfigError);
+      assert.equal(error.code, "STATE_CONFLICT");
+      return true;
+    });
+  });
+
+  test("a row: its node id is never granted again, and its holder is behind", async () => {
+    const scope = await newScope({ nodes: { from: 0, to: 1 } });
+    const lease = await store.acquire(attempt({ scope, windowMs: 1 }));
+    assert.equal(lease.node, 0);
+    await client.hDel(keyOf(scope, "rows"), "0000000000");
+    await sleep(5);
+    assert.equal((await store.acquire(attempt({ scope }))).node, 1);
+    assert.equal((await store.acquire(attempt({ scope, node: 0 }))).reason, "exhausted");
+    assert.equal((await store.renew(renewalOf(lease, { scope }))).reason, "behind");
+  });
+
+  test("the indexes, or what they say: no held node id is granted", async () => {
+    const scope = await newScope({ nodes: { from: 0, to: 1 } });
+    const leases = [await store.acquire(attempt({ scope })), await store.acquire(attempt({ scope }))];
+    await client.zAdd(keyOf(scope, "ends"), { score: 1, value: "0000000001" });
+    await client.del(keyOf(scope, "grants"));
+    const { reason, freeAtMs } = await store.acquire(attempt({ scope }));
+    assert.deepEqual([reason, freeAtMs], ["exhausted", leases[0].untilMs]);
+    assert.equal(await client.zScore(keyOf(scope, "ends"), "0000000001"), leases[1].untilMs);
+    await client.del(keyOf(scope, "ends"));
+    assert.equal((await store.acquire(attempt({ scope }))).reason, "exhausted");
+    for (const lease of leases) assert.ok((await store.renew(renewalOf(lease, { scope }))).granted);
+  });
+
+  test("the mark alone: a row that is there stays", async () => {
+    const scope = await newScope({ nodes: { from: 0, to: 0 } });
+    await store.acquire(attempt({ scope }));
+    await client.hSet(keyOf(scope, "scope"), "next_node", "0");
+    assert.equal((await store.acquire(attempt({ scope }))).reason, "exhausted");
+  });
+
+  test("no key has a time to live", async () => {
+    const scope = await newScope();
+    await store.acquire(attempt({ scope }));
+    for (const key of ["scope", "rows", "ends", "grants"]) assert.equal(await client.ttl(keyOf(scope, key)), -1, key);
+  });
+});
+
+test("redis-cli makes the record that init makes, and leaves one that is there", async () => {
+  const options = { layout: "default", nodes: { from: 3, to: 40 }, windowMaxMs: 5000 };
+  const [one, two] = [`a${hex().slice(0, 8)}`, `b${hex().slice(0, 8)}`];
+  await store.init({ scope: one, ...options });
+  const script = redisDdl({ scope: two, ...options }, {}).replace(/^redis-cli /m, `redis-cli -p ${server.port} `);
+  const run = () => execFileSync("sh", ["-c", script], { encoding: "utf8" });
+  assert.match(run(), /made/);
+  assert.deepEqual(await client.hGetAll(keyOf(two, "scope")), await client.hGetAll(keyOf(one, "scope")));
+  await store.fence({ scope: two });
+  const fenced = await client.hGetAll(keyOf(two, "scope"));
+  assert.match(run(), /initialised/);
+  assert.deepEqual(await client.hGetAll(keyOf(two, "scope")), fenced);
+});
+
+test("of two processes that initialise a scope at once the second hears that it has a record", async () => {
+  const scope = `s${hex().slice(0, 12)}`;
+  const results = await Promise.allSettled([1, 2].map(() => store.init({ scope, layout: "default" })));
+  assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  const { reason } = results.find(({ status }) => status === "rejected");
+  assert.equal(reason.code, "STATE_CONFLICT");
+  assert.ok(reason.message.includes(layout), reason.message);
+});
+
+test("owners with spaces, line ends and other scripts, and the largest numbers, are kept", async () => {
+  const scope = await newScope();
+  const owner = "host 7\nline two ü 漢";
+  const request = attempt({ scope, owner });
+  const lease = await store.acquire(request);
+  assert.deepEqual(await store.acquire(request), { ...lease, storeNowMs: (await store.acquire(request)).storeNowMs });
+  assert.ok((await client.hGet(keyOf(scope, "rows"), "0000000000")).endsWith(` ${owner}`));
+  await store.ensure({ scope, behind: true });
+  const healed = await store.renew(renewalOf(lease, { scope, untilMs: 8.64e15 }));
+  assert.equal(healed.untilMs, 8.64e15);
+});
+
+test("a preferred node id makes the rows before it", async () => {
+  const scope = await newScope();
+  assert.equal((await store.acquire(attempt({ scope, node: 1023 }))).node, 1023);
+  assert.equal(await server.command("HLEN", keyOf(scope, "rows")), "1024");
+});
+
+describe("clients", () => {
+  test("what is no client, and what queues commands for later, is refused", () => {
+    const pipeline = new Redis({ lazyConnect: true });
+    const strangers = [
+      undefined,
+      null,
+      "redis://user:secret@host",
+      {},
+      { get: () => "", set: () => "" },
+      createClient({ url: "redis://user:secret@host" }).multi(),
+      createClient().legacy(),
+      pipeline.multi(),
+      pipeline.pipeline(),
+      { eval: () => "", sendCommand: () => "" },
+    ];
+    for (const stranger of strangers)
+      assert.throws(
+        () => new RedisStore(stranger),
+        (error) => {
+          assert.ok(error instanceof ConfigError);
+          assert.equal(error.code, "INVALID_ARGUMENT");
+          assert.doesNotMatch(error.message, /secret/);
+          return /ioredis/.test(error.message);
+        },
+      );
+  });
+
+  test("wrong options are refused", () => {
+    const fake = { eval: async () => [] };
+    for (const options of [
+      { incarnation: "sql" },
+      { incarnation: { lua: " " } },
+      { incarnation: null },
+      { prefix: "a" },
+    ])
+      assert.throws(() => new RedisStore(fake, options), { code: "INVALID_OPTION" });
+  });
+
+  test("replies as Buffers are read; anything else than an array is refused", async () => {
+    const scope = await newScope();
+    const buffers = {
+      eval: async (script, keys, args) =>
+        (await client.eval(script, { keys, arguments: args })).map((text) => Buffer.from(text)),
+    };
+    assert.ok((await new RedisStore(buffers).acquire(attempt({ scope }))).granted);
+    for (const reply of [undefined, "QUEUED", [], {}])
+      await assert.rejects(new RedisStore({ eval: async () => reply }).acquire(attempt({ scope })), {
+        code: "STORE_REFUSED",
+      });
+  });
+});
