@@ -9,7 +9,6 @@ for (const name of names) assert.equal(imported[name], required[name], `${name} 
 
 // The entries of stores have no state, so each format has a copy. Errors of both are those of the package.
 const require = createRequire(import.meta.url);
-<<<<<<< HEAD
 const { exports } = require("frazil/package.json");
 const stores = Object.keys(exports).filter((path) => path.startsWith("./stores/"));
 assert.ok(stores.length >= 6, `${stores}`);
@@ -24,20 +23,6 @@ for (const path of [...stores, "./testing/lease-contract"]) {
       (error) => error instanceof imported.ConfigError,
       name,
     );
-=======
-const STORES = ["frazil/stores/postgres", "frazil/stores/redis", "frazil/stores/sqlite"];
-for (const entry of [...STORES, "frazil/testing/lease-contract"]) {
-  const formats = [await import(entry), require(entry)];
-  assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));
-  for (const { PostgresStore, RedisStore, SqliteStore } of formats) {
-    const Store = PostgresStore ?? RedisStore ?? SqliteStore;
-    if (Store)
-      assert.throws(
-        () => new Store({}),
-        (error) => error instanceof imported.ConfigError,
-      );
-  }
->>>>>>> redis
 }
 
 /** How many IDs two generators repeat when they are called alternately. */
