@@ -292,6 +292,18 @@ test("three members: compaction, defragmentation, restarts, a killed and a repla
   assert.equal(fenceMs, 0);
 });
 
+test("a member that is cut off from the others answers nothing, although it has the keys", async () => {
+  const [first, ...others] = await startCluster(3);
+  const store = storeOf({ timeoutMs: 1000 }, first);
+  await store.init({ scope: "s", layout: "default" });
+  for (const other of others) other.signal("SIGSTOP");
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE" });
+  // What a read that is not linearizable would have shown.
+  const stale = await first.call("kv/range", { key: btoa("frazil/s/scope"), serializable: true });
+  assert.equal(stale.count, "1");
+  for (const other of others) other.signal("SIGCONT");
+});
+
 describe("the clock", () => {
   /** The time of the store, as an answer has it. */
   const nowOf = async (store, scope) => (await store.acquire(attempt({ scope, layout: "another" }))).storeNowMs;
@@ -572,6 +584,8 @@ describe("authentication", () => {
     assert.ok((await store.acquire(attempt())).granted);
     assert.equal(asked, 2);
     await assert.rejects(as({ token: () => "void.1" }).acquire(attempt()), { code: "STORE_REFUSED" });
+    const failing = () => Promise.reject(new Error("no vault"));
+    await assert.rejects(as({ token: failing }).acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /no vault/ });
   });
 
   test("a user where authentication is off", async () => {

@@ -6,7 +6,7 @@
  * this process, to a second for one answer. Several answers narrow it: what all of them allow is right, unless the server's
  * clock was set or this machine was suspended, and then they contradict each other.
  *
- * - **Never late**: the time is the earliest that the answers allow. A window that ends at it has ended.
+ * - **Never ahead**: the time is the earliest that the answers allow. A window that ends at it has ended.
  * - **Within the header's second**: at most a second behind the server's clock, and less after a few answers.
  * - **The wall clock of this process does not matter**. It is not read.
  */

@@ -115,7 +115,8 @@ export class EtcdGateway {
   readonly #timeoutMs: number;
   /** How often an endpoint did not answer: the one that is asked first. */
   #failures = 0;
-  #token: Promise<string | undefined> | undefined;
+  /** The token, if it is known, and whether etcd asks for one. No promise: on Workers it must not outlive its request. */
+  #token: { readonly text: string | undefined } | undefined;
 
   constructor(given: EtcdStoreOptions) {
     const options = checkOptions(given, KNOWN) as unknown as EtcdStoreOptions;
@@ -171,28 +172,20 @@ export class EtcdGateway {
   async #authorised(path: string, body: object, at: number, signal: AbortSignal | undefined): Promise<EtcdReply> {
     const { token: callback, username } = this.#options;
     for (let isLast = callback === undefined && username === undefined; ; isLast = true) {
-      // Not with the signal of this call: others may wait for the same token.
-      this.#token ??= this.#newToken(at);
+      this.#token ??= { text: await this.#newToken(at, signal) };
       const used = this.#token;
-      let token: string | undefined;
-      try {
-        token = await untilAborted(used, signal);
-      } catch (error) {
-        if (this.#token === used && !signal?.aborted) this.#token = undefined;
-        throw error;
-      }
-      const answer = await this.#send(path, body, at, token, signal);
+      const answer = await this.#send(path, body, at, used.text, signal);
       if ("body" in answer) return answer;
       if (isLast || !TOKEN_IS_OLD.test(answer.message)) throw errorOf(answer);
       if (this.#token === used) this.#token = undefined;
     }
   }
 
-  async #newToken(at: number): Promise<string | undefined> {
+  async #newToken(at: number, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, username: name, password } = this.#options;
-    if (token) return token();
+    if (token) return givenToken(token, signal);
     if (name === undefined) return undefined;
-    const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, undefined);
+    const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, signal);
     if ("body" in answer) return String(answer.body["token"]);
     // The server asks for no token. If that changes, it refuses requests without one.
     if (answer.code === Code.FAILED_PRECONDITION && /authentication is not enabled/.test(answer.message))
@@ -256,6 +249,16 @@ export class EtcdGateway {
       clearTimeout(limit);
       signal?.removeEventListener("abort", abort);
     }
+  }
+}
+
+/** The token of the user's own function. */
+async function givenToken(token: NonNullable<EtcdStoreOptions["token"]>, signal: AbortSignal | undefined) {
+  try {
+    return String(await untilAborted((async () => token())(), signal));
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw storeUnavailable(`the option token failed: ${reasonOf(error)}`, error);
   }
 }
 

@@ -14,8 +14,8 @@
  * - **One transaction reads**: the record and the rows of one moment, in one round trip. Reads are linearizable.
  * - **One transaction writes**, on condition that the revision of the record and of the row are those that were read. A write
  *   that comes late, or twice, has no effect.
- * - **The clock is that of the member that answers** (`date-clock.ts`): at most a second late, and never early, as long as it
- *   is not set back. Neither the wall clock of this process nor that of the other members matters.
+ * - **The clock is that of the member that answers** (`date-clock.ts`): at most a second behind it, and never ahead, as long as
+ *   it is not set back. Neither the wall clock of this process nor that of the other members matters.
  * - **Keys stay**: they have no lease of etcd's, whose time to live ends without anybody who writes down when the window
  *   ended. The next window would begin too early if clocks differ, and an expired holder could not renew.
  *
