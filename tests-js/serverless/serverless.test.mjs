@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -59,8 +59,12 @@ class Instance {
 
   /** Sends an invocation, and waits for the reply. `meanwhile` runs after it was sent. */
   async invoke(invocation = {}, meanwhile = async () => {}) {
+    this.hasAnswered = false;
     const answered = new Promise((resolve) => {
-      this.answer = resolve;
+      this.answer = (reply) => {
+        this.hasAnswered = true;
+        resolve(reply);
+      };
     });
     this.child.stdin.write(`${JSON.stringify(invocation)}\n`);
     this.child.kill("SIGCONT");
@@ -80,8 +84,15 @@ class Instance {
     return reply;
   }
 
-  /** Lets it go on when it has stopped itself, after so long. */
+  /** Waits until it has stopped itself, or has answered. */
+  async stopped() {
+    const state = () => readFileSync(`/proc/${this.child.pid}/stat`, "utf8").split(") ").at(-1)[0];
+    while (!this.hasAnswered && state() !== "T") await sleep(5);
+  }
+
+  /** Lets it go on so long after it has stopped itself. */
   async goOnAfter(ms) {
+    await this.stopped();
     await sleep(ms);
     this.child.kill("SIGCONT");
   }
@@ -128,9 +139,9 @@ test("stopped for less than half of a window, for more, and for more than a wind
   const instance = run.start();
   const first = await instance.mints();
   for (const [stoppedMs, asks] of [
-    [100, 0],
-    [1200, 1],
-    [3 * WINDOW_MS, 1],
+    [100, false],
+    [1200, true],
+    [3 * WINDOW_MS, true],
   ]) {
     const before = await instance.mints();
     await sleep(stoppedMs);
@@ -138,8 +149,8 @@ test("stopped for less than half of a window, for more, and for more than a wind
     assert.equal(node, first.node);
     // Nothing is left that could run, or that keeps the process: no timer, and with this pool no connection either.
     assert.ok(!resources.includes("Timeout"), `${resources}`);
-    // A busy machine may have taken longer than half of the window by itself.
-    if (asks > 0) assert.equal(attempts, before.attempts + asks);
+    // Not the reverse: a busy machine may take longer than half of the window by itself.
+    if (asks) assert.ok(attempts > before.attempts);
     assert.equal(events.lost, undefined);
   }
   await instance.invoke({ close: true });
@@ -213,7 +224,7 @@ test("stopped in the middle of an attempt, and in the middle of an invocation", 
     for (const stoppedMs of [500, WINDOW_MS + 500]) {
       await sleep(WINDOW_MS / 2 + 100);
       const { ms } = await stopped.mints({ [kind]: true }, async () => {
-        await sleep(300);
+        await stopped.stopped();
         await other.mints();
         await stopped.goOnAfter(stoppedMs);
       });
@@ -257,13 +268,10 @@ async function storm(t, { seconds, instances = 6, ...task }) {
       while (performance.now() < until) {
         const drawn = random();
         const kind = drawn < 0.15 ? "stopsAtRequest" : drawn < 0.4 ? "stopsBetween" : undefined;
-        // Every stop is over for good after this time, whether it has happened yet or not.
         const stoppedMs = 2 * WINDOW_MS * random();
-        const goOn = setInterval(() => instance.child.kill("SIGCONT"), 2 * WINDOW_MS);
         const reply = await instance.invoke({ count: 20_000, ...(kind && { [kind]: true }) }, async () => {
-          if (kind) await instance.goOnAfter(300 + stoppedMs);
+          if (kind) await instance.goOnAfter(stoppedMs);
         });
-        clearInterval(goOn);
         invocations++;
         slowestMs = Math.max(slowestMs, reply.ms);
         if (reply.error) failures.push(`${reply.error} ${reply.cause ?? ""}`);
@@ -303,10 +311,10 @@ async function together(t, task) {
     await both;
     one.child.kill("SIGCONT");
   });
+  await one.stopped();
   await sleep(WINDOW_MS + 500);
   const second = other.invoke(invocation, async () => {
-    await sleep(800);
-    other.child.kill("SIGCONT");
+    await other.goOnAfter(0);
     goOn();
   });
   const replies = await Promise.all([first, second]);

@@ -13,7 +13,8 @@
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
-//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed.
+//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only requests renew it,
+//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).)
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
 //!   ([`LeasedGenerator`](crate::LeasedGenerator)).
