@@ -281,6 +281,8 @@ describe("errors of the server have the code that says whether to try again", ()
     await own.command("BGSAVE");
     while (!/^rdb_last_bgsave_status:err/m.test(await own.command("INFO", "persistence"))) await sleep(20);
     await rejects(stored.acquire(attempt({ scope })), "STORE_UNAVAILABLE", /MISCONF/);
+    // A server that cannot save what it should save does not end.
+    await own.command("CONFIG", "SET", "save", "");
   });
 
   test("CLUSTERDOWN is unavailable", async (context) => {
