@@ -3,8 +3,12 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
-import { type InitOptions, postgresDdl } from "./stores/postgres.js";
+import { etcdDdl } from "./stores/etcd.js";
+import { type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
+import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
+import { type RedisStoreOptions, redisDdl } from "./stores/redis.js";
 import { sqliteDdl } from "./stores/sqlite.js";
+import { zookeeperDdl } from "./stores/zookeeper.js";
 
 const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines as long as their
 node ids differ
@@ -14,7 +18,8 @@ node ids differ
   npx frazil decode 175928847299117063 --layout discord
                                                  the fields of an ID: time, node, sequence, bits
   npx frazil plan --layout twitter               the capacity of a layout, and its last time
-  npx frazil ddl postgres --scope orders         the tables and the record of a lease store, as SQL; or sqlite
+  npx frazil ddl postgres --scope orders         what a lease store needs, to read and run; also mysql, redis, etcd,
+                                                 zookeeper, sqlite
 
 Options
   --node N         the number of this machine. No state file is used then, so two processes with one node id can
@@ -28,8 +33,12 @@ Options
   --scope NAME     for ddl: the name of the ID space (default: default)
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
   --window-max MS  for ddl: the longest window of a lease (default: 60000)
-  --role, --schema, --incarnation SQL
-                   for ddl postgres: who gets the rights, where the tables are, another incarnation than "postgres"
+  --role NAME      for ddl postgres and mysql: who gets the rights
+  --schema, --database NAME, --prefix PATH
+                   for ddl postgres, mysql, and etcd or zookeeper: where the tables or keys are
+  --acl TEXT       for ddl zookeeper: the ACL of the znodes, as zkCli takes it
+  --incarnation TEXT
+                   for ddl postgres, mysql (SQL) and redis (Lua): how a server is told from one that lost writes
   --json           print one JSON value a line, for programs; IDs are text
   --help, --version
 
@@ -51,6 +60,9 @@ interface Flags {
   "window-max"?: string | undefined;
   role?: string | undefined;
   schema?: string | undefined;
+  database?: string | undefined;
+  prefix?: string | undefined;
+  acl?: string | undefined;
   incarnation?: string | undefined;
 }
 
@@ -152,16 +164,40 @@ interface Printer {
   print(options: InitOptions, flags: Flags): string;
 }
 
-const incarnationOf = ({ incarnation }: Flags) => incarnation !== undefined && { incarnation: { sql: incarnation } };
+/** The options that were given, by the names that stores have for them. */
+const given = <T extends object>(options: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 const PRINTERS: { readonly [store: string]: Printer } = {
   postgres: {
     flags: ["role", "schema", "incarnation"],
-    print: (options, { schema, role, ...flags }) =>
-      postgresDdl(options, { ...(schema !== undefined && { schema }), ...incarnationOf(flags) }, role),
+    print: (options, { role, schema, incarnation: sql }) =>
+      postgresDdl(
+        options,
+        given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }),
+        role,
+      ),
+  },
+  mysql: {
+    flags: ["role", "database", "incarnation"],
+    print: (options, { role, database, incarnation: sql }) =>
+      mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role),
+  },
+  redis: {
+    flags: ["incarnation"],
+    print: (options, { incarnation: lua }) =>
+      redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } })),
+  },
+  etcd: { flags: ["prefix"], print: (options, { prefix }) => etcdDdl(options, given<{ prefix: string }>({ prefix })) },
+  zookeeper: {
+    flags: ["prefix", "acl"],
+    print: (options, { prefix, acl }) => zookeeperDdl(options, given<{ prefix: string; acl: string }>({ prefix, acl })),
   },
   sqlite: { flags: [], print: sqliteDdl },
 };
+
+/** The flags that some stores have, and others do not. */
+const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => flags))];
 
 function ddl(flags: Flags, stores: readonly string[]): void {
   const [name = "", ...rest] = stores;
@@ -170,9 +206,7 @@ function ddl(flags: Flags, stores: readonly string[]): void {
     throw new UsageError(
       `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}: npx frazil ddl postgres --scope default`,
     );
-  const stray = Object.values(PRINTERS)
-    .flatMap((other) => other.flags)
-    .find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
+  const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
   if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
   const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
@@ -191,7 +225,7 @@ const COMMANDS: { readonly [command: string]: { flags: readonly (keyof Flags)[] 
   next: { flags: ["node", "dir", "layout", "epoch", "count", "json"] },
   decode: { flags: ["layout", "epoch", "json"] },
   plan: { flags: ["layout", "epoch", "json"] },
-  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "role", "schema", "incarnation"] },
+  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", ...STORE_FLAGS] },
 };
 
 /** Refuses a flag that the command does not read, and names the commands that do. */
@@ -219,6 +253,9 @@ function main(args: string[]): void {
       "window-max": { type: "string" },
       role: { type: "string" },
       schema: { type: "string" },
+      database: { type: "string" },
+      prefix: { type: "string" },
+      acl: { type: "string" },
       incarnation: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean" },

@@ -54,7 +54,10 @@ export class RedisServer {
     this.#running = undefined;
     child.kill("SIGCONT");
     child.kill("SIGTERM");
+    // A server that still writes its first file refuses to end.
+    const again = setInterval(() => child.kill("SIGTERM"), 200);
     await ended;
+    clearInterval(again);
   }
 
   /** Ends it as a crash does. */

@@ -274,7 +274,6 @@ export interface EvalClient {
 /** What `redis` makes: a client, a pool, a cluster or a sentinel. */
 export interface NodeRedisClient {
   EVAL(...given: never[]): PromiseLike<unknown>;
-  eval(...given: never[]): PromiseLike<unknown>;
   connect(...given: never[]): PromiseLike<unknown>;
 }
 
@@ -282,7 +281,6 @@ export interface NodeRedisClient {
 export interface IoRedisClient {
   defineCommand(...given: never[]): unknown;
   pipeline(...given: never[]): unknown;
-  eval(...given: never[]): PromiseLike<unknown>;
 }
 
 /** Your client. The store neither opens nor closes it. */

@@ -9,14 +9,12 @@ export interface EvalClient {
 /** What `redis` makes: a client, a pool, a cluster or a sentinel. */
 export interface NodeRedisClient {
     EVAL(...given: never[]): PromiseLike<unknown>;
-    eval(...given: never[]): PromiseLike<unknown>;
     connect(...given: never[]): PromiseLike<unknown>;
 }
 /** What `ioredis` makes: a `Redis` or a `Cluster`. */
 export interface IoRedisClient {
     defineCommand(...given: never[]): unknown;
     pipeline(...given: never[]): unknown;
-    eval(...given: never[]): PromiseLike<unknown>;
 }
 /** Your client. The store neither opens nor closes it. */
 export type RedisClient = EvalClient | NodeRedisClient | IoRedisClient;
