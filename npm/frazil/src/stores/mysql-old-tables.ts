@@ -1,0 +1,160 @@
+/**
+ * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/moving-in.md`.
+ *
+ * Rows, grants and fences are in the tables of Frazil. Only the numbers come from the old table: a new node id is a row that is
+ * inserted there as the old generator inserts one, so that none of its processes gets the number as well.
+ *
+ * - **A number with a row of the old generator is never granted**, however old the row is: its process may go on minting.
+ * - **A number with a row of ours is never theirs**: UidGenerator reuses none, and CosId takes no row whose stamp is in the future.
+ * - **A row that is not ours any more ends the lease** of its number at the next renewal, and it is never granted again.
+ *
+ * Nothing here is changed or deleted in the old table.
+ */
+import { type ConfigError, configError } from "../errors.js";
+import { checkKeys } from "../keys.js";
+import { storeRefused } from "./answers.js";
+
+/** The table that new node ids come from. */
+export interface NodeIdsFrom {
+  /** The table of UidGenerator, such as `"WORKER_NODE"` or `"uid.WORKER_NODE"`. */
+  readonly workerNode?: string;
+  /** The namespace of CosId in its table `cosid_machine`. `table`: if it is called otherwise, or in another database. */
+  readonly cosId?: { readonly namespace: string; readonly table?: string };
+}
+
+/** The statements for one old table. `:marker` is what our rows have in it, and `:namespace` that of CosId. */
+export interface OldTable {
+  /** How the record of the scope names it, as JSON. */
+  readonly text: string;
+  /** The table, for errors. */
+  readonly name: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** The largest node id that its rows can have. */
+  readonly maxNode: number;
+  /** A condition: whether the number `{node}` has our row. */
+  readonly isOurs: string;
+  /** An expression: the largest number in use, or null. */
+  readonly largest: string;
+  /** Our numbers from `:next` to `:last`, in their order. */
+  readonly readOurs: string;
+  /** Inserts a row of ours with the next number. For CosId, `:number` is that number. */
+  readonly insert: string;
+  /** Reads no row, and fails without one of the columns. */
+  readonly check: string;
+  /** What the role of a program needs. */
+  readonly permission: string;
+}
+
+/** So many of our numbers are taken over at a time. */
+export const TAKEN_OVER = 64;
+
+/**
+ * UidGenerator. Its process inserts a row, and has the `AUTO_INCREMENT` number for good: no row is read, changed or reused. So a
+ * row of ours is one with a host that no process has. `PORT` is unique, as is that of UidGenerator, since some tables have a
+ * unique key on both. `TYPE` 2 is its type of a process that is not in a container. Clock: the server's, for people to read.
+ */
+const workerNode = (table: string) => ({
+  isOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.ID = {node} AND o.HOST_NAME = :marker)`,
+  largest: `(SELECT MAX(ID) FROM ${table})`,
+  readOurs: `SELECT ID AS node FROM ${table} WHERE ID BETWEEN :next AND :last AND HOST_NAME = :marker
+    ORDER BY ID LIMIT ${TAKEN_OVER}`,
+  insert: `INSERT INTO ${table} (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
+    VALUES (:marker, UUID(), 2, CURRENT_DATE, NOW(), NOW())`,
+  check: `SELECT ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED FROM ${table} LIMIT 0`,
+});
+
+/** A stamp that no clock reaches: the last millisecond of the year 9999. */
+const NEVER_MS = 253_402_300_799_999;
+
+/** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
+const nameOf = (digits: number, number: string) =>
+  `CONCAT(:namespace, '.', LPAD(${number}, GREATEST(${digits}, LENGTH(${number})), '0'))`;
+/** By the release of CosId a number has 4 or 8 digits in the name, which is the primary key. */
+const NAMES = (number: string) => `${nameOf(4, number)}, ${nameOf(8, number)}`;
+
+/**
+ * CosId. Its process takes its own row, or one without an instance, or one whose stamp is 5 minutes older than its clock; else it
+ * inserts `max(machine_id) + 1`, and tries again if the name exists. So a row of ours has an instance that no process has, and a
+ * stamp that no clock reaches: nothing depends on the clock of a process, and no renewal has to write here. Two rows for each
+ * number, since releases of CosId name a row in two ways, and each must find the name taken.
+ */
+const cosIdMachine = (table: string) => ({
+  isOurs: `2 = (SELECT COUNT(*) FROM ${table} o WHERE o.name IN (${NAMES("{node}")})
+    AND o.namespace = :namespace AND o.instance_id = :marker)`,
+  largest: `(SELECT MAX(machine_id) FROM ${table} WHERE namespace = :namespace)`,
+  readOurs: `SELECT DISTINCT machine_id AS node FROM ${table}
+    WHERE namespace = :namespace AND instance_id = :marker AND machine_id BETWEEN :next AND :last
+    ORDER BY machine_id LIMIT ${TAKEN_OVER}`,
+  insert: `INSERT INTO ${table} (name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time)
+    VALUES ${[4, 8].map((digits) => `(${nameOf(digits, ":number")}, :namespace, :number, :never, :marker, :now, 0)`).join(", ")}`,
+  check: `SELECT name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time FROM ${table} LIMIT 0`,
+});
+
+const FROM_RULE =
+  'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }: the table that the fleet takes its node ids from';
+const TABLE_RULE = "must be the name of a table, or of a database and a table: letters, digits, _ and $, with a dot between";
+const NAMESPACE_RULE = "must be the namespace of CosId (cosid.namespace): 1 to 91 characters, without U+0000";
+/** `name` has 100 characters: a dot and eight digits more. */
+const NAMESPACE_LENGTH = 91;
+/** With eight digits the two names of a row would be one. */
+const MAX_MACHINE = 9_999_999;
+
+const refuse = (field: string, value: unknown, rule: string): ConfigError =>
+  configError("INVALID_OPTION", field, value, rule) as ConfigError;
+
+/** A table as it stands in a statement. */
+function tableOf(field: string, value: unknown): string {
+  if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
+  return value
+    .split(".")
+    .map((part) => `\`${part}\``)
+    .join(".");
+}
+
+/** What a scope draws its node ids from. `scope` is in its rows there. */
+export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
+  const from = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId");
+  const { workerNode: table, cosId } = from;
+  if ((table === undefined) === (cosId === undefined)) throw refuse("nodeIdsFrom", given, FROM_RULE);
+  const marker = `frazil:${scope}`;
+  const permission = (name: string) => `GRANT SELECT, INSERT ON ${name} TO your_role;`;
+  if (cosId === undefined) {
+    const quoted = tableOf("nodeIdsFrom.workerNode", table);
+    return {
+      ...workerNode(quoted),
+      text: JSON.stringify({ workerNode: table }),
+      name: table as string,
+      values: { marker },
+      maxNode: Number.MAX_SAFE_INTEGER,
+      permission: permission(table as string),
+    };
+  }
+  const { namespace, table: name = "cosid_machine" } = checkKeys(
+    "INVALID_OPTION",
+    "nodeIdsFrom.cosId",
+    cosId,
+    "namespace, table",
+  );
+  if (typeof namespace !== "string" || namespace.length < 1 || namespace.length > NAMESPACE_LENGTH || namespace.includes("\0"))
+    throw refuse("nodeIdsFrom.cosId.namespace", namespace, NAMESPACE_RULE);
+  const quoted = tableOf("nodeIdsFrom.cosId.table", name);
+  return {
+    ...cosIdMachine(quoted),
+    text: JSON.stringify({ cosId: { namespace, table: name } }),
+    name,
+    values: { marker, namespace },
+    maxNode: MAX_MACHINE,
+    permission: permission(name),
+  };
+}
+
+/** What the record of a scope names. */
+export function recordedTable(scope: string, text: string): OldTable {
+  try {
+    return oldTableOf(scope, JSON.parse(text) as NodeIdsFrom);
+  } catch (error) {
+    throw storeRefused(`node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`, error);
+  }
+}
+
+export { NEVER_MS };
