@@ -1,7 +1,7 @@
 // What the package is bundled into: a file for each entry and module system, and for the main entry one for each binding.
 
 /** Entries for Node alone. The names are those of their subpaths. */
-export const NODE_ENTRIES = ["stores/postgres", "stores/sqlite", "testing/lease-contract"];
+export const NODE_ENTRIES = ["stores/postgres", "stores/mysql", "stores/sqlite", "testing/lease-contract"];
 
 /** The bundles: the entry file of each, and the binding it contains. */
 export const BUNDLES = [

@@ -11,6 +11,7 @@ const ENTRIES = [
   "decode.d.ts",
   "text.d.ts",
   "lease.d.ts",
+  "stores/mysql.d.ts",
   "stores/postgres.d.ts",
   "stores/sqlite.d.ts",
   "testing/lease-contract.d.ts",

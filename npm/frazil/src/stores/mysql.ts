@@ -1,0 +1,707 @@
+/**
+ * Leases in MariaDB and MySQL: one row for each node id, granted by one read and one compare-and-set.
+ *
+ * ```js
+ * import { MySqlStore } from "frazil/stores/mysql";
+ *
+ * const store = new MySqlStore(mysql.createPool({ uri, connectionLimit: 2 })); // of mysql2/promise
+ * await store.migrate(); // tables; may run at each start
+ * await store.init({ layout: "default" }); // once for each scope, by hand or in a migration
+ * ```
+ *
+ * - **One `UPDATE` decides** each operation: it compares the row and the record with what was read, and the server with the
+ *   one that was read. Each statement is a transaction, and nothing is left open when the connection breaks.
+ * - **The clock is that of the server**, in UTC, so no hour comes twice. A session whose clock `SET timestamp` has moved is
+ *   refused.
+ * - **Every isolation level**: what a read decides alone is a refusal, and every grant is written.
+ * - **A grant is on disk before it is answered**: a server that is set up to lose commits is refused, at each operation.
+ * - **No text of yours is in a statement** but as hexadecimal digits: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
+ *   set of the connection matters.
+ *
+ * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
+ * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
+ */
+import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import { checkOptions } from "../options.js";
+import {
+  MAX_ATTEMPTS,
+  notInitialised,
+  pause,
+  storeRefused,
+  storeUnavailable,
+  untilAborted,
+  wholeOf,
+} from "./answers.js";
+import {
+  type AcquireView,
+  CompareAndSetStore,
+  type LeaseTable,
+  type RowView,
+  type ScopeView,
+} from "./compare-and-set.js";
+import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
+import type { LeaseRow, Scope } from "./rules.js";
+import type { AcquireRequest } from "./store.js";
+
+export type { InitOptions } from "./requests.js";
+export type * from "./store.js";
+
+/**
+ * The tables. Every write counts `writes` up: without that, a retry that sets what is there already would change no row, be
+ * reported like a failed comparison, and be written to no log. `{scopes}` and `{leases}` are the tables.
+ */
+const SCOPES = `CREATE TABLE IF NOT EXISTS {scopes} (
+  scope varchar(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  layout text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  node_from bigint NOT NULL,
+  node_to bigint NOT NULL,
+  next_node bigint NOT NULL, -- rows are made for the node ids below, never again
+  window_max_ms bigint NOT NULL,
+  fence_ms bigint NOT NULL, -- no window begins before
+  incarnation text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, -- the server that wrote the rows
+  writes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (scope)
+) ENGINE = InnoDB`;
+const LEASES = `CREATE TABLE IF NOT EXISTS {leases} (
+  scope varchar(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  node bigint NOT NULL,
+  from_ms bigint NOT NULL,
+  until_ms bigint NOT NULL,
+  grant_id varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL, -- null: released
+  nonce varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  owner varchar(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  writes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (scope, node),
+  UNIQUE KEY frazil_leases_grant (scope, grant_id),
+  KEY frazil_leases_until (scope, until_ms, node)
+) ENGINE = InnoDB`;
+
+/**
+ * The incarnation of this server, as hexadecimal digits: compared so, no collation takes two values for equal. A comment that
+ * begins with `/*!50700` is a part of the statement in MySQL, one with `/*M!` in MariaDB.
+ */
+const INCARNATION = "HEX(CONVERT(({incarnation}) USING utf8mb4))";
+
+/** The settings with which a server or a session may lose, or take back, what it acknowledged. */
+const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transaction */ /*!50700 0 */ AS in_transaction,
+  @@global.innodb_flush_log_at_trx_commit AS flush_log, @@global.log_bin AS log_bin, @@global.sync_binlog AS sync_binlog,
+  @@session.binlog_format AS binlog_format, @@global.read_only AS read_only,
+  /*M! @@global.wsrep_on */ /*!50700 0 */ AS galera`;
+
+/** What exists of the tables. */
+const EXISTING = `SELECT ${SETTINGS}, t.table_name AS name, t.engine AS engine
+FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
+  ON t.table_schema = {database} AND t.table_name IN ('frazil_scopes', 'frazil_leases') LIMIT 2`;
+
+/**
+ * The server at this moment: its clock in Unix milliseconds, its incarnation, its settings.
+ *
+ * `UTC_TIMESTAMP` is the start of the statement. `SET timestamp` moves it, as it does `NOW`, and not `SYSDATE`: `moved_us` tells.
+ * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is
+ * that of the start of the server and a monotonic clock, which MariaDB never sets right again.
+ */
+const SERVER = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000 AS now_ms,
+  TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
+
+/** The record of a scope as it is read. */
+const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
+  s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded`;
+const COLUMNS = "node, from_ms, until_ms, grant_id, nonce";
+const ROW = "l.node AS node, l.from_ms AS from_ms, l.until_ms AS until_ms, l.grant_id AS grant_id, l.nonce AS nonce";
+
+/** The record, and the server, also without one. One statement is one snapshot at every isolation level. */
+const READ_SCOPE = `SELECT ${SERVER}, ${RECORD}
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LIMIT 1`;
+
+/** The record and the row of a node id. */
+const READ_ROW = `SELECT ${SERVER}, ${RECORD}, ${ROW}
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
+  LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
+
+/** So many of the rows with the oldest end are read. */
+const OLDEST = 16;
+
+/**
+ * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
+ * and nobody's.
+ */
+const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, l.kind AS kind, ${ROW}
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
+  (SELECT 1 AS kind, ${COLUMNS} FROM {leases} WHERE scope = :scope AND grant_id = :grant)
+  UNION ALL (SELECT 2, ${COLUMNS} FROM {leases} WHERE scope = :scope AND node = :node)
+  UNION ALL (SELECT 3, ${COLUMNS} FROM {leases}
+    WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope)
+    ORDER BY until_ms, node LIMIT ${OLDEST})
+) l ON l.node < s.next_node ORDER BY l.kind, l.until_ms, l.node LIMIT ${OLDEST + 2}`;
+
+/** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is one that nobody has written. */
+const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
+    AND l.nonce <=> :seenNonce`;
+
+/** Whether this is the server that was read. */
+const SAME_SERVER = `${INCARNATION} <=> :server`;
+
+/**
+ * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those by which it
+ * was decided; a failover between the read and this statement changes the last. Clock: that of the read, so that a statement
+ * that comes late grants a window that ends early.
+ */
+const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
+  SET l.from_ms = :from, l.until_ms = :until, l.grant_id = :grant, l.nonce = :nonce,
+    l.owner = IF(:isOwnerKept, l.owner, CONVERT(UNHEX(:owner) USING utf8mb4)), l.writes = l.writes + 1
+  WHERE ${SAME_ROW}
+    AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
+
+/**
+ * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
+ * lost after it was answered. This write puts it there.
+ */
+const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW}`;
+
+/** How many rows are made at a time. */
+const ROWS = 64;
+
+/**
+ * Makes rows that were never granted, from `next_node` on. The lock on the record keeps a late statement from making a row that
+ * was granted and deleted since. Rows of an attempt that ended before `RAISE_MARK` are there already.
+ */
+const MAKE_ROWS = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
+  SELECT s.scope, s.next_node + a.d + 16 * b.d + 256 * c.d, 0, 0
+  FROM {scopes} s JOIN {digits} a JOIN {digits} b JOIN {digits} c
+  WHERE s.scope = :scope AND s.next_node = :next AND s.next_node + a.d + 16 * b.d + 256 * c.d <= :last
+  LOCK IN SHARE MODE`;
+const DIGITS = `(SELECT 0 AS d ${Array.from({ length: 15 }, (_, at) => `UNION ALL SELECT ${at + 1}`).join(" ")})`;
+
+/** Rows below the mark can be granted. Invariant: it only grows, and only where the rows are: a failover may have lost them. */
+const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.writes + 1
+  WHERE s.scope = :scope AND s.next_node = :next
+    AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
+
+/** `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided. */
+const REPLACE_SCOPE = `UPDATE {scopes} s
+  SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
+  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
+
+/** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
+const INIT = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
+  SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :from, :windowMax, 0, CONVERT(UNHEX(:server) USING utf8mb4)
+  FROM (SELECT 1 AS one) o
+  WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
+
+/** The record of `INIT` for people to run. It fails if the scope has one. */
+const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
+VALUES (:scope, :layout, :from, :to, :from, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4));
+`;
+
+/**
+ * The incarnation of a server. MySQL draws `server_uuid` for each data folder. MariaDB has nothing like it: servers that
+ * replicate from each other must differ in `server_id`, and the rest tells those apart that do not.
+ */
+const IDENTITY =
+  "/*!50700 @@global.server_uuid */ /*M! CONCAT_WS('/', @@global.server_id, @@global.hostname, @@global.port) */";
+
+/** What the store hands a client: a statement, and settings that a program may have changed for its own. */
+export interface MySqlStatement {
+  readonly sql: string;
+  readonly rowsAsArray: boolean;
+  readonly nestTables: boolean;
+  readonly namedPlaceholders: boolean;
+}
+
+/** What a client with promises can do: a pool or a connection of `mysql2/promise` or `mariadb`. */
+export interface MySqlPromiseClient {
+  query(statement: MySqlStatement, values: (string | number | null)[]): PromiseLike<unknown>;
+}
+
+/** What a pool or a connection of `mysql2` with callbacks can do. */
+export interface MySqlCallbackClient {
+  promise(): MySqlPromiseClient;
+}
+
+/** Your client: a pool or a connection of `mysql2` or `mariadb`. The store neither opens nor closes it. */
+export type MySqlClient = MySqlPromiseClient | MySqlCallbackClient;
+
+/** The options of a `MySqlStore`. */
+export interface MySqlStoreOptions {
+  /** The database of the tables. Default: that of the connection. */
+  readonly database?: string;
+  /**
+   * How a server is told from the one that replaced it after a failover.
+   *
+   * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB.
+   * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
+   * - `"none-accepting-repeats-after-failover"`: not at all. If a replica is promoted that lacks the last writes, IDs repeat.
+   */
+  readonly incarnation?: "server" | { readonly sql: string } | "none-accepting-repeats-after-failover";
+}
+
+const CLIENT_RULE =
+  "must be a pool or a connection of mysql2 (mysql2/promise, or one with callbacks and its promise()) or of mariadb: an object " +
+  "with query(statement, values) that returns a promise";
+const PROMISE_RULE =
+  "the client returned no promise. Use mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback";
+const DATABASE_RULE = "must be the name of a database: a letter or _, then at most 63 letters, digits, _, $ or -";
+const INCARNATION_RULE =
+  'must be "server", { sql } with an SQL expression without ?, or "none-accepting-repeats-after-failover"';
+
+/** The errors after which a statement certainly did not take place, and something else may be there to decide on. */
+const CONFLICTS = [
+  1020, // ER_CHECKREAD: somebody else has changed the record (innodb_snapshot_isolation)
+  1205, // ER_LOCK_WAIT_TIMEOUT
+  1062, // ER_DUP_ENTRY: an earlier attempt with this grant has just ended
+  1213, // ER_LOCK_DEADLOCK
+];
+const NO_SUCH_TABLE = 1146;
+/** The server, or this session, takes no writes. */
+const READ_ONLY = [1290, 1792, 1836];
+const NO_RIGHT = [1044, 1142, 1143, 1227, 1370];
+/** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
+const REFUSED = [
+  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
+  1698,
+];
+/** What the role of a program needs. `init` needs INSERT on the record in addition. */
+const PERMISSIONS = [
+  "GRANT SELECT, UPDATE ON {scopes} TO your_role;",
+  "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;",
+];
+
+type Values = Readonly<Record<string, string | number | null>>;
+type Row = Readonly<Record<string, unknown>>;
+
+/** What somebody passed as the client. Never its values: a connection string contains a password. */
+function described(client: unknown): string {
+  if (client === null || (typeof client !== "object" && typeof client !== "function"))
+    return client === null || client === undefined ? `${client}` : `a ${typeof client}`;
+  const keys = Object.keys(client).slice(0, 4).join(", ");
+  return `${typeof client === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
+}
+
+type Query = (text: string, values: (string | number | null)[]) => PromiseLike<unknown>;
+
+/** The call of a client that runs a statement. */
+function queryOf(client: unknown): Query {
+  let given = (client ?? {}) as { query?: unknown; promise?: unknown };
+  if (typeof given.promise === "function") given = given.promise() as typeof given;
+  const { query } = given;
+  if (typeof query !== "function")
+    throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${CLIENT_RULE}`, {
+      field: "client",
+      rule: CLIENT_RULE,
+    });
+  return (sql, values) => {
+    const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
+    const result = (query as Query).call(given, statement as unknown as string, values) as unknown;
+    if (typeof (result as { then?: unknown } | undefined)?.then !== "function") throw storeRefused(PROMISE_RULE);
+    return result as PromiseLike<unknown>;
+  };
+}
+
+/** The result itself: `mysql2` answers it in an array with the columns beside it. */
+const resultOf = (answer: unknown): unknown =>
+  Array.isArray(answer) && (Array.isArray(answer[0]) || "affectedRows" in ((answer[0] ?? {}) as object))
+    ? answer[0]
+    : answer;
+
+/** The rows of a result. */
+function rowsOf(answer: unknown): readonly Row[] {
+  const rows = resultOf(answer);
+  if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
+    throw storeRefused("the client returned no rows with names: turn its array mode off");
+  return rows;
+}
+
+/** A setting of the server that is on. */
+const isOn = (value: unknown): boolean => !["0", "OFF", "false", "null", "undefined"].includes(String(value));
+
+/** Refuses a server or a session that may lose, or take back, what it acknowledged. */
+function checkServer(row: Row): void {
+  const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
+  if (!isOn(row["autocommit"]))
+    throw refuse(
+      "autocommit",
+      "must be 1. A rollback takes a grant back that was answered. Give the store a pool of its own",
+    );
+  if (isOn(row["in_transaction"])) throw storeRefused(TRANSACTION_RULE);
+  if (isOn(row["read_only"])) throw refuse("read_only", READ_ONLY_RULE);
+  const flush = String(row["flush_log"]);
+  if (flush !== "1" && flush !== "3")
+    throw storeRefused(
+      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes the last grants back, and IDs repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
+    );
+  if (isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
+    throw refuse(
+      "sync_binlog",
+      "must be 1 with the binary log on. Otherwise a crash of the host takes the last grants back, and IDs repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server",
+    );
+  if (isOn(row["log_bin"]) && row["binlog_format"] === "STATEMENT")
+    throw refuse(
+      "binlog_format",
+      "must be ROW or MIXED: a replica would compare its own incarnation, and lack the leases",
+    );
+  if (isOn(row["galera"]))
+    throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");
+}
+const TRANSACTION_RULE =
+  "the client is inside a transaction of yours, whose rollback takes a grant back that was answered. Give the store a pool, or a connection of its own";
+const READ_ONLY_RULE = "this is a replica, or a server that takes no writes. Connect to the primary";
+
+/** So far `NOW` and `SYSDATE` may lie apart. A fence has a margin of five seconds. */
+const MOVED_US = 1_000_000;
+const MOVED_RULE =
+  "the clock of the session is moved by SET timestamp, and fences would not cover what was granted: SET timestamp = DEFAULT, or give the store a pool of its own";
+
+/** The incarnation in a row, which must have a value: two servers without one could not be told apart. */
+function incarnationOf(row: Row): string {
+  const value = row["incarnation"];
+  if (typeof value !== "string" || value === "")
+    throw storeRefused(
+      "the expression of the option incarnation is null or empty, so no failover could be told. It must always have a value",
+    );
+  return value;
+}
+
+/** The server, and the record if there is one. */
+function scopeViewOf(row: Row): ScopeView<Scope> | undefined {
+  checkServer(row);
+  const incarnation = incarnationOf(row);
+  if (row["scope"] === null) return undefined;
+  return {
+    moment: { nowMs: wholeOf("now_ms", row["now_ms"]), incarnation },
+    scope: {
+      layout: String(row["layout"]),
+      nodeTo: wholeOf("node_to", row["node_to"]),
+      nextNode: wholeOf("next_node", row["next_node"]),
+      windowMaxMs: wholeOf("window_max_ms", row["window_max_ms"]),
+      fenceMs: wholeOf("fence_ms", row["fence_ms"]),
+      incarnation: String(row["recorded"]),
+    },
+  };
+}
+
+const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
+
+function leaseRowOf(row: Row): LeaseRow | undefined {
+  if (row["node"] === null) return undefined;
+  return {
+    node: wholeOf("node", row["node"]),
+    fromMs: wholeOf("from_ms", row["from_ms"]),
+    untilMs: wholeOf("until_ms", row["until_ms"]),
+    grant: textOrNull(row["grant_id"]),
+    nonce: textOrNull(row["nonce"]),
+    owner: KEPT,
+  };
+}
+/** The owner of a row that was read: a write that has it leaves the owner as it is. No text of a request contains U+0000. */
+const KEPT = "\0";
+
+const hexOf = (text: string | null) => (text === null ? null : Buffer.from(text, "utf8").toString("hex"));
+
+/** What a compare-and-set compares. */
+const sameRow = (scope: string, seen: LeaseRow): Values => ({
+  scope,
+  node: seen.node,
+  seenUntil: seen.untilMs,
+  seenGrant: seen.grant,
+  seenNonce: seen.nonce,
+});
+const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
+  fence: scope.fenceMs,
+  recorded: scope.incarnation,
+  server: moment.incarnation,
+});
+
+/** The tables, and the statements that read and write them. */
+class MySqlTable implements LeaseTable<Scope, LeaseRow> {
+  readonly #query: Query;
+  readonly #complete: (statement: string) => string;
+
+  constructor(client: MySqlClient, options: MySqlStoreOptions) {
+    this.#query = queryOf(client);
+    this.#complete = completion(options);
+  }
+
+  async readForAcquire(request: AcquireRequest): Promise<AcquireView<Scope, LeaseRow> | undefined> {
+    const { scope, grant, nonce, node = -1, signal } = request;
+    for (;;) {
+      signal?.throwIfAborted();
+      const rows = await this.#read(READ_FOR_ACQUIRE, { scope, grant, node }, signal);
+      const view = rows && scopeViewOf(rows[0] as Row);
+      if (rows === undefined || view === undefined) return undefined;
+      const of = (kind: number) =>
+        rows
+          .filter((row) => row["kind"] !== null && wholeOf("kind", row["kind"]) === kind)
+          .map(leaseRowOf) as LeaseRow[];
+      const [mine] = of(1);
+      const oldest = of(3);
+      const preferred = of(2);
+      const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
+      const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
+      if (mine?.nonce !== nonce || (await this.#write(KEEP_ROW, sameRow(scope, mine), signal)))
+        return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
+    }
+  }
+
+  async readRow(
+    scope: string,
+    node: number,
+    signal: AbortSignal | undefined,
+  ): Promise<RowView<Scope, LeaseRow> | undefined> {
+    const rows = await this.#read(READ_ROW, { scope, node }, signal);
+    const view = rows && scopeViewOf(rows[0] as Row);
+    return view && { ...view, row: leaseRowOf(rows[0] as Row) };
+  }
+
+  async readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<Scope> | undefined> {
+    const rows = await this.#read(READ_SCOPE, { scope }, signal);
+    return rows && scopeViewOf(rows[0] as Row);
+  }
+
+  async replaceRow(
+    scope: string,
+    view: ScopeView<Scope>,
+    seen: LeaseRow,
+    { fromMs, untilMs, grant, nonce, owner }: LeaseRow,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const isOwnerKept = owner === KEPT ? 1 : 0;
+    const row = { from: fromMs, until: untilMs, grant, nonce, isOwnerKept, owner: isOwnerKept ? null : hexOf(owner) };
+    return this.#write(REPLACE_ROW, { ...row, ...sameRow(scope, seen), ...sameScope(view) }, signal);
+  }
+
+  async makeRows(
+    scope: string,
+    view: ScopeView<Scope>,
+    makeTo: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { nextNode, nodeTo } = view.scope;
+    const last = Math.min(nodeTo, Math.max(makeTo, nextNode + ROWS - 1));
+    await this.#write(MAKE_ROWS, { scope, next: nextNode, last }, signal);
+    await this.#write(RAISE_MARK, { scope, next: nextNode, last }, signal);
+  }
+
+  async replaceScope(
+    scope: string,
+    view: ScopeView<Scope>,
+    { fenceMs, incarnation }: Scope,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    return this.#write(REPLACE_SCOPE, { scope, raised: fenceMs, incarnation, ...sameScope(view) }, signal);
+  }
+
+  async create({
+    scope,
+    layout,
+    nodeFrom,
+    nodeTo,
+    windowMaxMs,
+  }: ScopeRecord): Promise<{ layout: string } | "rows" | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const rows = await this.#read(READ_SCOPE, { scope }, undefined);
+      if (rows === undefined) throw notInitialised("tables", scope);
+      const [row] = rows as [Row];
+      const found = scopeViewOf(row);
+      if (found !== undefined) return { layout: found.scope.layout };
+      const values = { scope, layout: hexOf(layout), from: nodeFrom, to: nodeTo, windowMax: windowMaxMs };
+      if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
+      // The second time sees the record that another process made beside the first.
+      if (attempt > 1) return "rows";
+    }
+  }
+
+  async migrate(): Promise<void> {
+    for (let isMade = false; ; isMade = true) {
+      const rows = (await this.#read(EXISTING, {}, undefined)) as readonly Row[];
+      checkServer(rows[0] as Row);
+      const wrong = rows.find(({ name, engine }) => name !== null && engine !== "InnoDB");
+      if (wrong)
+        throw storeRefused(
+          `the table ${String(wrong["name"])} has the engine ${String(wrong["engine"])}: must be InnoDB, since others lose what they acknowledged. ALTER TABLE ${String(wrong["name"])} ENGINE = InnoDB`,
+        );
+      if (isMade || rows.length === 2) return;
+      for (const statement of [SCOPES, LEASES]) await this.#ask(this.#complete(statement), [], undefined);
+    }
+  }
+
+  /** Runs a statement that reads. Returns its rows, or undefined if the tables are missing. */
+  async #read(statement: string, values: Values, signal: AbortSignal | undefined): Promise<readonly Row[] | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const rows = rowsOf(await this.#ask(...this.#bound(statement, values), signal));
+        // A statement that had to wait looks the same once.
+        const moved = rows[0]?.["moved_us"];
+        if (moved === undefined || Math.abs(wholeOf("moved_us", moved)) <= MOVED_US) return rows;
+        if (attempt >= 3) throw storeRefused(MOVED_RULE);
+      } catch (error) {
+        const number = numberOf(causeOf(error));
+        if (number === NO_SUCH_TABLE && /frazil_(scopes|leases)/.test((error as LeaseError).message)) return undefined;
+        if (!CONFLICTS.includes(number) || attempt === MAX_ATTEMPTS) throw error;
+        await pause(attempt, signal);
+      }
+    }
+  }
+
+  /** Runs a statement that writes if a condition holds. Returns whether it did: if not, or if it met another, all is as it was. */
+  async #write(statement: string, values: Values, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      const result = resultOf(await this.#ask(...this.#bound(statement, values), signal)) as Row | undefined;
+      const affected = wholeOf("affectedRows", result?.["affectedRows"]);
+      // The status that the server sends with each result: bit 0 is a transaction that is open.
+      if (typeof result?.["serverStatus"] === "number" && result["serverStatus"] & 1)
+        throw storeRefused(TRANSACTION_RULE);
+      return affected > 0;
+    } catch (error) {
+      if (CONFLICTS.includes(numberOf(causeOf(error)))) return false;
+      throw error;
+    }
+  }
+
+  /** A statement with `?` for its values, in their order, and with the tables and the incarnation. */
+  #bound(statement: string, values: Values): [string, (string | number | null)[]] {
+    const bound: (string | number | null)[] = [];
+    const text = statement.replace(/:([a-z]\w*)/gi, (_, name: string) => {
+      bound.push(values[name] as string | number | null);
+      return "?";
+    });
+    return [this.#complete(text), bound];
+  }
+
+  async #ask(text: string, values: (string | number | null)[], signal: AbortSignal | undefined): Promise<unknown> {
+    signal?.throwIfAborted();
+    try {
+      return await untilAborted((async () => this.#query(text, values))(), signal);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw FrazilError.is(error) ? error : this.#errorOf(error);
+    }
+  }
+
+  /** The error for a failure of the client, which stays its cause. */
+  #errorOf(error: unknown): LeaseError {
+    const message = error instanceof Error ? error.message : String(error);
+    const number = numberOf(error);
+    if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
+    const reported = `the server answered ${number} (${message})`;
+    if (NO_RIGHT.includes(number))
+      return storeRefused(
+        `${reported}: the user lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, and migrate() CREATE on the database`,
+        error,
+      );
+    if (READ_ONLY.includes(number)) return storeRefused(`${reported}: ${READ_ONLY_RULE}`, error);
+    if (number === 1046)
+      return storeRefused(
+        `${reported}: name a database in the settings of the client, or pass the option database`,
+        error,
+      );
+    if (number === 1193)
+      return storeRefused(
+        `${reported}: this server cannot say which incarnation it is, or how it is set up. It must be MySQL 5.7 or MariaDB 10.6, or newer, or the option incarnation is wrong`,
+        error,
+      );
+    return REFUSED.includes(number) || number === NO_SUCH_TABLE
+      ? storeRefused(reported, error)
+      : storeUnavailable(reported, error);
+  }
+}
+
+/** The number of an error of the server, or 0. Drivers number errors of the network too: below 0, or from 45,000 on. */
+function numberOf(error: unknown): number {
+  const number = (error as { errno?: unknown } | null | undefined)?.errno;
+  return typeof number === "number" && number >= 1000 && number < 10_000 ? number : 0;
+}
+
+/** What the client reported. The reason of a signal may be any value. */
+const causeOf = (error: unknown): unknown => (error as { cause?: unknown } | null | undefined)?.cause;
+
+/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+export class MySqlStore extends CompareAndSetStore<Scope, LeaseRow> {
+  readonly #table: MySqlTable;
+
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
+   */
+  constructor(client: MySqlClient, options: MySqlStoreOptions = {}) {
+    const table = new MySqlTable(client, options);
+    super("mysql", table);
+    this.#table = table;
+  }
+
+  /**
+   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once. The right
+   * to create is needed only if a table is missing.
+   *
+   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async migrate(): Promise<void> {
+    await this.#table.migrate();
+  }
+}
+
+/** Puts the tables and the incarnation into a statement. */
+function completion(options: MySqlStoreOptions): (statement: string) => string {
+  const { database, incarnation = "server" } = checkOptions(options, "database, incarnation") as MySqlStoreOptions;
+  if (database !== undefined && (typeof database !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(database)))
+    throw optionError("database", database, DATABASE_RULE);
+  let sql: unknown;
+  if (incarnation === "server") sql = IDENTITY;
+  else if (incarnation === "none-accepting-repeats-after-failover") sql = "'none'";
+  else sql = (incarnation as { sql?: unknown } | null)?.sql;
+  // A client would take a question mark for a value of the store.
+  if (typeof sql !== "string" || sql.trim() === "" || sql.includes("?"))
+    throw optionError("incarnation", incarnation, INCARNATION_RULE);
+  const prefix = database === undefined ? "" : `\`${database}\`.`;
+  const parts: Record<string, string> = {
+    scopes: `${prefix}frazil_scopes`,
+    leases: `${prefix}frazil_leases`,
+    database: database === undefined ? "DATABASE()" : `'${database}'`,
+    incarnation: sql,
+    digits: DIGITS,
+  };
+  return (statement) =>
+    statement.replace(/\{(scopes|leases|database|incarnation|digits)\}/g, (_, part: string) => parts[part] as string);
+}
+
+/**
+ * What `migrate` and `init` do, as SQL for people to read and run: the tables, the rights of a user, the record of a scope.
+ * `role` is the name of a user, with a host behind an @ or from everywhere.
+ *
+ * @internal
+ */
+export function mysqlDdl(options: InitOptions, store: MySqlStoreOptions, role?: string): string {
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  const values: Record<string, string | number> = {
+    scope: `'${scope}'`,
+    layout: `'${layout}'`,
+    from: nodeFrom,
+    to: nodeTo,
+    windowMax: windowMaxMs,
+  };
+  // Commented out without a role, so that the whole can be passed to a client.
+  const rights = PERMISSIONS.map((right) =>
+    role === undefined ? `-- ${right}` : right.replace("your_role", () => accountOf(role)),
+  );
+  const text = `-- The tables, once for each database.
+${SCOPES};
+${LEASES};
+
+-- The rights of the user that your program connects as.
+${rights.join("\n")}
+
+-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
+${INSERT_RECORD.replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`;
+  return completion(store)(text);
+}
+
+/** An account: a name, and the hosts that it connects from. */
+function accountOf(role: string): string {
+  const at = role.lastIndexOf("@");
+  const [user, host] = at < 0 ? [role, "%"] : [role.slice(0, at), role.slice(at + 1)];
+  const quoted = (name: string) => `\`${name.replaceAll("`", "``")}\``;
+  return `${quoted(user)}@${quoted(host)}`;
+}
+
+const optionError = (field: string, value: unknown, rule: string) =>
+  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });

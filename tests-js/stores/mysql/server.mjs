@@ -1,0 +1,112 @@
+// Real MariaDB servers, in temporary folders and on loopback, that tests start, stop, signal, kill and replicate.
+import { cpSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { MySqlStore } from "frazil/stores/mysql";
+import mysql from "mysql2/promise";
+import { freePort, runProgram, serverFolder, startProgram } from "../server-process.mjs";
+
+const PROGRAM = "/usr/sbin/mariadbd";
+/** The server refuses to run as root without a word. */
+const user = "mysql";
+
+let template;
+/** The folder of a server that was never started: made once, since that takes four seconds, and then copied. */
+function templateFolder() {
+  if (template !== undefined) return template;
+  if (!existsSync(PROGRAM)) throw new Error("MariaDB is missing: npm test -- stores installs it");
+  const folder = join(serverFolder(), "data");
+  const args = ["--no-defaults", `--datadir=${folder}`, "--auth-root-authentication-method=normal", "--skip-test-db"];
+  runProgram("/usr/bin/mariadb-install-db", [...args, "--innodb-log-file-size=4M"], { user });
+  template = folder;
+  return folder;
+}
+
+export class MySqlServer {
+  #running;
+  #args;
+  constructor(folder, port, settings, env) {
+    Object.assign(this, { folder, port, env, settings });
+    const data = join(folder, "data");
+    cpSync(templateFolder(), data, { recursive: true });
+    runProgram("/bin/chmod", ["-R", "a+rwX", data]);
+    this.#args = [
+      "--no-defaults",
+      `--datadir=${data}`,
+      `--socket=${join(folder, "socket")}`,
+      `--pid-file=${join(folder, "pid")}`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+      "--innodb-log-file-size=4M",
+      "--innodb-buffer-pool-size=16M",
+    ];
+  }
+
+  /** Makes a server with the database `test` and starts it. `settings`: its options. `env`: variables of its process. */
+  static async start(settings = {}, env = {}) {
+    const server = new MySqlServer(serverFolder(), await freePort(), settings, env);
+    await server.start();
+    await server.query("CREATE DATABASE IF NOT EXISTS test");
+    return server;
+  }
+
+  async start() {
+    const settings = Object.entries(this.settings).map(([name, value]) => `--${name}=${value}`);
+    this.#running = await startProgram(PROGRAM, [...this.#args, ...settings], this.port, { user, env: this.env });
+  }
+
+  /** Ends it in an orderly way. */
+  async stop() {
+    await this.#end("SIGTERM");
+  }
+
+  /** Ends it as a crash of its process does. */
+  async crash() {
+    await this.#end("SIGKILL");
+  }
+
+  signal(name) {
+    this.#running?.child.kill(name);
+  }
+
+  async #end(signal) {
+    if (this.#running === undefined) return;
+    const { child, ended } = this.#running;
+    this.#running = undefined;
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Runs statements as the superuser, outside a database unless one is named. Returns the rows of the last one. */
+  async query(text, values, database) {
+    const client = await mysql.createConnection({ ...this.address(), database, multipleStatements: true });
+    try {
+      const [rows] = await client.query(text, values);
+      return Array.isArray(rows?.[0]) ? rows.at(-1) : rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** What a driver needs to connect. */
+  address(more = {}) {
+    return { host: "127.0.0.1", port: this.port, user: "root", ...more };
+  }
+
+  /** Follows another server, which nobody waits for. */
+  async follow(primary) {
+    await this.query(
+      "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = ?, MASTER_USER = 'root', MASTER_USE_GTID = slave_pos; START SLAVE",
+      [primary.port],
+    );
+  }
+}
+
+/** Starts a server. The suites for all stores use this name. */
+export const startServer = ({ settings, env } = {}) => MySqlServer.start(settings, env);
+
+/** A store on a server, with a pool of its own. `options`: those of the store. */
+export async function connectStore(port, options) {
+  const pool = mysql.createPool({ host: "127.0.0.1", port, user: "root", database: "test", connectionLimit: 4 });
+  const store = new MySqlStore(pool, options);
+  return { store, close: () => pool.end().catch(() => {}) };
+}
