@@ -24,8 +24,11 @@ export function brokenPool(pool, name) {
     get(target, key) {
       const value = target[key];
       if (typeof value !== "function") return value;
-      if (key !== "query" && key !== "execute") return value.bind(target);
-      return (sql, values) => value.apply(target, change(sql, values));
+      if (key !== "query") return value.bind(target);
+      return (statement, values) => {
+        const [sql, changed] = change(statement.sql, values);
+        return value.call(target, { ...statement, sql }, changed);
+      };
     },
   });
 }

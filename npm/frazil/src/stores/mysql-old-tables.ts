@@ -10,7 +10,7 @@
  *
  * Nothing here is changed or deleted in the old table.
  */
-import { type ConfigError, configError } from "../errors.js";
+import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { storeRefused } from "./answers.js";
 
@@ -31,7 +31,7 @@ export interface OldTable {
   readonly values: Readonly<Record<string, string>>;
   /** The largest node id that its rows can have. */
   readonly maxNode: number;
-  /** A condition: whether the number `{node}` has our row. */
+  /** A condition: whether the number `{node}` is ours. */
   readonly isOurs: string;
   /** An expression: the largest number in use, or null. */
   readonly largest: string;
@@ -41,6 +41,10 @@ export interface OldTable {
   readonly insert: string;
   /** Reads no row, and fails without one of the columns. */
   readonly check: string;
+  /** What is wrong if that fails. */
+  readonly mismatch: string;
+  /** Reads the engine and the largest number. */
+  readonly state: string;
   /** What the role of a program needs. */
   readonly permission: string;
 }
@@ -64,7 +68,7 @@ const workerNode = (table: string) => ({
 });
 
 /** A stamp that no clock reaches: the last millisecond of the year 9999. */
-const NEVER_MS = 253_402_300_799_999;
+export const NEVER_MS = 253_402_300_799_999;
 
 /** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
 const nameOf = (digits: number, number: string) =>
@@ -92,23 +96,53 @@ const cosIdMachine = (table: string) => ({
 
 const FROM_RULE =
   'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }: the table that the fleet takes its node ids from';
-const TABLE_RULE = "must be the name of a table, or of a database and a table: letters, digits, _ and $, with a dot between";
-const NAMESPACE_RULE = "must be the namespace of CosId (cosid.namespace): 1 to 91 characters, without U+0000";
+const TABLE_RULE =
+  "must be the name of a table, or of a database and a table: letters, digits, _ and $, with a dot between";
+const NAMESPACE_RULE =
+  "must be the namespace of CosId (cosid.namespace): 1 to 91 characters of ASCII, without quotes, backslash and control characters";
+const WIDTH_RULE =
+  "must have at most 23 bits of node ids: the names of rows in cosid_machine have room for seven digits";
 /** `name` has 100 characters: a dot and eight digits more. */
 const NAMESPACE_LENGTH = 91;
 /** With eight digits the two names of a row would be one. */
 const MAX_MACHINE = 9_999_999;
 
-const refuse = (field: string, value: unknown, rule: string): ConfigError =>
-  configError("INVALID_OPTION", field, value, rule) as ConfigError;
+const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
-/** A table as it stands in a statement. */
-function tableOf(field: string, value: unknown): string {
+/** A table as it stands in a statement, and where its engine is. */
+function tableOf(field: string, value: unknown): { quoted: string; engine: string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
-  return value
-    .split(".")
-    .map((part) => `\`${part}\``)
-    .join(".");
+  const parts = value.split(".");
+  const name = parts.at(-1) as string;
+  const database = parts.length > 1 ? `'${parts[0]}'` : "DATABASE()";
+  return {
+    quoted: parts.map((part) => `\`${part}\``).join("."),
+    engine: `(SELECT engine FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
+  };
+}
+
+/** Puts the old table of a scope into a statement; without one, every number is ours. */
+export const withOldTable = (statement: string, oldTable: OldTable | undefined): string =>
+  statement
+    .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
+    .replaceAll("{largest}", oldTable?.largest ?? "NULL");
+
+/** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
+export function checkOldTable({ name, maxNode }: OldTable, engine: string, largest: number, nodeTo: number): number {
+  if (engine.toLowerCase() !== "innodb")
+    throw storeRefused(
+      `the table ${name} has the engine ${engine}: must be InnoDB, since others lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB`,
+    );
+  if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
+  if (largest > nodeTo) {
+    const rule = `must have node ids to ${largest} at least, the largest number in ${name}: it is not the layout of that fleet`;
+    throw new ConfigError("INVALID_OPTION", `layout has node ids to ${nodeTo}: ${rule}`, {
+      field: "layout",
+      value: nodeTo,
+      rule,
+    });
+  }
+  return largest + 1;
 }
 
 /** What a scope draws its node ids from. `scope` is in its rows there. */
@@ -117,16 +151,21 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
   const { workerNode: table, cosId } = from;
   if ((table === undefined) === (cosId === undefined)) throw refuse("nodeIdsFrom", given, FROM_RULE);
   const marker = `frazil:${scope}`;
-  const permission = (name: string) => `GRANT SELECT, INSERT ON ${name} TO your_role;`;
+  const about = (name: string, generator: string) => ({
+    name,
+    mismatch: `${name} is not a table as ${generator} makes it`,
+    permission: `GRANT SELECT, INSERT ON ${name} TO your_role;`,
+  });
   if (cosId === undefined) {
-    const quoted = tableOf("nodeIdsFrom.workerNode", table);
+    const { quoted, engine } = tableOf("nodeIdsFrom.workerNode", table);
+    const statements = workerNode(quoted);
     return {
-      ...workerNode(quoted),
+      ...statements,
+      state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
       text: JSON.stringify({ workerNode: table }),
-      name: table as string,
+      ...about(table as string, "UidGenerator"),
       values: { marker },
       maxNode: Number.MAX_SAFE_INTEGER,
-      permission: permission(table as string),
     };
   }
   const { namespace, table: name = "cosid_machine" } = checkKeys(
@@ -135,16 +174,18 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
     cosId,
     "namespace, table",
   );
-  if (typeof namespace !== "string" || namespace.length < 1 || namespace.length > NAMESPACE_LENGTH || namespace.includes("\0"))
+  // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
+  if (typeof namespace !== "string" || namespace.length > NAMESPACE_LENGTH || !/^[ !#-&(-[\]-_a-~]+$/.test(namespace))
     throw refuse("nodeIdsFrom.cosId.namespace", namespace, NAMESPACE_RULE);
-  const quoted = tableOf("nodeIdsFrom.cosId.table", name);
+  const { quoted, engine } = tableOf("nodeIdsFrom.cosId.table", name);
+  const statements = cosIdMachine(quoted);
   return {
-    ...cosIdMachine(quoted),
+    ...statements,
+    state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
     text: JSON.stringify({ cosId: { namespace, table: name } }),
-    name,
+    ...about(name, "CosId"),
     values: { marker, namespace },
     maxNode: MAX_MACHINE,
-    permission: permission(name),
   };
 }
 
@@ -153,8 +194,9 @@ export function recordedTable(scope: string, text: string): OldTable {
   try {
     return oldTableOf(scope, JSON.parse(text) as NodeIdsFrom);
   } catch (error) {
-    throw storeRefused(`node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`, error);
+    throw storeRefused(
+      `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,
+      error,
+    );
   }
 }
-
-export { NEVER_MS };
