@@ -10,9 +10,12 @@ const CHANGES = {
           [values.find((value) => /^frazil:/.test(value))],
         ]
       : [sql, values],
-  /** A row of `cosid_machine` has the time when it was made, as a row of CosId has whose process is not there any more. */
-  "does not keep rows of CosId": (sql, values) => [
-    sql,
+  /**
+   * A row of `cosid_machine` has the time when it was made, as a row of CosId has whose process is not there any more, and is not
+   * looked at again.
+   */
+  "leaves rows to CosId": (sql, values) => [
+    sql.replaceAll("2 = (SELECT COUNT(*)", "3 > (SELECT COUNT(*)"),
     values?.map((value) => (value === 253402300799999 ? Date.now() : value)),
   ],
 };
