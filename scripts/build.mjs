@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import { BUNDLES, NODE_ENTRIES } from "./bundles.mjs";
+import { BUNDLES, ENTRIES } from "./bundles.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -114,7 +114,7 @@ async function buildPackage() {
   const dist = `${frazil}/dist`;
   rmSync(dist, { recursive: true, force: true });
   run(`${bin}/tsc`, ["-p", frazil]);
-  keepReachable(`${dist}/esm`, ["index", "decode", "text", "lease", ...NODE_ENTRIES]);
+  keepReachable(`${dist}/esm`, ["index", ...ENTRIES]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
   // it.
   const decoded = `${dist}/esm/decoded.d.ts`;

@@ -1,7 +1,18 @@
 // What the package is bundled into: a file for each entry and module system, and for the main entry one for each binding.
 
-/** Entries for Node alone. The names are those of their subpaths. */
-export const NODE_ENTRIES = ["stores/postgres", "stores/mysql", "stores/sqlite", "testing/lease-contract"];
+/** Entries besides the main one, which are the same on every platform. The names are those of their subpaths. */
+const NEUTRAL = ["decode", "text", "lease", "stores/etcd", "stores/mysql", "stores/postgres", "stores/redis"];
+
+/** Entries that import modules of Node. */
+const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract"];
+
+/** All entries besides the main one. */
+export const ENTRIES = [...NEUTRAL, ...NODE];
+
+const both = (entry, platform) => [
+  { file: `${entry}.mjs`, entry, format: "esm", platform },
+  { file: `${entry}.cjs`, entry, format: "cjs", platform },
+];
 
 /** The bundles: the entry file of each, and the binding it contains. */
 export const BUNDLES = [
@@ -11,14 +22,6 @@ export const BUNDLES = [
   { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm" },
   { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
-  { file: "decode.mjs", entry: "decode", format: "esm" },
-  { file: "decode.cjs", entry: "decode", format: "cjs" },
-  { file: "text.mjs", entry: "text", format: "esm" },
-  { file: "text.cjs", entry: "text", format: "cjs" },
-  { file: "lease.mjs", entry: "lease", format: "esm" },
-  { file: "lease.cjs", entry: "lease", format: "cjs" },
-  ...NODE_ENTRIES.flatMap((entry) => [
-    { file: `${entry}.mjs`, entry, format: "esm", platform: "node" },
-    { file: `${entry}.cjs`, entry, format: "cjs", platform: "node" },
-  ]),
+  ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
+  ...NODE.flatMap((entry) => both(entry, "node")),
 ];

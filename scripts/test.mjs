@@ -109,7 +109,8 @@ function betterSqlite3() {
 }
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
-const nemesis = (seconds) => {
+const nemesis = (store, seconds) => {
+  process.env.FRAZIL_NEMESIS_STORE = store;
   process.env.FRAZIL_NEMESIS_S = String(seconds);
   testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
 };
@@ -257,8 +258,8 @@ const SUITES = [
     // All files at once: they wait for fences and servers most of the time.
     run: () => testFolder("stores", { limitMs: 300_000, atOnce: 5 }),
   },
-  { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis(27) },
-  { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis(400) },
+  { name: "nemesis", requires: [runtimes, postgres, faketime], run: () => nemesis("postgres", 27) },
+  { name: "nemesis-long", long: true, requires: [runtimes, postgres, faketime], run: () => nemesis("postgres", 400) },
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },

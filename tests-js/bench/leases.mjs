@@ -1,92 +1,96 @@
-// What the operations of PostgresStore cost on this machine: milliseconds, round trips, and how acquiring grows with the rows.
+// What the operations of lease stores cost on this machine: milliseconds, and how acquiring grows with the rows.
 //
-//   node tests-js/bench/leases.mjs     after `npm test -- stores` has installed the server
+//   node tests-js/bench/leases.mjs              every store, after `npm test -- stores` and the like have installed the servers
+//   node tests-js/bench/leases.mjs postgres     one of them
 //
-// The server is on this host, so a round trip costs little and the flush to disk most. `SELECT 1` in the same round is the
-// round trip, and an `UPDATE` of one row by its key is the flush.
+// The server is on this host, so a round trip costs little and the flush to disk most. `ensure` changes nothing here: it is a
+// read. Half of the node ids are held; the rest were released.
 import { randomBytes } from "node:crypto";
-import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
-import { PostgresServer } from "../stores/postgres-server.mjs";
+import { Layout } from "frazil";
+import { layoutText } from "frazil/lease";
+import { STORES, serverModule } from "../stores/all-stores.mjs";
 
-const ROUNDS = 300;
-const SIZES = [64, 1024, 16_384];
+const ROUNDS = 200;
+const SIZES = [64, 1024];
+/** How many processes start at once. */
+const CLIENTS = 64;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 const hex = () => randomBytes(16).toString("hex");
-const fields = [
-  { kind: "time", bits: 41 },
-  { kind: "node", bits: 14 },
-  { kind: "sequence", bits: 8 },
-];
-const layout = "0 1ms time41 node14 sequence8";
-
-const server = await PostgresServer.start();
-const client = new pg.Client({ connectionString: server.url });
-await client.connect();
-let trips = 0;
-const counting = {
-  query(text, values) {
-    trips++;
-    return client.query(text, values);
-  },
-};
-const store = new PostgresStore(counting);
-await store.migrate();
-await client.query("CREATE TABLE one (id int PRIMARY KEY, a int); INSERT INTO one VALUES (1, 1)");
-
-for (const size of SIZES) {
-  const scope = `rows${size}`;
-  await store.init({ scope, layout: { epochMs: 0, fields }, nodes: { from: 0, to: size - 1 } });
-  // Every other node id is held; the rest were released at different times.
-  await client.query(
-    `INSERT INTO frazil_leases (scope, node, from_ms, until_ms, grant_id)
-     SELECT $1, n, 0, CASE WHEN n % 2 = 0 THEN 9e15 ELSE n END, CASE WHEN n % 2 = 0 THEN md5($1 || n) END
-     FROM generate_series(0, $2::int - 1) n`,
-    [scope, size],
-  );
-  await client.query("UPDATE frazil_scopes SET next_node = node_to + 1 WHERE scope = $1", [scope]);
-}
-await client.query("VACUUM ANALYZE");
-
-const times = {};
-const roundTrips = {};
-async function timed(name, work) {
-  const before = trips;
-  const started = performance.now();
-  const result = await work();
-  times[name] ??= [];
-  times[name].push(performance.now() - started);
-  roundTrips[name] = Math.max(roundTrips[name] ?? 0, trips - before);
-  return result;
-}
-
-for (let round = 0; round < ROUNDS; round++) {
-  await timed("SELECT 1", () => client.query("SELECT 1"));
-  await timed("UPDATE by key", () => client.query("UPDATE one SET a = a + 1 WHERE id = 1"));
-  for (const size of SIZES) {
-    const request = { scope: `rows${size}`, grant: hex(), nonce: hex(), windowMs: 30_000, layout, owner: "bench" };
-    const lease = await timed(`acquire, ${size} rows`, () => store.acquire(request));
-    if (!lease.granted) throw new Error(JSON.stringify(lease));
-    const renewal = { ...request, nonce: hex(), node: lease.node, untilMs: lease.untilMs };
-    const renewed = await timed(`renew, ${size} rows`, () => store.renew(renewal));
-    if (!renewed.granted) throw new Error(JSON.stringify(renewed));
-    const released = {
-      scope: request.scope,
-      grant: lease.grant,
-      node: lease.node,
-      untilMs: 0,
-      heldUntilMs: renewed.untilMs,
-    };
-    await timed(`release, ${size} rows`, () => store.release(released));
-  }
-}
-await client.end();
-await server.stop();
-
+const layout = layoutText(Layout.named("default"));
 const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor(q * (values.length - 1))];
-process.stdout.write(`| operation | p50 ms | p99 ms | round trips |\n|---|---|---|---|\n`);
-for (const [name, values] of Object.entries(times)) {
-  const [p50, p99] = [0.5, 0.99].map((q) => quantile(values, q).toFixed(2));
-  process.stdout.write(`| ${name} | ${p50} | ${p99} | ${roundTrips[name] || 1} |\n`);
+
+async function acquire(store, scope, windowMs) {
+  const request = { scope, grant: hex(), nonce: hex(), windowMs, layout, owner: "bench" };
+  const lease = await store.acquire(request);
+  if (!lease.granted) throw new Error(JSON.stringify(lease));
+  return { ...request, ...lease };
 }
-const ratio = quantile(times["acquire, 1024 rows"], 0.5) / quantile(times["acquire, 64 rows"], 0.5);
-process.stdout.write(`\nacquire at 1,024 rows takes ${ratio.toFixed(2)} times as long as at 64.\n`);
+
+const releaseOf = ({ scope, grant, node, untilMs }) => ({ scope, grant, node, untilMs: 0, heldUntilMs: untilMs });
+
+/** Makes the rows of a scope, by as many clients at once. Returns the seconds that took. */
+async function fill(stores, scope, size) {
+  const held = [];
+  let left = size;
+  const started = performance.now();
+  await Promise.all(
+    stores.map(async (store) => {
+      while (left-- > 0) held.push(await acquire(store, scope, DAY_MS));
+    }),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  const nodes = new Set(held.map(({ node }) => node));
+  if (nodes.size !== size) throw new Error(`${held.length} grants of ${nodes.size} node ids`);
+  for (const lease of held.filter(({ node }) => node % 2 === 1)) await stores[0].release(releaseOf(lease));
+  return seconds;
+}
+
+async function measure(name) {
+  const { startServer, connectStore } = await import(serverModule(name));
+  const server = await startServer();
+  const connections = await Promise.all(Array.from({ length: CLIENTS }, () => connectStore(server.port)));
+  const stores = connections.map(({ store }) => store);
+  const [store] = stores;
+  await store.migrate?.();
+  const times = {};
+  const timed = async (operation, work) => {
+    const started = performance.now();
+    const result = await work();
+    times[operation] ??= [];
+    times[operation].push(performance.now() - started);
+    return result;
+  };
+  let seconds = 0;
+  for (const size of SIZES) {
+    await store.init({
+      scope: `rows${size}`,
+      layout: "default",
+      nodes: { from: 0, to: size - 1 },
+      windowMaxMs: DAY_MS,
+    });
+    seconds = await fill(stores, `rows${size}`, size);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const size of SIZES) {
+      const scope = `rows${size}`;
+      await timed(`ensure, ${size} rows`, () => store.ensure({ scope, behind: false }));
+      const lease = await timed(`acquire, ${size} rows`, () => acquire(store, scope, 30_000));
+      const renewal = { ...lease, nonce: hex() };
+      const renewed = await timed(`renew, ${size} rows`, () => store.renew(renewal));
+      if (!renewed.granted) throw new Error(JSON.stringify(renewed));
+      await timed(`release, ${size} rows`, () => store.release(releaseOf({ ...lease, untilMs: renewed.untilMs })));
+    }
+  }
+  await Promise.all(connections.map(({ close }) => close()));
+  await server.stop();
+  for (const [operation, values] of Object.entries(times)) {
+    const [p50, p99] = [0.5, 0.99].map((q) => quantile(values, q).toFixed(2));
+    process.stdout.write(`| ${name} | ${operation} | ${p50} | ${p99} |\n`);
+  }
+  const rate = Math.round(SIZES.at(-1) / seconds);
+  process.stdout.write(`| ${name} | ${SIZES.at(-1)} node ids to ${CLIENTS} clients | ${rate} a second | |\n`);
+}
+
+process.stdout.write("| store | operation | p50 ms | p99 ms |\n|---|---|---|---|\n");
+for (const name of process.argv.length > 2 ? process.argv.slice(2) : STORES) await measure(name);

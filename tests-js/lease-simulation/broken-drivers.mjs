@@ -45,8 +45,8 @@ export const BROKEN = {
     files: ["lease-driver.ts"],
     changes: [
       [
-        "const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));\n    let late",
-        "const limit = unref(setTimeout(() => {}, this.#timeoutMs));\n    let late",
+        "limit = setTimeout(() => controller.abort(), this.#timeoutMs);",
+        "limit = setTimeout(() => {}, this.#timeoutMs);",
       ],
     ],
     says: /nothing has happened since|does not mint again|takes too long/,
@@ -54,11 +54,8 @@ export const BROKEN = {
   "two attempts at a time": {
     files: ["lease-driver.ts"],
     changes: [
-      [
-        "if (this.#attempt !== undefined || this.#closing !== undefined) return;",
-        "if (this.#closing !== undefined) return;",
-      ],
-      ["const isIdle = this.#attempt === undefined && ", "const isIdle = "],
+      ["if (this.#attempt !== undefined) {\n      // Its", "if (false) {\n      // Its"],
+      ["const isIdle = (byCalls || this.#attempt === undefined) && ", "const isIdle = "],
     ],
     says: /two attempts at a time|asks too often/,
   },
@@ -76,7 +73,7 @@ export const BROKEN = {
   },
   "what is asked for again sooner is not": {
     files: ["lease-driver.ts"],
-    changes: [["this.#call(LeaseCall.HURRY);", ""]],
+    changes: [["if (isExpired) this.#call(LeaseCall.HURRY);", ""]],
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
@@ -93,6 +90,16 @@ export const BROKEN = {
       ],
     ],
     says: /asks too often|nothing has happened since|does not mint again/,
+  },
+  "a call waits for an attempt whose time is over": {
+    files: ["lease-driver.ts"],
+    changes: [["if (this.#nextMs <= 1) this.#giveUp();", ""]],
+    says: /nothing has happened since|does not mint again/,
+  },
+  "a timer is left when a call that renews ends": {
+    files: ["lease-driver.ts"],
+    changes: [["if (!this.#options.byCalls) this.#timer = ", "this.#timer = "]],
+    says: /timers of \w outlive a call/,
   },
   "close() leaves its timer": {
     files: ["lease-driver.ts"],

@@ -36,4 +36,7 @@ export const SOMETIMES = [
   "lease() gives up",
   "a generator has two node ids",
   "minting while it closes",
+  "a call renews",
+  "a call gives up an attempt",
+  "nothing runs between calls",
 ];

@@ -5,6 +5,7 @@
 //
 // Checked in every run: no ID twice; the time of each ID within a window that its generator was granted; one attempt at a time; a
 // bounded rate of requests; `retryAfterMs` is true; after the faults stop everybody mints again; after `close()` nothing is left.
+// Where only calls renew: no timer is set while no call waits.
 //
 // It runs on WebAssembly, where random numbers come from `crypto`. The native addon draws from the kernel.
 import { SOMETIMES } from "./events.mjs";
@@ -199,12 +200,15 @@ class Generator {
   requests = [];
   progress = 0;
   nodes = new Set();
+  /** Calls that wait. */
+  waiting = 0;
   last = -1n;
   isDead = false;
 
   constructor(host, options) {
     this.host = host;
     this.options = options;
+    this.byCalls = options.renew === "calls";
   }
 }
 
@@ -232,7 +236,10 @@ function storeOf(generator) {
     generator.outstanding.clear();
     open.isOver = () => open.isSettled || request.signal.aborted;
     generator.outstanding.add(open);
-    request.signal.addEventListener("abort", () => generator.progress++);
+    request.signal.addEventListener("abort", () => {
+      generator.progress++;
+      if (generator.byCalls && generator.state === "open") w.sometimes("a call gives up an attempt");
+    });
     return new Promise((resolve, reject) => {
       const settle = (how, value) =>
         w.after(delay(), host, () => {
@@ -374,10 +381,19 @@ function checkRefusal(generator, error) {
   if (!(Number.isInteger(retryAfterMs) && retryAfterMs >= 1 && retryAfterMs <= 5000))
     w.fail(`retryAfterMs is ${retryAfterMs}`);
   const { progress } = generator;
+  const isStuck = () => generator.state === "open" && generator.progress === progress;
+  const said = () => w.fail(`${generator.host.name}: ${code} said ${retryAfterMs} ms, and nothing has happened since`);
   // In the time of the process: if it is suspended, this comes as late as its timers.
   const event = w.after(retryAfterMs + 2, generator.host, () => {
-    if (generator.state === "open" && generator.progress === progress)
-      w.fail(`${generator.host.name}: ${code} said ${retryAfterMs} ms, and nothing has happened since`);
+    if (!isStuck()) return;
+    if (!generator.byCalls) said();
+    // Only a call does anything: it mints, or it asks the store.
+    try {
+      check(generator, [generator.ids.next()], true);
+    } catch (error) {
+      if (error.code === undefined) throw error;
+      if (error.code.startsWith("LEASE_")) w.after(1, generator.host, () => isStuck() && said());
+    }
   });
   event.isOwnTime = true;
 }
@@ -406,6 +422,7 @@ function openGenerator(host) {
     windowMs: w.windowMs,
     maxAsyncWaitMs: random.one([200, 1000, 5000]),
     time: random.one(["wall", "store"]),
+    renew: random.one(["timer", "calls"]),
     sequenceStart: random.one(["zero", "random", "wrap"]),
     ...(random.chance(0.3) && { node: random.below(4) }),
     ...(random.chance(0.3) && { maxLeadMs: 0 }),
@@ -427,6 +444,7 @@ function openGenerator(host) {
         ids.on(event, (detail) => {
           w.step(`${host.name}: ${event} ${detail.message ?? JSON.stringify(detail)}`);
           w.sometimes(event);
+          if (generator.byCalls && event === "renewed") w.sometimes("a call renews");
           if (event === "lost" && ids.node !== undefined)
             w.failure ??= new Error(`seed ${w.seed}: lost, with a node id`);
         });
@@ -540,7 +558,19 @@ function inProcess(name, host) {
         controller.abort(new Error("stop"));
       });
     }
-    ids.nextManyAsync(count, { signal: controller.signal }).then(
+    const { signal } = controller;
+    const isReady = random.chance(0.3);
+    generator.waiting++;
+    const call = isReady
+      ? ids.ready({ signal }).then(() => {
+          // Nothing has run since, so an ID can be minted.
+          const { refusal } = ids.health();
+          if (refusal) w.failure ??= new Error(`seed ${w.seed}, ${w.ms} ms: ready(), but ${refusal.message}`);
+          return [];
+        })
+      : ids.nextManyAsync(count, { signal });
+    call.finally(() => generator.waiting--).catch(() => {});
+    call.then(
       (minted) => {
         isOver = true;
         if (w.ms - beganMs > 5) w.sometimes("a call waits and is woken");
@@ -594,12 +624,24 @@ function closeGenerator(generator) {
   );
 }
 
+/** Where only calls renew, a process has no timers but those of calls that wait. */
+function checkTimers() {
+  for (const host of world.hosts) {
+    const isQuiet = ({ byCalls, state, waiting }) => byCalls && state === "open" && waiting === 0;
+    if (!host.generators.every(isQuiet)) continue;
+    const timers = world.events.filter((event) => event.isTimer && event.host === host);
+    if (timers.length > 0) world.fail(`${timers.length} timers of ${host.name} outlive a call`);
+    if (host.generators.length > 0) world.sometimes("nothing runs between calls");
+  }
+}
+
 /** Runs a seed. Returns what happened in it. */
 export async function simulate(seed, { lease = shipped.lease, log, actions = 60 } = {}) {
   const w = new World(seed, lease, log);
   world = w;
   for (let action = 0; action < actions; action++) {
     await w.advance(w.random.below(500 * w.scale));
+    checkTimers();
     const chosen = act();
     if (chosen) await w.run(...chosen);
   }
@@ -621,6 +663,31 @@ export async function simulate(seed, { lease = shipped.lease, log, actions = 60 
           w.wanted = error;
         }
       });
+      if (w.wanted && generator.byCalls) {
+        w.wanted = undefined;
+        const isReady = async () => {
+          let outcome;
+          await w.run(host, () => {
+            generator.ids.ready().then(
+              () => {
+                outcome = true;
+              },
+              (error) => {
+                outcome = error;
+              },
+            );
+          });
+          await w.advance(6000);
+          return outcome;
+        };
+        // The first calls, which may wait for 200 ms only, find that writes were lost, and the fence has to pass.
+        let outcome;
+        for (let calls = 0; calls < 4 && outcome !== true; calls++) {
+          if (calls > 0) await w.advance(5000 + 2 * w.windowMs);
+          outcome = await isReady();
+        }
+        if (outcome !== true) w.fail(`${host.name} does not mint again: ${outcome?.message}`);
+      }
       if (w.wanted) {
         w.wanted = undefined;
         // Where the clock was the problem, the first refused call has the store asked.

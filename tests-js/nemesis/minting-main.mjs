@@ -6,10 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout, Snowflake } from "frazil";
 import { layoutText, lease } from "frazil/lease";
-import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
 
-const { out, url, scope, windowMs, time, batch, pauseMs, broken } = JSON.parse(process.argv[2]);
+const { out, server, port, scope, windowMs, time, batch, pauseMs, broken } = JSON.parse(process.argv[2]);
 
 /** Refusals that end by themselves. Anything else ends the process, and the test. */
 const TEMPORARY = [
@@ -32,9 +30,8 @@ async function retry(call) {
   }
 }
 
-const pool = new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 1000 });
-pool.on("error", () => {});
-const store = new PostgresStore(pool);
+const { connectStore } = await import(server);
+const { store } = await retry(() => connectStore(port));
 const file = openSync(join(out, `${process.pid}.ids`), "a");
 const array = new BigUint64Array(batch);
 

@@ -1,6 +1,7 @@
 // Real Postgres servers, in temporary folders and on loopback, that tests start, stop, kill and promote.
-import { appendFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import { freePort, runProgram, serverFolder, startProgram } from "./server-process.mjs";
 
@@ -91,6 +92,27 @@ export class PostgresServer {
     this.#running = undefined;
   }
 
+  /** Signals the server and its children. One that has ended meanwhile is left out. */
+  signal(name) {
+    const pid = Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
+    const children = readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => {
+        try {
+          return readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1].split(" ")[1] === String(pid);
+        } catch {
+          return false; // it has ended
+        }
+      });
+    for (const each of [pid, ...children.map(Number)]) {
+      try {
+        process.kill(each, name);
+      } catch (error) {
+        if (error.code !== "ESRCH") throw error;
+      }
+    }
+  }
+
   async promote() {
     runPostgres("pg_ctl", "promote", "-D", this.data, "-w");
   }
@@ -111,6 +133,20 @@ export class PostgresServer {
   urlOf(role, database = "postgres") {
     return `postgres://${role}@127.0.0.1:${this.port}/${database}`;
   }
+}
+
+/** A server, for suites that run with every store. */
+export const startServer = () => PostgresServer.start({ max_connections: 200 });
+
+/** A store on a server, which can also be reached through the port of a proxy. */
+export async function connectStore(port) {
+  const pool = new pg.Pool({
+    connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    max: 2,
+    connectionTimeoutMillis: 1000,
+  });
+  pool.on("error", () => {}); // the server ends before the pool
+  return { store: new PostgresStore(pool), close: () => pool.end() };
 }
 
 /** Starts pgbouncer in transaction mode in front of a server. Returns the address. */

@@ -604,10 +604,13 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
+        // An attempt whose time passed while the process was stopped failed then: the next one need not wait again.
+        let over_ms = if self.outstanding { self.began_ms.saturating_add(self.terms.timeout_ms) } else { monotonic_ms };
+        let failed_ms = over_ms.min(monotonic_ms);
         self.outstanding = false;
         self.failures = self.failures.saturating_add(1);
         let doubled_ms = FIRST_BACKOFF_MS.checked_shl((self.failures - 1).min(16)).unwrap_or(MAX_BACKOFF_MS);
-        self.due_ms = monotonic_ms.saturating_add(with_jitter(doubled_ms.min(MAX_BACKOFF_MS), jitter));
+        self.due_ms = failed_ms.saturating_add(with_jitter(doubled_ms.min(MAX_BACKOFF_MS), jitter));
     }
 
     /// Brings the next attempt forward, because the window is over by the holder's clock although no attempt is due: the machine

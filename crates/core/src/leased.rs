@@ -19,7 +19,7 @@
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::{Generator, Reservation};
 use crate::layout::{Geometry, Layout};
-use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
+use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Refusal, Release, Request};
 use crate::machine::Machine;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
@@ -28,8 +28,9 @@ use crate::stats::{Health, Stats};
 use crate::sync::Arc;
 use crate::window::Window;
 
-/// How far the wall clock and monotonic time may drift apart before store time asks the store again, in milliseconds. A suspended
-/// machine shows up like that, since monotonic time stands still meanwhile.
+/// How far the wall clock and monotonic time may drift apart before store time asks the store again, and before a lease that only
+/// requests renew takes it for a suspension, in milliseconds. A suspended machine shows up like that, since monotonic time stands
+/// still meanwhile.
 const MAX_DRIFT_MS: u64 = 1000;
 
 /// Where the time in leased IDs comes from.
@@ -78,6 +79,9 @@ pub struct LeasedOptions {
     pub sequence_start: SequenceStart,
     /// Where the time comes from.
     pub id_time: IdTime,
+    /// Whether only requests renew the lease, so that the process may be suspended between any two calls
+    /// ([`LeasedGenerator::lease_ms`]).
+    pub by_requests: bool,
     /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
     /// node id that such a generator has is then declined.
     pub default_scope: bool,
@@ -93,7 +97,14 @@ impl LeasedOptions {
     /// ```
     #[must_use]
     pub const fn new(terms: LeaseTerms) -> Self {
-        Self { terms, max_lead_ms: None, sequence_start: SequenceStart::Zero, id_time: IdTime::Wall, default_scope: true }
+        Self {
+            terms,
+            max_lead_ms: None,
+            sequence_start: SequenceStart::Zero,
+            id_time: IdTime::Wall,
+            by_requests: false,
+            default_scope: true,
+        }
     }
 }
 
@@ -135,6 +146,11 @@ pub struct LeaseStatus {
 fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
     let size_ms = i64::try_from(minuend_ms.abs_diff(subtrahend_ms)).unwrap_or(i64::MAX);
     if minuend_ms < subtrahend_ms { -size_ms } else { size_ms }
+}
+
+/// How much further the wall clock moved on than monotonic time did.
+fn drift_ms(from: Readings, to: Readings) -> i64 {
+    difference_ms(to.wall_ms, from.wall_ms).saturating_sub(difference_ms(to.monotonic_ms, from.monotonic_ms))
 }
 
 /// The last answer of the store, and when it came.
@@ -183,6 +199,10 @@ pub struct LeasedGenerator {
     next_tick: u64,
     anchor: Option<Anchor>,
     skew_ms: i64,
+    /// What the clocks showed when a suspension was last counted.
+    counted_at: Option<Readings>,
+    /// All suspensions that were counted.
+    suspended_ms: u64,
     closed: bool,
 }
 
@@ -211,7 +231,58 @@ impl LeasedGenerator {
         let machine = Machine::from_geometry_with_max_lead(geometry, 0, options.max_lead_ms)?;
         let state = State::within(&geometry, options.sequence_start, NO_WINDOW, 0);
         let (lease, generator) = (Lease::new(options.terms), Generator::on(machine, Arc::new(state)));
-        Ok(Self { geometry, options, lease, generator, next_tick: 0, anchor: None, skew_ms: 0, closed: false })
+        Ok(Self {
+            geometry,
+            options,
+            lease,
+            generator,
+            next_tick: 0,
+            anchor: None,
+            skew_ms: 0,
+            counted_at: None,
+            suspended_ms: 0,
+            closed: false,
+        })
+    }
+
+    /// The time that the schedule of the lease goes by, to be passed wherever monotonic time is: monotonic time, and if only requests
+    /// renew the lease, also the time in which the machine was suspended.
+    ///
+    /// Monotonic time stands still during a suspension on many systems, so a lease whose window ended long ago would be due much
+    /// later. Where the wall clock has moved on by more than a second more than monotonic time did, the difference counts, and at
+    /// least [`MAX_BACKOFF_MS`]: no pause goes on after a suspension. A wall clock that is set forward looks the same, and brings one
+    /// attempt forward.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
+    /// let options = LeasedOptions { by_requests: true, ..LeasedOptions::new(LeaseTerms::usual(30_000, true, 1)?) };
+    /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// assert_eq!(ids.lease_ms(Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 }), 5);
+    /// // The machine was suspended for a minute.
+    /// assert_eq!(ids.lease_ms(Readings { wall_ms: 1_720_000_060_000, monotonic_ms: 5 }), 60_005);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn lease_ms(&mut self, now: Readings) -> u64 {
+        let uncounted_ms = self.uncounted_ms(now);
+        if uncounted_ms > 0 || self.counted_at.is_none_or(|at| drift_ms(at, now) < 0) {
+            self.counted_at = Some(now);
+        }
+        self.suspended_ms = self.suspended_ms.saturating_add(uncounted_ms);
+        now.monotonic_ms.saturating_add(self.suspended_ms)
+    }
+
+    /// The same, where nothing can be changed.
+    pub(crate) fn peek_lease_ms(&self, now: Readings) -> u64 {
+        now.monotonic_ms.saturating_add(self.suspended_ms).saturating_add(self.uncounted_ms(now))
+    }
+
+    /// What counts as a suspension since the last one.
+    fn uncounted_ms(&self, now: Readings) -> u64 {
+        let drift_ms = self.counted_at.map_or(0, |at| drift_ms(at, now));
+        match u64::try_from(drift_ms) {
+            Ok(drift_ms) if self.options.by_requests && drift_ms > MAX_DRIFT_MS => drift_ms.max(MAX_BACKOFF_MS),
+            _ => 0,
+        }
     }
 
     /// What to request of the store now: [`Lease::ask`].
@@ -252,7 +323,8 @@ impl LeasedGenerator {
         }
         let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
         let (asked_at_ms, outstanding) = self.lease.last_attempt();
-        let change = self.lease.take(answer, now.monotonic_ms);
+        let lease_ms = self.lease_ms(now);
+        let change = self.lease.take(answer, lease_ms);
         match change {
             Change::None => {}
             Change::Ended => self.close_state(),
@@ -260,7 +332,7 @@ impl LeasedGenerator {
             Change::Begun => {
                 let machine = Machine::from_geometry(self.geometry, node, self.generator.max_lead_ms());
                 if self.options.default_scope && registry.claim_leased(&machine).is_err() {
-                    return Ok(Taken::Declined(self.lease.decline(answer, now.monotonic_ms)));
+                    return Ok(Taken::Declined(self.lease.decline(answer, lease_ms)));
                 }
                 let state = State::within(&self.geometry, self.options.sequence_start, window, self.next_tick);
                 self.generator.move_to(machine, Arc::new(state));
@@ -271,7 +343,7 @@ impl LeasedGenerator {
         if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered) {
             let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
             // The store read its clock after it was asked. If the estimate is beyond that, the store's clock went back.
-            let latest_ms = answer.store_now_ms.saturating_add(now.monotonic_ms.saturating_sub(asked_at_ms));
+            let latest_ms = answer.store_now_ms.saturating_add(lease_ms.saturating_sub(asked_at_ms));
             self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms.min(latest_ms)), at: now });
             self.skew_ms = difference_ms(now.wall_ms, answer.store_now_ms);
         }
@@ -400,7 +472,7 @@ impl LeasedGenerator {
     /// ```
     pub fn reserve(&self, now_ms: u64, now: Readings, want: usize, confirmed: bool) -> Result<Reservation> {
         self.check_held(now)?;
-        self.generator.reserve(now_ms, want, confirmed).map_err(|error| self.refusal(error, now.monotonic_ms))
+        self.generator.reserve(now_ms, want, confirmed).map_err(|error| self.refusal(error, now))
     }
 
     /// Refuses where nothing may be minted whatever the generator says.
@@ -409,30 +481,29 @@ impl LeasedGenerator {
             return Err(Error::new(Code::Closed));
         }
         if self.lease.held().is_none() {
-            return Err(Error::retry_after(Code::LeaseLost, self.lease.retry_after_ms(now.monotonic_ms)));
+            return Err(Error::retry_after(Code::LeaseLost, self.lease.retry_after_ms(self.peek_lease_ms(now))));
         }
         if self.options.id_time == IdTime::Store
             && let Some(Anchor { at, .. }) = &self.anchor
         {
-            let wall_ms = difference_ms(now.wall_ms, at.wall_ms);
-            let monotonic_ms = difference_ms(now.monotonic_ms, at.monotonic_ms);
-            if wall_ms.abs_diff(monotonic_ms) > MAX_DRIFT_MS {
-                return Err(self.expired(now.monotonic_ms));
+            if drift_ms(*at, now).unsigned_abs() > MAX_DRIFT_MS {
+                return Err(self.expired(now));
             }
         }
         Ok(())
     }
 
     /// The refusal of the generator, with the time at which the store may have extended the window.
-    pub(crate) fn refusal(&self, error: Error, monotonic_ms: u64) -> Error {
-        if error.code() == Code::LeaseExpired { self.expired(monotonic_ms) } else { error }
+    pub(crate) fn refusal(&self, error: Error, now: Readings) -> Error {
+        if error.code() == Code::LeaseExpired { self.expired(now) } else { error }
     }
 
     /// A caller that is told this calls [`LeasedGenerator::hurry`], so the time is that after it.
-    fn expired(&self, monotonic_ms: u64) -> Error {
+    fn expired(&self, now: Readings) -> Error {
         let mut hurried = self.lease.clone();
-        hurried.hurry(monotonic_ms);
-        Error::retry_after(Code::LeaseExpired, hurried.retry_after_ms(monotonic_ms))
+        let lease_ms = self.peek_lease_ms(now);
+        hurried.hurry(lease_ms);
+        Error::retry_after(Code::LeaseExpired, hurried.retry_after_ms(lease_ms))
     }
 
     /// The condition at a time: [`Generator::health`], and whether a lease is missing.
@@ -452,7 +523,7 @@ impl LeasedGenerator {
 
     /// The condition of the generator, with what the lease adds to it.
     pub(crate) fn leased_health(&self, health: Health, now: Readings) -> Health {
-        let refusal = self.check_held(now).err().or(health.refusal.map(|error| self.refusal(error, now.monotonic_ms)));
+        let refusal = self.check_held(now).err().or(health.refusal.map(|error| self.refusal(error, now)));
         Health { refusal, ..health }
     }
 

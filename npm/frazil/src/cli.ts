@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
-import { postgresDdl } from "./stores/postgres.js";
+import { type InitOptions, postgresDdl } from "./stores/postgres.js";
 import { sqliteDdl } from "./stores/sqlite.js";
 
 const HELP = `frazil: Snowflake IDs, 64-bit, time-ordered, unique across machines as long as their
@@ -146,8 +146,35 @@ function plan(flags: Flags): void {
   ]);
 }
 
+/** What a store's set-up is printed with, and the flags that only some stores have. */
+interface Printer {
+  readonly flags: readonly (keyof Flags)[];
+  print(options: InitOptions, flags: Flags): string;
+}
+
+const incarnationOf = ({ incarnation }: Flags) => incarnation !== undefined && { incarnation: { sql: incarnation } };
+
+const PRINTERS: { readonly [store: string]: Printer } = {
+  postgres: {
+    flags: ["role", "schema", "incarnation"],
+    print: (options, { schema, role, ...flags }) =>
+      postgresDdl(options, { ...(schema !== undefined && { schema }), ...incarnationOf(flags) }, role),
+  },
+  sqlite: { flags: [], print: sqliteDdl },
+};
+
 function ddl(flags: Flags, stores: readonly string[]): void {
-  const { scope, nodes, role, schema, incarnation, "window-max": windowMaxMs } = flags;
+  const [name = "", ...rest] = stores;
+  const printer = Object.hasOwn(PRINTERS, name) && rest.length === 0 ? PRINTERS[name] : undefined;
+  if (printer === undefined)
+    throw new UsageError(
+      `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}: npx frazil ddl postgres --scope default`,
+    );
+  const stray = Object.values(PRINTERS)
+    .flatMap((other) => other.flags)
+    .find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
+  if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
+  const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
   if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
   const options = {
@@ -156,21 +183,25 @@ function ddl(flags: Flags, stores: readonly string[]): void {
     ...(range && { nodes: { from: Number(range[1]), to: Number(range[2]) } }),
     ...(windowMaxMs !== undefined && { windowMaxMs: wholeNumber("window-max", windowMaxMs) }),
   };
-  const store = {
-    ...(schema !== undefined && { schema }),
-    ...(incarnation !== undefined && { incarnation: { sql: incarnation } }),
-  };
-  const [name, ...rest] = stores;
-  if (name === "postgres" && rest.length === 0) process.stdout.write(postgresDdl(options, store, role));
-  else if (name !== "sqlite" || rest.length > 0)
-    throw new UsageError("ddl needs a store, postgres or sqlite: npx frazil ddl postgres --scope default");
-  else if (role !== undefined || schema !== undefined || incarnation !== undefined)
-    throw new UsageError("--role, --schema and --incarnation are for ddl postgres: SQLite has neither");
-  else process.stdout.write(sqliteDdl(options));
+  process.stdout.write(printer.print(options, flags));
 }
 
-/** The flags of ddl alone. Elsewhere they would be ignored, and `--nodes 7` is easily written for `--node 7`. */
-const DDL_FLAGS = ["scope", "nodes", "window-max", "role", "schema", "incarnation"] as const;
+/** The flags that each command reads. Others would be ignored, and `--nodes 7` is easily written for `--node 7`. */
+const COMMANDS: { readonly [command: string]: { flags: readonly (keyof Flags)[] } } = {
+  next: { flags: ["node", "dir", "layout", "epoch", "count", "json"] },
+  decode: { flags: ["layout", "epoch", "json"] },
+  plan: { flags: ["layout", "epoch", "json"] },
+  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "role", "schema", "incarnation"] },
+};
+
+/** Refuses a flag that the command does not read, and names the commands that do. */
+function checkFlags(command: string, given: Flags): void {
+  const known = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+  const stray = (Object.keys(given) as (keyof Flags)[]).find((flag) => known && !known.flags.includes(flag));
+  if (stray === undefined) return;
+  const readers = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.flags.includes(stray));
+  throw new UsageError(`--${stray} is for ${readers.join(", ")}, not for ${command}`);
+}
 
 function main(args: string[]): void {
   const { values, positionals } = parseArgs({
@@ -194,17 +225,17 @@ function main(args: string[]): void {
     },
   });
   const [command, ...rest] = positionals;
-  const stray = command === "ddl" ? undefined : DDL_FLAGS.find((flag) => values[flag] !== undefined);
-  if (stray !== undefined) throw new UsageError(`--${stray} is for ddl: npx frazil ddl postgres`);
-  if (values.version) {
+  const { help, version, ...flags } = values;
+  if (!help && !version && command !== undefined) checkFlags(command, flags);
+  if (version) {
     line(
       (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }).version,
     );
-  } else if (values.help || command === undefined) process.stdout.write(HELP);
-  else if (command === "next" && rest.length === 0) next(values);
-  else if (command === "decode") decode(values, rest);
-  else if (command === "plan" && rest.length === 0) plan(values);
-  else if (command === "ddl") ddl(values, rest);
+  } else if (help || command === undefined) process.stdout.write(HELP);
+  else if (command === "next" && rest.length === 0) next(flags);
+  else if (command === "decode") decode(flags, rest);
+  else if (command === "plan" && rest.length === 0) plan(flags);
+  else if (command === "ddl") ddl(flags, rest);
   else throw new UsageError(`unknown: ${positionals.join(" ")}`);
 }
 

@@ -4,6 +4,8 @@
  *
  * - **One attempt at a time.** An answer that comes after its time-out is still taken.
  * - **Timers do not keep the process alive.** A caller that waits does.
+ * - **Where only calls renew, there are no timers but those of calls that wait.** Whatever a call finds due or over, it begins
+ *   or gives up; nothing is assumed to run between two calls.
  * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
  */
 import { monotonicClock, wallClock } from "./clock.js";
@@ -113,6 +115,8 @@ export interface DriverOptions {
   readonly hasNode: boolean;
   readonly node: unknown;
   readonly storeTime: boolean;
+  /** Whether only calls renew. */
+  readonly byCalls: boolean;
 }
 
 /** The numbers of the store's reasons. What they mean is decided in the core; those that it does not tell apart are left out. */
@@ -173,6 +177,10 @@ export class LeaseDriver implements LeaseSession {
   #storeOffsetMs = 0;
 
   #timer: Timer | undefined;
+  /** How long until the store has answered or is asked again, as of the last call of the core. 1 if that is due. */
+  #nextMs = 0;
+  /** What is asked of the store. */
+  readonly #underWay = new Set<AbortController>();
   /** The attempt under way. It never rejects. */
   #attempt: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -205,7 +213,7 @@ export class LeaseDriver implements LeaseSession {
     numbers[Slot.WINDOW_MS] = numberOrNaN(windowMs);
     numbers[Slot.HAS_NODE] = Number(hasNode);
     numbers[Slot.NODE] = numberOrNaN(node);
-    numbers[Slot.BY_REQUESTS] = 0;
+    numbers[Slot.BY_REQUESTS] = Number(this.#options.byCalls);
     numbers[Slot.STORE_TIME] = Number(storeTime);
     numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
     const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);
@@ -274,14 +282,15 @@ export class LeaseDriver implements LeaseSession {
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.#port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;
+    this.#nextMs = numbers[Slot.NEXT_MS] as number;
     return numbers;
   }
 
-  /** Asks the core what to do, and does it, unless an attempt is under way. Never throws. */
+  /** Asks the core what to do, and does it, unless an attempt is under way whose time is not over. Never throws. */
   #turn(): void {
     clearTimeout(this.#timer);
-    if (this.#attempt !== undefined || this.#closing !== undefined) return;
-    if (this.#attached.deref() === undefined) {
+    if (this.#closing !== undefined) return;
+    if (this.#attempt === undefined && this.#attached.deref() === undefined) {
       void this.close();
       return;
     }
@@ -290,15 +299,30 @@ export class LeaseDriver implements LeaseSession {
     } catch (error) {
       // A clock that a program replaced by one that shows no number.
       this.#report(rejectionError(error, "reading the clocks", this.#context));
-      this.#timer = unref(setTimeout(() => this.#turn(), BROKEN_CLOCK_MS));
+      this.#schedule(BROKEN_CLOCK_MS);
     }
   }
 
+  #schedule(ms: number): void {
+    if (!this.#options.byCalls) this.#timer = unref(setTimeout(() => this.#turn(), ms));
+  }
+
   #begin(): void {
+    this.#call(LeaseCall.STATUS);
+    if (this.#attempt !== undefined) {
+      // Its timer has not run yet, or it has none.
+      if (this.#nextMs <= 1) this.#giveUp();
+      return;
+    }
+    // Random numbers are drawn only for what is due: a call of the user may lead here.
+    if (this.#nextMs > 1) {
+      this.#schedule(this.#nextMs);
+      return;
+    }
     const numbers = this.#call(LeaseCall.ASK);
     const request = numbers[Slot.REQUEST] as LeaseRequest;
     if (request === LeaseRequest.WAIT) {
-      this.#timer = unref(setTimeout(() => this.#turn(), numbers[Slot.WAIT_MS]));
+      this.#schedule(numbers[Slot.WAIT_MS] as number);
     } else if (request !== LeaseRequest.NOTHING) {
       this.#counts.attempts++;
       const ended = () => {
@@ -310,6 +334,10 @@ export class LeaseDriver implements LeaseSession {
         .catch((error) => this.#report(rejectionError(error, "an attempt", this.#context)))
         .then(ended);
     }
+  }
+
+  #giveUp(): void {
+    for (const controller of this.#underWay) controller.abort();
   }
 
   /** Wakes the callers that wait for the lease. */
@@ -356,10 +384,11 @@ export class LeaseDriver implements LeaseSession {
     use: (answer: T, late: boolean) => void | Promise<void>,
   ): Promise<void> {
     const controller = new AbortController();
-    const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
     let late = false;
     // Also where the store throws instead of rejecting.
     const answer = (async () => send(controller.signal))().then(async (answer) => {
+      // What has been answered is not given up.
+      this.#underWay.delete(controller);
       if (!late) return use(answer, false);
       if (this.#closing !== undefined) return;
       try {
@@ -372,14 +401,28 @@ export class LeaseDriver implements LeaseSession {
       this.#turn();
     });
     try {
-      await unlessAborted(answer, controller.signal);
+      await this.#inTime(answer, controller);
     } catch (error) {
       late = controller.signal.aborted;
       if (late) answer.catch(() => {}); // reported as a time-out
       const context = this.#context;
       this.#failed(late ? timeoutError(verb, this.#timeoutMs, context) : rejectionError(error, verb, context), grant);
+    }
+  }
+
+  /** Waits for the store, for as long as an attempt may take; then the controller is aborted. */
+  async #inTime(answer: Promise<unknown>, controller: AbortController): Promise<void> {
+    let limit: Timer | undefined;
+    const isClosing = this.#closing !== undefined;
+    if (isClosing || !this.#options.byCalls) limit = setTimeout(() => controller.abort(), this.#timeoutMs);
+    // The caller of `close` waits, which keeps the process alive.
+    if (limit !== undefined && !isClosing) unref(limit);
+    this.#underWay.add(controller);
+    try {
+      await unlessAborted(answer, controller.signal);
     } finally {
       clearTimeout(limit);
+      this.#underWay.delete(controller);
     }
   }
 
@@ -526,11 +569,10 @@ export class LeaseDriver implements LeaseSession {
     if (note === undefined) return;
     const { store, scope } = this.#options;
     const controller = new AbortController();
-    const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
     const { signal } = controller;
     const released = (async () => store.release({ scope, ...note, signal }))();
     try {
-      await unlessAborted(released, signal);
+      await this.#inTime(released, controller);
     } catch (error) {
       if (signal.aborted) released.catch(() => {}); // reported as a time-out
       const aborted = signal.aborted;
@@ -539,8 +581,6 @@ export class LeaseDriver implements LeaseSession {
           ? timeoutError("release", this.#timeoutMs, this.#context)
           : rejectionError(error, "release", this.#context),
       );
-    } finally {
-      clearTimeout(limit);
     }
   }
 
@@ -548,15 +588,33 @@ export class LeaseDriver implements LeaseSession {
     if (!isOfLease(error)) return;
     if (this.#problem)
       Object.defineProperty(error, "cause", { value: this.#problem, writable: true, configurable: true });
-    const isIdle = this.#attempt === undefined && this.#closing === undefined && !this.#isHurrying;
-    if (error.code !== "LEASE_EXPIRED" || !isIdle) return;
-    this.#call(LeaseCall.HURRY);
+    const { byCalls } = this.#options;
+    const isIdle = (byCalls || this.#attempt === undefined) && this.#closing === undefined && !this.#isHurrying;
+    const isExpired = error.code === "LEASE_EXPIRED";
+    if (!isIdle || !(isExpired || byCalls)) return;
+    if (isExpired) this.#call(LeaseCall.HURRY);
     this.#isHurrying = true;
     // Later, since this runs inside a call that mints, and the store is code of the user.
     queueMicrotask(() => {
       this.#isHurrying = false;
       this.#turn();
     });
+  }
+
+  renew(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
+    if (!this.#options.byCalls || this.#closing !== undefined) return undefined;
+    this.#turn();
+    return this.#attempt && this.#whileAsked(signal, Math.min(limitMs, this.#timeoutMs));
+  }
+
+  /** Waits until nothing is asked of the store, at most for so long. Resolves to how long that was. */
+  async #whileAsked(signal: AbortSignal | undefined, limitMs: number): Promise<number> {
+    let leftMs = limitMs;
+    while (this.#attempt !== undefined && this.#closing === undefined && leftMs > 0) {
+      leftMs -= await this.wait(Math.min(leftMs, this.#nextMs), signal);
+      this.#turn();
+    }
+    return limitMs - leftMs;
   }
 
   retryMs(error: FrazilError, retryMs: number, limitMs: number): number {
@@ -623,8 +681,8 @@ export class LeaseDriver implements LeaseSession {
   }
 
   /** The error for a store that has not answered at all within a time. */
-  noAnswer(ms: number): FrazilError {
-    return timeoutError("acquire", ms, this.#context);
+  noAnswer(verb: string): FrazilError {
+    return timeoutError(verb, this.#maxAsyncWaitMs, this.#context);
   }
 
   /** A listener that throws does not stop the others or the lease: its error is thrown where nothing catches it. */
@@ -654,13 +712,14 @@ export class LeaseDriver implements LeaseSession {
       clearTimeout(this.#timer);
       // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.
       this.#announceChange();
-      // The caller waits, and the timers of attempts would not keep the process alive.
-      const hold = setInterval(() => {}, this.#timeoutMs);
+      // The caller waits, and the timers of attempts would not keep the process alive, if they have any.
+      const hold = setTimeout(() => this.#giveUp(), this.#timeoutMs);
       try {
         await this.#attempt;
+        clearTimeout(hold);
         await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));
       } finally {
-        clearInterval(hold);
+        clearTimeout(hold);
         this.#port.binding.calls.release(this.#port.binding.page, this.#handle);
         this.#announceChange();
       }

@@ -4,7 +4,7 @@ import { CODES, RULES, SUBJECTS } from "./generated/lease.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import type { Port } from "./port.js";
-import { notInitialised } from "./stores/answers.js";
+import { notInitialised, setUpOf } from "./stores/answers.js";
 import type { LeaseStore, Refusal } from "./stores/store.js";
 
 /** What the errors name. @internal */
@@ -66,7 +66,12 @@ export function refusalError(
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
-      return notInitialised("record or no tables", scope, `the ${context.store.name} store`);
+      return notInitialised(
+        "migrate" in context.store ? "record or no tables" : "record",
+        scope,
+        `the ${context.store.name} store`,
+        setUpOf(context.store, scope),
+      );
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",

@@ -29,6 +29,11 @@ export interface LeaseSession {
   readClocks(): void;
   /** Writes what was read into the page. Runs no code of the user. */
   writeClocks(numbers: Float64Array): void;
+  /**
+   * Where only calls renew, has the store asked if that is due. Resolves when the store has answered, or after the time of an
+   * attempt, or after `limitMs`, to how long that was; `undefined` if there is nothing to wait for.
+   */
+  renew(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
   /** A call was refused. */
   refused(error: FrazilError): void;
   /**

@@ -23,7 +23,7 @@ import {
   type LeaseStats,
   listenersOf,
 } from "./lease-driver.js";
-import { signalOf } from "./options.js";
+import { type AsyncOptions, signalOf } from "./options.js";
 import { layoutText } from "./stores/layout-text.js";
 import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
@@ -69,6 +69,12 @@ export interface LeaseOptions<L extends LayoutInput = "default">
    * answer and the monotonic time since, so that a wall clock that is set does not stop minting. Default: `"wall"`.
    */
   readonly time?: "wall" | "store";
+  /**
+   * What renews the lease. `"timer"`: a timer, after a third of the window. `"calls"`: `ready()` and the asynchronous calls,
+   * after half of it; nothing runs between calls, for programs that are stopped between requests (AWS Lambda, Cloud Run).
+   * Default: `"timer"`.
+   */
+  readonly renew?: "timer" | "calls";
   /** How far IDs may run ahead of the clock, 0 to 1000 ms, always within the window. Default: 1000. */
   readonly maxLeadMs?: number;
   /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
@@ -76,7 +82,7 @@ export interface LeaseOptions<L extends LayoutInput = "default">
 }
 
 const LEASE_OPTIONS =
-  "scope, windowMs, node, owner, time, signal, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart";
+  "scope, windowMs, node, owner, time, renew, signal, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart";
 
 /** Options that other calls take. */
 const NOT_LEASED = "now, unshared";
@@ -130,6 +136,7 @@ function checked(store: unknown, options: unknown): CheckedOptions {
     node,
     owner = defaultOwner(),
     time = "wall",
+    renew = "timer",
     signal,
     ...rest
   } = given;
@@ -139,6 +146,7 @@ function checked(store: unknown, options: unknown): CheckedOptions {
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
     throw invalid("owner", Rule.OWNER_TEXT, MAX_OWNER_LENGTH);
   if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
+  if (renew !== "timer" && renew !== "calls") throw invalid("renew", Rule.RENEWAL);
   signalOf({ signal });
   const driver = new LeaseDriver({
     store: store as LeaseStore,
@@ -149,6 +157,7 @@ function checked(store: unknown, options: unknown): CheckedOptions {
     hasNode: "node" in given,
     node,
     storeTime: time === "store",
+    byCalls: renew === "calls",
   });
   return { store: store as LeaseStore, driver, signal: signal as AbortSignal | undefined, rest };
 }
@@ -178,6 +187,11 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     super(...([rest, driver] as unknown as [SnowflakeOptions<L>]));
     this.#attached = driver.start(layoutText(this.layout));
     const { close: closeNow, stats: statsNow, health: healthNow } = this as Snowflake<L>;
+    this.ready = async (options) => {
+      const signal = signalOf(options);
+      signal?.throwIfAborted();
+      return untilUsable(this, driver, signal);
+    };
     this.close = () => {
       closeNow();
       const attached = this.#attached;
@@ -188,6 +202,13 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     this.health = () => leasedHealth(healthNow(), driver.health(), driver.windowMs);
   }
 
+  /**
+   * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and
+   * waits for the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10
+   * seconds and `maxAsyncWaitMs`), and the window is not over, it resolves nevertheless. Rejects with the errors of
+   * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal.
+   */
+  declare readonly ready: (options?: AsyncOptions) => Promise<void>;
   /**
    * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
    * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
@@ -252,7 +273,7 @@ export async function lease<const L extends LayoutInput = "default">(
   signal?.throwIfAborted();
   const ids = new LeasedSnowflake<L>(rest, driver);
   try {
-    await firstLease(ids, driver, signal);
+    await untilUsable(ids, driver, signal);
   } catch (error) {
     // Not awaited: the caller waits no longer than it said. What was granted is released.
     void ids.close();
@@ -262,23 +283,27 @@ export async function lease<const L extends LayoutInput = "default">(
 }
 
 /** Waits until an ID can be minted, and throws the reason why none can, at the latest after `maxAsyncWaitMs`. */
-async function firstLease(
+async function untilUsable(
   ids: { health(): LeasedHealth },
   driver: LeaseDriver,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let leftMs = driver.maxAsyncWaitMs;
+  leftMs -= (await driver.renew(signal, leftMs)) ?? 0;
   for (;;) {
     const { refusal, lease } = ids.health();
     if (refusal === undefined) return;
+    driver.refused(refusal);
     const { code, retryAfterMs = 1 } = refusal;
-    const isExpired = code === "LEASE_EXPIRED";
     const isMissing = code === "LEASE_LOST";
-    const why = isMissing ? (driver.problem ?? driver.noAnswer(driver.maxAsyncWaitMs)) : refusal;
+    const isExpired = code === "LEASE_EXPIRED";
+    const isSkewed = isExpired && lease.skewMs >= driver.windowMs;
+    const noAnswer = () => driver.problem ?? driver.noAnswer(isMissing ? "acquire" : "renew");
+    const why = isMissing || (isExpired && !isSkewed) ? noAnswer() : refusal;
     // Only an answer of the store can come sooner than an error says.
     const isTooLate = leftMs <= 0 || (!isExpired && !isMissing && retryAfterMs > leftMs);
     if (why.retryable && !isTooLate) leftMs -= await driver.wait(Math.min(retryAfterMs, leftMs), signal);
-    else if (isExpired)
+    else if (isSkewed)
       throw new LeaseError(code, `the window is over when it begins: ${skewText(lease.skewMs)}`, {
         retryable: true,
         retryAfterMs,

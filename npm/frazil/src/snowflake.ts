@@ -529,7 +529,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (retryMs <= limitMs) this.#waitedMs += retryMs;
       return retryMs;
     };
-    return retry(attempt, signal, this.#maxAsyncWaitMs, retryMsNow, session?.wait);
+    const limitMs = this.#maxAsyncWaitMs;
+    const go = (waitedMs: number) => {
+      this.#waitedMs += waitedMs;
+      return retry(attempt, signal, limitMs - waitedMs, retryMsNow, session?.wait);
+    };
+    return session?.renew(signal, limitMs)?.then(go) ?? go(0);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {

@@ -13,6 +13,7 @@
  */
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-driver.js";
+import { type AsyncOptions } from "./options.js";
 import type { LeaseStore } from "./stores/store.js";
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
 export { layoutText } from "./stores/layout-text.js";
@@ -40,6 +41,12 @@ export interface LeaseOptions<L extends LayoutInput = "default"> extends Omit<Sn
      * answer and the monotonic time since, so that a wall clock that is set does not stop minting. Default: `"wall"`.
      */
     readonly time?: "wall" | "store";
+    /**
+     * What renews the lease. `"timer"`: a timer, after a third of the window. `"calls"`: `ready()` and the asynchronous calls,
+     * after half of it; nothing runs between calls, for programs that are stopped between requests (AWS Lambda, Cloud Run).
+     * Default: `"timer"`.
+     */
+    readonly renew?: "timer" | "calls";
     /** How far IDs may run ahead of the clock, 0 to 1000 ms, always within the window. Default: 1000. */
     readonly maxLeadMs?: number;
     /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
@@ -59,6 +66,13 @@ export interface LeasedStats extends Stats {
  */
 export declare class LeasedSnowflake<const L extends LayoutInput = "default"> extends Snowflake<L> {
     #private;
+    /**
+     * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and
+     * waits for the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10
+     * seconds and `maxAsyncWaitMs`), and the window is not over, it resolves nevertheless. Rejects with the errors of
+     * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal.
+     */
+    readonly ready: (options?: AsyncOptions) => Promise<void>;
     /**
      * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
      * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id

@@ -9,7 +9,12 @@ for (const name of names) assert.equal(imported[name], required[name], `${name} 
 
 // The entries of stores have no state, so each format has a copy. Errors of both are those of the package.
 const require = createRequire(import.meta.url);
-for (const entry of ["frazil/stores/postgres", "frazil/stores/mysql", "frazil/stores/sqlite", "frazil/testing/lease-contract"]) {
+for (const entry of [
+  "frazil/stores/postgres",
+  "frazil/stores/mysql",
+  "frazil/stores/sqlite",
+  "frazil/testing/lease-contract",
+]) {
   const formats = [await import(entry), require(entry)];
   assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));
   for (const { PostgresStore, MySqlStore, SqliteStore } of formats) {

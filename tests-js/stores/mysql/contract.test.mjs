@@ -13,7 +13,7 @@ leaseContract({
   name: "mysql2: a pool, and connections, of a server whose clock tests move",
   async open() {
     const { env, jump } = movableClock();
-    const server = await MySqlServer.start({ "max-connections": 200 }, env);
+    const server = await MySqlServer.start({}, env);
     await server.query("CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)", [], "test");
     const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
     const address = server.address({ database: "test" });

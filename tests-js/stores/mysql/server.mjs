@@ -38,6 +38,7 @@ export class MySqlServer {
       "--bind-address=127.0.0.1",
       "--innodb-log-file-size=4M",
       "--innodb-buffer-pool-size=16M",
+      "--max-connections=300",
     ];
   }
 

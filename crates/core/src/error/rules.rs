@@ -98,4 +98,5 @@ rules! {
     IdTime = 61, "must be \"wall\" or \"store\"";
     OwnerText = 62, "must be a text of 1 to {max} characters";
     SameGrant = 63, "must be the grant that was asked for";
+    Renewal = 64, "must be \"timer\" or \"calls\"";
 }

@@ -38,11 +38,11 @@ impl Handles {
         let want = (want as usize).min(IDS);
         let lease = match self.leased(handle) {
             None => Ok(None),
-            Some(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now.monotonic_ms)))),
+            Some(ids) => page.read_clocks().and_then(|now| ids.check_held(now).map(|()| Some((ids, now)))),
         };
         let answer = lease.and_then(|lease| {
             let answer = self.try_reserve(page, handle, now_ms, want, confirmed);
-            answer.map_err(|error| lease.map_or(error, |(ids, monotonic_ms)| ids.refusal(error, monotonic_ms)))
+            answer.map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now)))
         });
         answer.unwrap_or_else(|error| self.refuse(page, handle, error))
     }

@@ -66,4 +66,5 @@ export enum Rule {
   ID_TIME = "must be \"wall\" or \"store\"",
   OWNER_TEXT = "must be a text of 1 to {max} characters",
   SAME_GRANT = "must be the grant that was asked for",
+  RENEWAL = "must be \"timer\" or \"calls\"",
 }

@@ -62,16 +62,24 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
 
-/** `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is. */
+/** The calls that set a scope up. Not every store has tables to make. */
+export const setUpOf = (store: object, scope: string): string =>
+  `${"migrate" in store ? "await store.migrate(); " : ""}await store.init({ scope: "${scope}", layout })`;
+
+/**
+ * `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is, and `setUp` the calls
+ * to run.
+ */
 export const notInitialised = (
   missing: "tables" | "record" | "record or no tables",
   scope: string,
   store = "the store",
+  setUp = `await store.migrate(); await store.init({ scope: "${scope}", layout })`,
 ): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",
     `${store} has no ${missing} for the scope "${scope}". If the scope is new, run once, from a migration or a shell: ` +
-      `await store.migrate(); await store.init({ scope: "${scope}", layout }). If the store has lost it, restore it and call ` +
+      `${setUp}. If the store has lost it, restore it and call ` +
       `fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat`,
     { field: "scope", value: scope },
   );

@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, notInitialised, pause, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -79,7 +79,7 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
 const MAX_RACES = 60;
-/** Among so many free rows one is drawn after a lost race. */
+/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. */
 const DRAWN_FROM = 16;
 
 /** A store on a table. */
@@ -96,12 +96,14 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
-    return this.#race(signal, async (races) => {
+    let lost = 0;
+    return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return { granted: false, reason: "missing" };
       const { scope, moment, mine, free, earliestMs } = view;
-      const isFirst = races === 0 || free[0]?.node === request.node;
-      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM, free.length));
+      // Rows that had to be made first are no lost race: the oldest of them comes first.
+      const isFirst = lost === 0 || free[0]?.node === request.node;
+      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM * 2 ** (lost - 1), free.length));
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
       if ("makeTo" in decision) {
@@ -110,7 +112,9 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       }
       const { answer, row } = decision;
       const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
-      return isDone ? answer : undefined;
+      if (isDone && !isLostRace(answer)) return answer;
+      lost++;
+      return undefined;
     });
   }
 
@@ -168,7 +172,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name);
+      if (view === undefined) throw notInitialised("record", name, "the store", setUpOf(this, name));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
@@ -176,10 +180,10 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   }
 
   /** Repeats an operation until nobody else was faster. */
-  async #race<T>(signal: AbortSignal | undefined, run: (races: number) => Promise<T | undefined>): Promise<T> {
+  async #race<T>(signal: AbortSignal | undefined, run: () => Promise<T | undefined>): Promise<T> {
     for (let races = 0; races < MAX_RACES; races++) {
       signal?.throwIfAborted();
-      const result = await run(races);
+      const result = await run();
       if (result !== undefined) return result;
       await pause(races + 1, signal);
     }

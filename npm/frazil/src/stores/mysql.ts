@@ -133,7 +133,7 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
   LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
 
 /** So many of the rows with the oldest end are read. */
-const OLDEST = 16;
+const OLDEST = 64;
 
 /**
  * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
@@ -681,11 +681,14 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   async #read(statement: string, values: Values, signal: AbortSignal | undefined): Promise<readonly Row[] | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
+        const startedMs = performance.now();
         const rows = rowsOf(await this.#ask(...this.#bound(statement, values), signal));
-        // A statement that had to wait looks the same once.
-        const moved = rows[0]?.["moved_us"];
-        if (moved === undefined || Math.abs(wholeOf("moved_us", moved)) <= MOVED_US) return rows;
-        if (attempt >= 3) throw storeRefused(MOVED_RULE);
+        // A statement that had to wait for the tables began as long ago as that took.
+        const waitedUs = (performance.now() - startedMs) * 1000;
+        const movedUs = wholeOf("moved_us", rows[0]?.["moved_us"] ?? 0);
+        if (movedUs >= -MOVED_US && movedUs <= waitedUs + MOVED_US) return rows;
+        // Local time goes back, or forward, once in the middle of a statement.
+        if (attempt > 1) throw storeRefused(MOVED_RULE);
       } catch (error) {
         const number = numberOf(causeOf(error));
         if (number === NO_SUCH_TABLE && /frazil_(scopes|leases)/.test((error as LeaseError).message)) return undefined;
@@ -732,8 +735,10 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
 
   /** The error for a failure of the client, which stays its cause. */
   #errorOf(error: unknown): LeaseError {
-    const message = error instanceof Error ? error.message : String(error);
-    const number = numberOf(error);
+    // The pool of `mariadb` reports that it got no connection, and has the answer of the server as the cause.
+    const answered = numberOf(error) === 0 && numberOf(causeOf(error)) > 0 ? causeOf(error) : error;
+    const message = answered instanceof Error ? answered.message : String(answered);
+    const number = numberOf(answered);
     if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
     const reported = `the server answered ${number} (${message})`;
     const permissions = [...PERMISSIONS, ...[...this.#oldTables.values()].map(({ permission }) => permission)];

@@ -1,0 +1,321 @@
+/**
+ * Calls of etcd's v3 HTTP gateway: which endpoint is asked, the token of a user, the clock of the member that answered, and
+ * what its errors mean.
+ *
+ * - **A read is repeated on the next endpoint** if one does not answer.
+ * - **A write is sent once.** If its answer is lost, it is unknown whether it took place: `STORE_UNAVAILABLE`. The holder
+ *   repeats the whole operation with the same nonce, and its read finds another endpoint.
+ */
+import { monotonicClock } from "../clock.js";
+import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import { checkOptions } from "../options.js";
+import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
+import { DateClock } from "./date-clock.js";
+
+/** What the store passes to `fetch`. */
+export interface EtcdRequestInit {
+  readonly method: "POST";
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly redirect: "manual";
+  readonly signal: AbortSignal;
+}
+
+/** What the store reads of a response. */
+export interface EtcdResponse {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): PromiseLike<string>;
+}
+
+/** The options of an `EtcdStore`. */
+export interface EtcdStoreOptions {
+  /** The client URLs of the members, or one of a proxy in front of them: `["https://etcd-1:2379"]`. */
+  readonly endpoints: readonly string[];
+  /** What all keys begin with. Default: `"frazil/"`. */
+  readonly prefix?: string;
+  /** The user of etcd, and the password. The store asks for a token, and for another one when it has expired. */
+  readonly username?: string;
+  readonly password?: string;
+  /** In the place of a user and a password: returns the token. It is called once more if etcd refuses the token. */
+  readonly token?: () => string | PromiseLike<string>;
+  /** Further headers of each request, such as those of a proxy. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In the place of the global `fetch`: one that knows your certificates, for instance. */
+  readonly fetch?: (url: string, init: EtcdRequestInit) => PromiseLike<EtcdResponse>;
+  /** How long one endpoint may take for one request, in milliseconds. Default: 2000. */
+  readonly timeoutMs?: number;
+}
+
+/** The header of etcd's answers. 64-bit numbers come as text. */
+export interface EtcdHeader {
+  readonly cluster_id?: string;
+  readonly revision?: string;
+  readonly raft_term?: string;
+}
+
+/** The JSON of an answer. */
+export interface AnswerBody {
+  readonly header: EtcdHeader;
+  readonly [field: string]: unknown;
+}
+
+/** An answer, and the time of the member that gave it. */
+export interface EtcdReply {
+  readonly body: AnswerBody;
+  /** The time, which is later than these: those of writes that the answer shows. */
+  now(...pastMs: number[]): number;
+}
+
+const KNOWN = "endpoints, prefix, username, password, token, headers, fetch, timeoutMs";
+const ENDPOINTS_RULE =
+  'must be a list of one or more URLs of http or https without a password, such as "http://127.0.0.1:2379"';
+const PREFIX_RULE =
+  'must be a text of printable ASCII characters without quotes, spaces and backslashes, at most 200: "frazil/"';
+const USER_RULE = "username and password are given together, and neither beside token";
+const FETCH_RULE = "must be a function like the global fetch, which this runtime may lack";
+const TIMEOUT_RULE = "must be a number from 1 to 60000";
+
+/** Codes of gRPC (grpc.io/docs/guides/status-codes), as far as they differ in what to do. */
+const Code = {
+  INVALID_ARGUMENT: 3,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  UNIMPLEMENTED: 12,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+/** A request without a token, or with one that is not good any more. It was not carried out. */
+const TOKEN_IS_OLD = /invalid auth token|revision of auth store is old|user name is empty/;
+
+const optionError = (field: string, given: string, rule: string) =>
+  new ConfigError("INVALID_OPTION", `${field} is ${given}: ${rule}`, { field, rule });
+
+/** A URL of the options, as the paths of the gateway are appended to it. Never shown as it was given: it may have a password. */
+function endpointOf(given: unknown): string {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
+    throw optionError("endpoints", "a list with something else", ENDPOINTS_RULE);
+  return url.href.replace(/\/+$/, "");
+}
+
+/** A member, or a proxy in front of several. Each has a clock of its own. */
+interface Endpoint {
+  readonly url: string;
+  readonly clock: DateClock;
+}
+
+export class EtcdGateway {
+  readonly prefix: string;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #options: EtcdStoreOptions;
+  readonly #fetch: NonNullable<EtcdStoreOptions["fetch"]>;
+  readonly #timeoutMs: number;
+  /** How often an endpoint did not answer: the one that is asked first. */
+  #failures = 0;
+  #token: Promise<string | undefined> | undefined;
+
+  constructor(given: EtcdStoreOptions) {
+    const options = checkOptions(given, KNOWN) as unknown as EtcdStoreOptions;
+    const { endpoints, prefix = "frazil/", username, password, token, headers, timeoutMs = 2000 } = options;
+    if (!Array.isArray(endpoints) || endpoints.length === 0) {
+      const given = Array.isArray(endpoints) ? "an empty list" : `${endpoints === null ? "null" : typeof endpoints}`;
+      throw optionError("endpoints", given, ENDPOINTS_RULE);
+    }
+    if (typeof prefix !== "string" || !/^[!-~]{1,200}$/.test(prefix) || /['"\\]/.test(prefix))
+      throw optionError("prefix", JSON.stringify(prefix), PREFIX_RULE);
+    for (const [field, value, kind] of [
+      ["username", username, "string"],
+      ["password", password, "string"],
+      ["token", token, "function"],
+    ] as const)
+      if (value !== undefined && typeof value !== kind) throw optionError(field, typeof value, `must be a ${kind}`);
+    if ((username === undefined) !== (password === undefined) || (token && username !== undefined))
+      throw optionError("username", username === undefined ? "missing" : "given", USER_RULE);
+    if (headers !== undefined && (typeof headers !== "object" || headers === null))
+      throw optionError("headers", String(typeof headers), "must be an object of names and values");
+    if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= 60_000))
+      throw optionError("timeoutMs", String(timeoutMs), TIMEOUT_RULE);
+    const call = options.fetch ?? globalThis.fetch;
+    if (typeof call !== "function") throw optionError("fetch", typeof call, FETCH_RULE);
+    // Without `this`: Workers refuse their fetch as a method of something else. Looked up at each call, as other code may wrap it.
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.#endpoints = endpoints.map((endpoint) => ({ url: endpointOf(endpoint), clock: new DateClock() }));
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    this.prefix = prefix;
+  }
+
+  /** Calls a path of the gateway. `isRead`: the next endpoint is asked if one does not answer. */
+  async call(path: string, body: object, isRead: boolean, signal: AbortSignal | undefined): Promise<EtcdReply> {
+    const count = this.#endpoints.length;
+    for (let tries = 1; ; tries++) {
+      const before = this.#failures;
+      try {
+        return await this.#authorised(path, body, before % count, signal);
+      } catch (error) {
+        const isAborted = signal?.aborted === true;
+        const isElsewhere =
+          isAborted || (FrazilError.is(error) && (error.code === "STORE_UNAVAILABLE" || isLearner(error)));
+        // Another call may have moved on already.
+        if (isElsewhere && this.#failures === before) this.#failures++;
+        if (isAborted) throw signal?.reason;
+        if (!isElsewhere || !isRead || tries >= count) throw error;
+      }
+    }
+  }
+
+  /** Sends a request with a token, and once more with another one if that is refused: the request was not carried out then. */
+  async #authorised(path: string, body: object, at: number, signal: AbortSignal | undefined): Promise<EtcdReply> {
+    const { token: callback, username } = this.#options;
+    for (let isLast = callback === undefined && username === undefined; ; isLast = true) {
+      // Not with the signal of this call: others may wait for the same token.
+      this.#token ??= this.#newToken(at);
+      const used = this.#token;
+      let token: string | undefined;
+      try {
+        token = await untilAborted(used, signal);
+      } catch (error) {
+        if (this.#token === used && !signal?.aborted) this.#token = undefined;
+        throw error;
+      }
+      const answer = await this.#send(path, body, at, token, signal);
+      if ("body" in answer) return answer;
+      if (isLast || !TOKEN_IS_OLD.test(answer.message)) throw errorOf(answer);
+      if (this.#token === used) this.#token = undefined;
+    }
+  }
+
+  async #newToken(at: number): Promise<string | undefined> {
+    const { token, username: name, password } = this.#options;
+    if (token) return token();
+    if (name === undefined) return undefined;
+    const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, undefined);
+    if ("body" in answer) return String(answer.body["token"]);
+    // The server asks for no token. If that changes, it refuses requests without one.
+    if (answer.code === Code.FAILED_PRECONDITION && /authentication is not enabled/.test(answer.message))
+      return undefined;
+    throw errorOf(answer);
+  }
+
+  async #send(
+    path: string,
+    body: object,
+    at: number,
+    token: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<EtcdReply | EtcdFailure> {
+    const { url, clock } = this.#endpoints[at] as Endpoint;
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const abort = () => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    const late = new Error(`no answer for ${this.#timeoutMs} ms`);
+    const limit = setTimeout(() => controller.abort(late), this.#timeoutMs);
+    try {
+      const sentMs = monotonicClock();
+      const response = await untilAborted(
+        (async () =>
+          this.#fetch(`${url}/v3/${path}`, {
+            method: "POST",
+            headers: {
+              "Content-Type": "application/json",
+              ...this.#options.headers,
+              ...(token !== undefined && { Authorization: token }),
+            },
+            body: JSON.stringify(body),
+            redirect: "manual",
+            signal: controller.signal,
+          }))(),
+        controller.signal,
+      );
+      const receivedMs = monotonicClock();
+      const date = response.headers.get("date");
+      const text = await untilAborted(response.text(), controller.signal);
+      const answer = answerOf(url, response.status, text);
+      if (!("header" in answer)) return answer;
+      const dateMs = Date.parse(date ?? "");
+      if (Number.isNaN(dateMs))
+        throw storeRefused(
+          `${url} answered without a Date header (${JSON.stringify(date)}), which is the clock of the store: something between ` +
+            "removes it. Let it pass, or connect to etcd itself",
+        );
+      const now = (...pastMs: number[]) =>
+        pastMs.reduce(
+          (ms, past) => Math.max(ms, clock.after(past, receivedMs)),
+          clock.observe(dateMs, sentMs, receivedMs),
+        );
+      return { body: answer, now };
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      if (FrazilError.is(error)) throw error;
+      throw storeUnavailable(`etcd did not answer at ${url}: ${reasonOf(error)}`, error);
+    } finally {
+      clearTimeout(limit);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+/** An error of etcd: the code of gRPC, and its message. */
+interface EtcdFailure {
+  readonly url: string;
+  readonly code: number;
+  readonly message: string;
+}
+
+/** The answer in a response, or the error. Anything that is not of the gateway is refused. */
+function answerOf(url: string, status: number, text: string): AnswerBody | EtcdFailure {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  const object = typeof json === "object" && json !== null ? (json as Record<string, unknown>) : {};
+  if (status === 200 && "header" in object) return object as unknown as AnswerBody;
+  const { code, message = object["error"] } = object;
+  if (status !== 200 && typeof code === "number") return { url, code, message: String(message) };
+  // Of a proxy in front of etcd, or of a member that starts.
+  if (status >= 500 || status === 429) throw storeUnavailable(`${url} answered ${status}, which is not of etcd`);
+  throw storeRefused(
+    `${url} answered ${status} and no JSON of etcd's gateway: endpoints must be the client URLs of etcd 3.4 or newer ` +
+      "(not those of peers), with --enable-grpc-gateway as it is by default",
+  );
+}
+
+/** The error for an answer of etcd. */
+function errorOf({ url, code, message }: EtcdFailure): LeaseError {
+  const reported = `etcd at ${url} answered ${code} (${message})`;
+  if (LEARNER.test(message)) return storeRefused(`${reported}: name the members that vote in the option endpoints`);
+  if (code === Code.PERMISSION_DENIED)
+    return storeRefused(
+      `${reported}: the user's role lacks a right. It needs those of: etcdctl role grant-permission ROLE --prefix=true readwrite ` +
+        "PREFIX, where PREFIX is the option prefix (frazil/), and: etcdctl user grant-role USER ROLE",
+    );
+  if (TOKEN_IS_OLD.test(message))
+    return storeRefused(`${reported}: authentication is on. Pass the options username and password, or token`);
+  if (/database space exceeded/.test(message))
+    return storeRefused(
+      `${reported}: etcd takes no writes until its space is freed: etcdctl compact REVISION; etcdctl defrag; etcdctl alarm disarm`,
+    );
+  if (code === Code.DATA_LOSS || /corrupt/.test(message))
+    return storeRefused(`${reported}: the members differ. Replace the corrupt one, then etcdctl alarm disarm`);
+  if (/too many operations/.test(message))
+    return storeRefused(`${reported}: the store needs --max-txn-ops=128, the default, or more`);
+  if (code === Code.INVALID_ARGUMENT || code === Code.UNAUTHENTICATED || code === Code.UNIMPLEMENTED)
+    return storeRefused(reported);
+  return storeUnavailable(reported);
+}
+
+const LEARNER = /not supported for learner/;
+const isLearner = (error: FrazilError) => LEARNER.test(error.message);
+
+/** What `fetch` failed with. Node says why in the cause only. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
+  const why = cause?.code ?? cause?.message;
+  return `${message ?? error}${why === undefined ? "" : ` (${why})`}`;
+}

@@ -1,0 +1,333 @@
+/**
+ * Calls of a ZooKeeper client as promises that always end. The client `node-zookeeper-client` by itself:
+ *
+ * - never calls back for what was queued when its session expired, nor while packets to its server are lost;
+ * - sends what is called while it is disconnected when it is connected again, which may be minutes later, and before it has
+ *   authenticated;
+ * - is dead after its session expired, and then looks as if it were disconnected.
+ */
+import { configError, FrazilError, type LeaseError } from "../errors.js";
+import { storeRefused, storeUnavailable } from "./answers.js";
+
+/** What a transaction of the client can do. */
+export interface ZooKeeperTransaction {
+  check(path: string, version: number): unknown;
+  create(path: string, data: Buffer, acls: never, mode: number): unknown;
+  setData(path: string, data: Buffer, version: number): unknown;
+  remove(path: string, version: number): unknown;
+  commit(callback: never): void;
+}
+
+/** Your client: of `node-zookeeper-client`. */
+export interface ZooKeeperClient {
+  getState(): { getCode(): number };
+  create(path: string, data: Buffer, acls: never, mode: number, callback: never): void;
+  setData(path: string, data: Buffer, version: number, callback: never): void;
+  getData(path: string, callback: never): void;
+  getChildren(path: string, callback: never): void;
+  exists(path: string, callback: never): void;
+  transaction(): ZooKeeperTransaction;
+  on(event: "expired", listener: () => void): unknown;
+  close(): void;
+}
+
+/** What the client reports of a znode. 64-bit numbers are 8 bytes, the most significant first. */
+export interface Stat {
+  readonly version: number;
+  readonly mtime: Uint8Array;
+  readonly mzxid: Uint8Array;
+  readonly cversion: number;
+  readonly numChildren: number;
+}
+
+/** A znode as it was read. */
+export interface Znode {
+  readonly text: string;
+  readonly stat: Stat;
+}
+
+/** One operation of a transaction. A version is that of the znode before; without one, any. */
+export type Operation =
+  | { readonly check: string; readonly version: number }
+  | { readonly set: string; readonly text: string; readonly version?: number }
+  | { readonly create: string; readonly text: string; readonly isSequential?: boolean }
+  | { readonly remove: string };
+
+/** Why a transaction did nothing: the first operation that could not be done, and the code of ZooKeeper. */
+export interface Failure {
+  readonly at: number;
+  readonly code: number;
+}
+
+/** Codes of ZooKeeper (`KeeperException.Code`), as far as they differ in what to do. */
+export const Code = {
+  CONNECTION_LOSS: -4,
+  NO_NODE: -101,
+  NO_AUTH: -102,
+  BAD_VERSION: -103,
+  NODE_EXISTS: -110,
+  SESSION_EXPIRED: -112,
+  INVALID_ACL: -114,
+  AUTH_FAILED: -115,
+  NOT_READ_ONLY: -119,
+} as const;
+
+/** States of a client (`Watcher.Event.KeeperState`). */
+const CONNECTED = 3;
+const CONNECTED_READ_ONLY = 5;
+/** A znode that stays when its session ends, and one whose name ends in the next number of its folder. */
+const PERSISTENT = 0;
+const PERSISTENT_SEQUENTIAL = 2;
+
+/** How long a session is waited for, and an answer. A client that does not answer for so long is given up. */
+const ANSWER_MS = 5000;
+/** How often a client that connects is looked at. */
+const LOOK_MS = 10;
+
+const CLIENT_RULE =
+  "must be a client of node-zookeeper-client, or a function that returns one: an object with getState(), getData(), setData() and " +
+  "transaction(). The package zookeeper has no transactions";
+const METHODS = ["getState", "create", "setData", "getData", "getChildren", "exists", "transaction", "on", "close"];
+
+const isClient = (value: unknown): value is ZooKeeperClient =>
+  typeof value === "object" &&
+  value !== null &&
+  METHODS.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+
+function givenClient(value: unknown): ZooKeeperClient {
+  if (isClient(value)) return value;
+  const given = value === null || value === undefined ? `${value}` : `some ${typeof value}`;
+  throw configError("INVALID_ARGUMENT", "client", given, CLIENT_RULE);
+}
+
+const READ_ONLY =
+  "ZooKeeper is read-only: its server has lost the others of the ensemble. Nothing can be granted until the client has a session " +
+  "with a server that has a quorum";
+const DEAD =
+  "the session of the ZooKeeper client has ended, and the client never connects again. Make another client and another store; or " +
+  "give the store a function that returns a connected client, and it makes one by itself";
+
+const codeOf = (error: unknown): number | undefined => (error as { code?: number } | null)?.code;
+
+/** The error for a call that failed in a way that no operation expects. */
+function errorOf(error: unknown, path: string): LeaseError {
+  switch (codeOf(error)) {
+    case Code.NO_AUTH:
+      return storeRefused(
+        `ZooKeeper refuses access to ${path}: its ACL does not allow what the store does. Authenticate the client with addAuthInfo before ` +
+          "it connects, or set the ACL with zkCli (setAcl); every process needs the permissions cdrw",
+        error,
+      );
+    case Code.INVALID_ACL:
+      return storeRefused(
+        `ZooKeeper refuses the ACL for ${path}: an ACL of the scheme auth needs a client that has authenticated with addAuthInfo`,
+        error,
+      );
+    case Code.AUTH_FAILED:
+      return storeRefused("ZooKeeper refuses the credentials of the client: see addAuthInfo", error);
+    case Code.NOT_READ_ONLY:
+      return storeRefused(READ_ONLY, error);
+    case Code.NO_NODE:
+      return storeRefused(
+        `the znode ${path} is missing: somebody has deleted it. Restore it, or call fence() and use another scope`,
+        error,
+      );
+    default:
+      return storeUnavailable("ZooKeeper did not answer, or not in time: the cause is in cause", error);
+  }
+}
+
+type Callback = (error: unknown, ...results: never[]) => void;
+
+/** A client, or what makes one. */
+export class Session {
+  readonly #make: (() => unknown) | undefined;
+  #client: ZooKeeperClient | undefined;
+  #making: Promise<ZooKeeperClient> | undefined;
+  /** Clients whose session has ended, or that have not answered. */
+  readonly #dead = new WeakSet<ZooKeeperClient>();
+  /** Passed to `create`, as the client has it. Undefined: the default of the client, everything for everybody. */
+  readonly #acl: unknown;
+
+  constructor(given: unknown, acl: readonly unknown[] | undefined) {
+    this.#acl = acl;
+    if (typeof given === "function") this.#make = given as () => unknown;
+    else this.#watch(givenClient(given));
+  }
+
+  #watch(client: ZooKeeperClient): void {
+    this.#client = client;
+    client.on("expired", () => this.#dead.add(client));
+  }
+
+  /** A client with a session, or `STORE_UNAVAILABLE` after a while. */
+  async client(): Promise<ZooKeeperClient> {
+    const started = performance.now();
+    const client = await this.#living();
+    for (;;) {
+      const state = client.getState().getCode();
+      if (state === CONNECTED) return client;
+      if (state === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
+      if (this.#dead.has(client)) throw this.#ended();
+      if (performance.now() - started > ANSWER_MS) {
+        // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
+        if (this.#make !== undefined) this.#dead.add(client);
+        throw storeUnavailable(
+          `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  #ended(): LeaseError {
+    return this.#make === undefined
+      ? storeRefused(DEAD)
+      : storeUnavailable("the session of the ZooKeeper client has ended");
+  }
+
+  /** The client, or another one if it can be made and is needed. */
+  async #living(): Promise<ZooKeeperClient> {
+    const client = this.#client;
+    if (client !== undefined && !this.#dead.has(client)) return client;
+    const make = this.#make;
+    if (make === undefined) throw this.#ended();
+    this.#making ??= (async () => {
+      client?.close();
+      this.#client = undefined;
+      const made = givenClient(await make());
+      this.#watch(made);
+      return made;
+    })();
+    try {
+      return await this.#making;
+    } catch (error) {
+      throw FrazilError.is(error) ? error : storeUnavailable("no ZooKeeper client could be made", error);
+    } finally {
+      this.#making = undefined;
+    }
+  }
+
+  /** Runs a call, to its callback or for a while. `undefined`: its code is one of `expected`. */
+  async #call<T>(
+    client: ZooKeeperClient,
+    path: string,
+    expected: readonly number[],
+    start: (callback: never) => void,
+    resultOf: (...results: never[]) => T,
+  ): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#dead.add(client);
+        if (this.#make === undefined) this.#dead.delete(client); // The only one: it may answer again.
+        reject(errorOf(undefined, path));
+      }, ANSWER_MS);
+      const callback: Callback = (error, ...results) => {
+        clearTimeout(timer);
+        const code = codeOf(error);
+        if (!error) resolve(resultOf(...results));
+        else if (code !== undefined && expected.includes(code)) resolve(undefined);
+        else {
+          if (code === Code.SESSION_EXPIRED) this.#dead.add(client);
+          reject(errorOf(error, path));
+        }
+      };
+      start(callback as never);
+    });
+  }
+
+  /** Writes a znode. `undefined`: it is missing, or has another version. */
+  set(client: ZooKeeperClient, path: string, text: string, version = -1): Promise<Stat | undefined> {
+    const expected = [Code.NO_NODE, Code.BAD_VERSION];
+    return this.#call(
+      client,
+      path,
+      expected,
+      (callback) => client.setData(path, Buffer.from(text), version, callback),
+      (stat: Stat) => stat,
+    );
+  }
+
+  /** Reads a znode. `undefined`: it is missing. */
+  get(client: ZooKeeperClient, path: string): Promise<Znode | undefined> {
+    return this.#call(
+      client,
+      path,
+      [Code.NO_NODE],
+      (callback) => client.getData(path, callback),
+      (data: Buffer | undefined, stat: Stat) => ({ text: data?.toString() ?? "", stat }),
+    );
+  }
+
+  /** The names of the znodes in a znode. `undefined`: it is missing. */
+  children(client: ZooKeeperClient, path: string): Promise<{ names: readonly string[]; stat: Stat } | undefined> {
+    return this.#call(
+      client,
+      path,
+      [Code.NO_NODE],
+      (callback) => client.getChildren(path, callback),
+      (names: string[], stat: Stat) => ({ names, stat }),
+    );
+  }
+
+  /** Makes a znode, unless it is there. */
+  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
+    const isThere = await this.#call(
+      client,
+      path,
+      [],
+      (callback) => client.exists(path, callback),
+      (stat: unknown) => Boolean(stat),
+    );
+    if (isThere) return;
+    await this.#call(
+      client,
+      path,
+      [Code.NODE_EXISTS],
+      (callback) => client.create(path, Buffer.from(text), this.#acl as never, PERSISTENT, callback),
+      () => true,
+    );
+  }
+
+  /**
+   * Does all operations or none. Resolves to what failed, or to the path of the last znode that was made.
+   *
+   * The client sends version 0 of a transaction as any version. So every znode that is compared has been written once after it
+   * was made, and a lower version is refused here.
+   */
+  async all(client: ZooKeeperClient, operations: readonly Operation[]): Promise<Failure | { readonly made: string }> {
+    const transaction = client.transaction();
+    for (const operation of operations) {
+      if ("version" in operation && !((operation.version as number) > 0))
+        throw storeRefused(
+          `a znode of the scope has the version ${operation.version}: it was made by hand. Write it once more, as npx frazil ddl zookeeper does`,
+        );
+      if ("check" in operation) transaction.check(operation.check, operation.version);
+      else if ("set" in operation)
+        transaction.setData(operation.set, Buffer.from(operation.text), operation.version ?? -1);
+      else if ("remove" in operation) transaction.remove(operation.remove, -1);
+      else {
+        const mode = operation.isSequential ? PERSISTENT_SEQUENTIAL : PERSISTENT;
+        transaction.create(operation.create, Buffer.from(operation.text), this.#acl as never, mode);
+      }
+    }
+    const first = Object.values(operations[0] as Operation)[0] as string;
+    const outcome = await this.#call(
+      client,
+      first,
+      [],
+      (callback) =>
+        // A transaction that fails calls back with an error and with the results, which say where.
+        transaction.commit(((error: unknown, results?: { err?: number; path?: string }[]) => {
+          const at = results?.findIndex(({ err }) => err !== undefined && err !== 0) ?? -1;
+          if (error && at >= 0) (callback as Callback)(null, { at, code: results?.[at]?.err } as never);
+          else (callback as Callback)(error, { made: results?.findLast(({ path }) => path)?.path } as never);
+        }) as never),
+      (result: unknown) => result,
+    );
+    const { at, code } = outcome as Failure;
+    if (code === Code.NO_AUTH || code === Code.INVALID_ACL)
+      throw errorOf({ code }, Object.values(operations[at] as Operation)[0] as string);
+    return outcome as Failure | { readonly made: string };
+  }
+}

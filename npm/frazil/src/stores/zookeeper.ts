@@ -1,0 +1,415 @@
+/**
+ * Leases in ZooKeeper: one znode for each node id, replaced by transactions that compare versions.
+ *
+ * ```js
+ * import { ZooKeeperStore } from "frazil/stores/zookeeper";
+ *
+ * const store = new ZooKeeperStore(() => {
+ *   const client = zookeeper.createClient("zk1:2181,zk2:2181,zk3:2181");
+ *   client.connect();
+ *   return client;
+ * });
+ * await store.init({ layout: "default" }); // once for each scope, by hand
+ * ```
+ *
+ * - **One transaction decides** each operation: it compares the version of the record and that of the row.
+ * - **Reads see the last write**: each operation writes the znode `clock` first. What the same session reads after that is at
+ *   least as new, on a follower that lags as well.
+ * - **The clock is that of the leader**, as the time of that write.
+ * - **Persistent znodes only.** An ephemeral znode goes when its session ends, and that says nothing about a holder that is
+ *   paused: the end of the window alone makes a node id free.
+ * - **The incarnation is the epoch of the leader**, so an ensemble that was restored from a backup, or that lost its last
+ *   writes with the power of all servers, is fenced.
+ *
+ * Not seen: a server alone that was restored from a backup, or that lost its last writes (`forceSync=no`): a server in standalone
+ * mode has no epochs. Call `fence()`.
+ */
+import { configError } from "../errors.js";
+import { checkKeys } from "../keys.js";
+import { storeRefused, untilAborted } from "./answers.js";
+import {
+  type AcquireView,
+  CompareAndSetStore,
+  type LeaseTable,
+  type RowView,
+  type ScopeView,
+} from "./compare-and-set.js";
+import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
+import { type LeaseRow, type Moment, type Scope, UNUSED } from "./rules.js";
+import type { AcquireRequest } from "./store.js";
+import { Code, type Operation, Session, type Stat, type Znode, type ZooKeeperClient } from "./zookeeper-session.js";
+
+export type { InitOptions } from "./requests.js";
+export type * from "./store.js";
+export type { ZooKeeperClient, ZooKeeperTransaction } from "./zookeeper-session.js";
+
+/** The options of a `ZooKeeperStore`. */
+export interface ZooKeeperStoreOptions {
+  /** The znode that has the scopes. Default: `"/frazil"`. */
+  readonly prefix?: string;
+  /**
+   * The ACL of the znodes that the store makes, as the client has it, such as `zookeeper.ACL.CREATOR_ALL_ACL`. Every process of a
+   * scope passes the same. Default: that of the client: everything for everybody.
+   */
+  readonly acl?: readonly unknown[];
+  /**
+   * How an ensemble that may have lost acknowledged writes is told.
+   *
+   * - `"epoch"` (default): by the epoch of its leader. Each election is a fence: nothing new is granted for `windowMaxMs` and 5
+   *   seconds, and holders go on.
+   * - `"none-accepting-repeats-after-restore"`: not at all. After a restore without `fence()`, IDs repeat.
+   */
+  readonly incarnation?: "epoch" | "none-accepting-repeats-after-restore";
+}
+
+/** How many rows are made at a time: as many holders that start at once then write the record once. */
+const ROWS = 64;
+/** Rows that are made in one transaction: some 300 bytes each, and a server takes no request over 1 MB. */
+const MOST_ROWS = 512;
+/** How many rows with the oldest ends are read. */
+const CANDIDATES = 16;
+
+const PREFIX_RULE =
+  "must be the path of a znode, such as /frazil: parts of letters, digits, _, . or -, each behind a /, and no / at the end";
+const ACL_RULE = "must be an array of at least one ACL of the client, such as ACL.CREATOR_ALL_ACL";
+const INCARNATION_RULE = 'must be "epoch" or "none-accepting-repeats-after-restore"';
+
+/** The record of a scope, as `acquire` found it. */
+export interface ZooKeeperScope extends Scope {
+  readonly nodeFrom: number;
+  /** The version of its znode, which every transaction compares. */
+  readonly version: number;
+}
+
+/** A row, as it was read. */
+export interface ZooKeeperRow extends LeaseRow {
+  readonly version: number;
+}
+
+type View = ScopeView<ZooKeeperScope>;
+type Signal = AbortSignal | undefined;
+
+/** A 64-bit number of a stat. It is below 2^53: a time. */
+const wide = (bytes: Uint8Array): number => Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0));
+/** The epoch of the leader that wrote a znode: the upper half of the zxid. */
+const epochOf = (zxid: Uint8Array): number => new DataView(zxid.buffer, zxid.byteOffset, 8).getUint32(0);
+
+/** The paths of a scope. */
+export interface Paths {
+  readonly record: string;
+  readonly clock: string;
+  /** The rows, by node id. */
+  readonly leases: string;
+  /** A znode for each row, called by its end and its node id: one call lists all, the oldest first when sorted. */
+  readonly ends: string;
+  /** A znode for each grant, with its node id. */
+  readonly grants: string;
+}
+
+export function pathsOf(prefix: string, scope: string): Paths {
+  const record = `${prefix}/${scope}`;
+  return {
+    record,
+    clock: `${record}/clock`,
+    leases: `${record}/leases`,
+    ends: `${record}/ends`,
+    grants: `${record}/grants`,
+  };
+}
+
+/** The name of a row in `ends`: 16 digits, so that names are sorted as numbers are. */
+const endOf = ({ untilMs, node }: { untilMs: number; node: number }): string =>
+  `${String(untilMs).padStart(16, "0")}-${node}`;
+
+/** The text of a row: JSON that people can read with `get` of zkCli. */
+const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
+  JSON.stringify({ node, fromMs, untilMs, grant, nonce, owner });
+
+const textOfRecord = ({
+  layout,
+  nodeFrom,
+  nodeTo,
+  nextNode,
+  windowMaxMs,
+  fenceMs,
+  incarnation,
+}: ZooKeeperScope): string => JSON.stringify({ layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation });
+
+/** The fields of a znode, or `STORE_REFUSED` for a text that the store did not write. */
+function fieldsOf<T>(path: string, text: string, wholes: readonly string[], texts: readonly string[]): T {
+  let fields: Record<string, unknown> | undefined;
+  try {
+    fields = JSON.parse(text);
+  } catch {
+    fields = undefined;
+  }
+  const isRight =
+    wholes.every((name) => Number.isSafeInteger(fields?.[name])) &&
+    texts.every((name) => typeof fields?.[name] === "string");
+  if (!isRight)
+    throw storeRefused(
+      `the znode ${path} has the text ${JSON.stringify(text.slice(0, 200))}: must be JSON as the store writes it. Restore it, then call fence()`,
+    );
+  return fields as T;
+}
+
+function rowOf(path: string, node: number, { text, stat }: Znode): ZooKeeperRow {
+  const { fromMs, untilMs, grant, nonce, owner } = fieldsOf<LeaseRow>(path, text, ["node", "fromMs", "untilMs"], []);
+  return {
+    node,
+    fromMs,
+    untilMs,
+    grant: grant ?? null,
+    nonce: nonce ?? null,
+    owner: owner ?? null,
+    version: stat.version,
+  };
+}
+
+function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
+  const wholes = ["nodeFrom", "nodeTo", "nextNode", "windowMaxMs", "fenceMs"];
+  const fields = fieldsOf<ZooKeeperScope>(path, text, wholes, ["layout", "incarnation"]);
+  const { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation } = fields;
+  return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, version: stat.version };
+}
+
+/** The record and the rows of scopes, as znodes. */
+export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> {
+  readonly session: Session;
+  readonly prefix: string;
+  readonly #hasEpochs: boolean;
+
+  constructor(client: unknown, options: ZooKeeperStoreOptions) {
+    const { prefix = "/frazil", acl, incarnation = "epoch" } = options;
+    if (typeof prefix !== "string" || !/^(\/[\w-][\w.-]*)+$/.test(prefix))
+      throw configError("INVALID_OPTION", "prefix", prefix, PREFIX_RULE);
+    if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0))
+      throw configError("INVALID_OPTION", "acl", acl, ACL_RULE);
+    if (incarnation !== "epoch" && incarnation !== "none-accepting-repeats-after-restore")
+      throw configError("INVALID_OPTION", "incarnation", incarnation, INCARNATION_RULE);
+    this.session = new Session(client, acl);
+    this.prefix = prefix;
+    this.#hasEpochs = incarnation === "epoch";
+  }
+
+  /**
+   * Writes the clock of a scope and reads the record. What is called on the client right after this, without a pause, is sent
+   * behind it, in the same round trip: a session is answered in order, and reads what its write was before.
+   */
+  async readView(client: ZooKeeperClient, { record, clock }: Paths): Promise<View | undefined> {
+    const [written, found] = await Promise.all([this.session.set(client, clock, ""), this.session.get(client, record)]);
+    // An empty record is one that `init` or a person has begun and not ended.
+    if (found === undefined || found.text === "") return undefined;
+    const scope = scopeOf(record, found);
+    if (written === undefined)
+      throw storeRefused(`the znode ${clock} is missing: make it again with zkCli: create ${clock}`);
+    return { scope, moment: this.momentOf(written) };
+  }
+
+  momentOf({ mtime, mzxid }: Stat): Moment {
+    return { nowMs: wide(mtime), incarnation: this.#hasEpochs ? `epoch ${epochOf(mzxid)}` : "none" };
+  }
+
+  async row(client: ZooKeeperClient, { leases }: Paths, node: number): Promise<ZooKeeperRow | undefined> {
+    const path = `${leases}/${node}`;
+    const found = await this.session.get(client, path);
+    return found && rowOf(path, node, found);
+  }
+
+  readForAcquire(request: AcquireRequest): Promise<AcquireView<ZooKeeperScope, ZooKeeperRow> | undefined> {
+    return untilAborted(this.#readForAcquire(request), request.signal);
+  }
+
+  async #readForAcquire({ scope: name, grant, node: preferred }: AcquireRequest) {
+    const client = await this.session.client();
+    const paths = pathsOf(this.prefix, name);
+    const [view, held, ends] = await Promise.all([
+      this.readView(client, paths),
+      this.session.get(client, `${paths.grants}/${grant}`),
+      this.session.children(client, paths.ends),
+    ]);
+    if (view === undefined) return undefined;
+    if (ends === undefined) throw storeRefused(`the znode ${paths.ends} is missing: restore it, then call fence()`);
+    const sorted = [...ends.names].sort();
+    const { nowMs } = view.moment;
+    const nodes: number[] = [];
+    for (const end of sorted) {
+      const [untilMs, node] = end.split("-").map(Number) as [number, number];
+      if (untilMs > nowMs || nodes.length === CANDIDATES) break;
+      if (node !== preferred) nodes.push(node);
+    }
+    if (preferred !== undefined) nodes.unshift(preferred);
+    const [mine, ...rows] = await Promise.all([
+      held && this.row(client, paths, Number(held.text)),
+      ...nodes.map((node) => this.row(client, paths, node)),
+    ]);
+    return {
+      ...view,
+      mine: mine?.grant === grant ? mine : undefined,
+      free: rows.filter((row): row is ZooKeeperRow => row !== undefined && row.untilMs <= nowMs),
+      earliestMs: Number(sorted[0]?.split("-")[0] ?? 0),
+    };
+  }
+
+  readRow(scope: string, node: number, signal: Signal): Promise<RowView<ZooKeeperScope, ZooKeeperRow> | undefined> {
+    const read = async () => {
+      const client = await this.session.client();
+      const paths = pathsOf(this.prefix, scope);
+      const [view, row] = await Promise.all([this.readView(client, paths), this.row(client, paths, node)]);
+      return view && { ...view, row };
+    };
+    return untilAborted(read(), signal);
+  }
+
+  readScope(scope: string, signal: Signal): Promise<View | undefined> {
+    const read = async () => this.readView(await this.session.client(), pathsOf(this.prefix, scope));
+    return untilAborted(read(), signal);
+  }
+
+  /** What is written besides with a row: nothing. */
+  besides(_scope: string, _row: LeaseRow): readonly Operation[] {
+    return [];
+  }
+
+  /**
+   * Invariant: a row is replaced only if it and the record are as they were read: a fence that was raised since, or another
+   * incarnation that somebody has seen, makes the transaction fail. A transaction that arrives late, after a pause of this
+   * process or of the network, fails for the same reason.
+   */
+  async replaceRow(name: string, view: View, seen: ZooKeeperRow, row: LeaseRow, signal: Signal): Promise<boolean> {
+    const { record, leases, ends, grants } = pathsOf(this.prefix, name);
+    const operations: Operation[] = [
+      { check: record, version: view.scope.version },
+      { set: `${leases}/${row.node}`, text: textOfRow(row), version: seen.version },
+    ];
+    if (seen.untilMs !== row.untilMs)
+      operations.push({ remove: `${ends}/${endOf(seen)}` }, { create: `${ends}/${endOf(row)}`, text: "" });
+    if (seen.grant !== row.grant) {
+      if (seen.grant !== null) operations.push({ remove: `${grants}/${seen.grant}` });
+      if (row.grant !== null) operations.push({ create: `${grants}/${row.grant}`, text: String(row.node) });
+    }
+    operations.push(...this.besides(name, row));
+    return untilAborted(this.#write(operations, 2), signal);
+  }
+
+  /**
+   * Whether a transaction was done. Its first operations compare versions: one of those that fails was a lost race. If they
+   * hold, the others hold as well, unless a person has changed znodes; a grant that exists is a retry that was faster.
+   */
+  async #write(operations: readonly Operation[], comparing: number): Promise<boolean> {
+    const outcome = await this.session.all(await this.session.client(), operations);
+    if ("made" in outcome) return true;
+    const { at, code } = outcome;
+    const failed = operations[at] as Operation;
+    const isRace = at < comparing || ("create" in failed && failed.create.includes("/grants/"));
+    if (isRace && (code === Code.BAD_VERSION || code === Code.NO_NODE || code === Code.NODE_EXISTS)) return false;
+    throw storeRefused(
+      `the znodes of the scope do not fit together: ${JSON.stringify(failed)} fails with the code ${code}. Somebody has changed them by hand: restore them, then call fence()`,
+    );
+  }
+
+  /** Invariant: rows are made in order, and the mark in the record moves in the same transaction. */
+  async makeRows(name: string, { scope }: View, makeTo: number, signal: Signal): Promise<void> {
+    const { record, leases, ends } = pathsOf(this.prefix, name);
+    const { nextNode, nodeTo } = scope;
+    const last = Math.min(nodeTo, nextNode + MOST_ROWS - 1, Math.max(makeTo, nextNode + ROWS - 1));
+    const made = { ...scope, nextNode: last + 1 };
+    const operations: Operation[] = [{ set: record, text: textOfRecord(made), version: scope.version }];
+    for (let node = nextNode; node <= last; node++) operations.push(...newRow(leases, ends, node));
+    await untilAborted(this.#write(operations, 1), signal);
+  }
+
+  async replaceScope(name: string, { scope }: View, raised: Scope, signal: Signal): Promise<boolean> {
+    const { record } = pathsOf(this.prefix, name);
+    const { version } = scope;
+    const write = async () => {
+      const client = await this.session.client();
+      return this.session.set(client, record, textOfRecord({ ...scope, ...raised }), version);
+    };
+    return (await untilAborted(write(), signal)) !== undefined;
+  }
+
+  /**
+   * Makes the znodes of a scope one after the other, and the text of the record last: on condition that its version is that of
+   * a new znode. So a call that was broken off can be repeated, and of two calls one writes.
+   */
+  async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
+    const client = await this.session.client();
+    const paths = pathsOf(this.prefix, record.scope);
+    for (const path of znodesOf(this.prefix, paths)) await this.session.make(client, path, "");
+    const written = await this.session.set(client, paths.clock, "");
+    if (written === undefined) throw storeRefused(`the znode ${paths.clock} is missing: call init() again`);
+    const text = textOfRecord(newScope(record, this.momentOf(written).incarnation));
+    if ((await this.session.set(client, paths.record, text, 0)) !== undefined) return undefined;
+    const found = await this.session.get(client, paths.record);
+    if (found === undefined || found.text === "")
+      throw storeRefused(
+        `the znode ${paths.record} is empty and was written before: delete it (deleteall) if the scope is new`,
+      );
+    return { layout: scopeOf(paths.record, found).layout };
+  }
+}
+
+/** The znodes of a scope, each behind the one that it is in. */
+function znodesOf(prefix: string, { record, clock, leases, ends, grants }: Paths): readonly string[] {
+  const parents = prefix
+    .split("/")
+    .slice(1)
+    .map((_, at, parts) => `/${parts.slice(0, at + 1).join("/")}`);
+  return [...parents, record, clock, leases, ends, grants];
+}
+
+/** A row that was never granted. It is written twice, so that its version is not 0. */
+export function newRow(leases: string, ends: string, node: number): readonly Operation[] {
+  const row = { node, fromMs: 0, untilMs: 0, grant: null, nonce: null, owner: null };
+  const path = `${leases}/${node}`;
+  const text = textOfRow(row);
+  return [
+    { create: path, text: "" },
+    { set: path, text },
+    { create: `${ends}/${endOf(row)}`, text: "" },
+  ];
+}
+
+function newScope({ layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, incarnation: string): ZooKeeperScope {
+  return { layout, nodeFrom, nodeTo, nextNode: nodeFrom, windowMaxMs, fenceMs: 0, incarnation, version: 0 };
+}
+
+const OPTIONS = "prefix, acl, incarnation";
+
+/** Leases in the znodes of ZooKeeper. */
+export class ZooKeeperStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+  /**
+   * Checks what it is given. It sends nothing.
+   *
+   * `client`: a client of `node-zookeeper-client`, or a function that returns one, for a program that runs for months: a client is
+   * dead after its session expired, and the function is called for another one. The store closes a client of the function that
+   * it gives up, and nothing else.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
+   */
+  constructor(
+    client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>),
+    options: ZooKeeperStoreOptions = {},
+  ) {
+    super("zookeeper", new ZooKeeperTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS)));
+  }
+}
+
+/**
+ * What `init` does, as commands of zkCli for people to run: the znodes and the record of a scope. The epoch is not known here;
+ * the first holder sets it.
+ *
+ * @internal
+ */
+export function zookeeperDdl(
+  options: InitOptions,
+  store: Pick<ZooKeeperStoreOptions, "prefix"> & { acl?: string } = {},
+): string {
+  const { prefix = "/frazil", acl } = store;
+  const record = recordOf(options);
+  const paths = pathsOf(prefix, record.scope);
+  const znodes = znodesOf(prefix, paths);
+  const creates = znodes.map((path) => (acl === undefined ? `create ${path}` : `create ${path} "" ${acl}`));
+  return [...creates, `set -v 0 ${paths.record} '${textOfRecord(newScope(record, UNUSED))}'`, ""].join("\n");
+}

@@ -1,0 +1,70 @@
+import { type InitOptions } from "./requests.js";
+import { type AcquireRequest, type Answer, type EnsureRequest, type LeaseStore, type ReleaseRequest, type RenewRequest } from "./store.js";
+export type { InitOptions } from "./requests.js";
+export type * from "./store.js";
+/** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
+export interface EvalClient {
+    eval(script: string, keys: string[], args: string[]): PromiseLike<unknown>;
+}
+/** What `redis` makes: a client, a pool, a cluster or a sentinel. */
+export interface NodeRedisClient {
+    EVAL(...given: never[]): PromiseLike<unknown>;
+    eval(...given: never[]): PromiseLike<unknown>;
+    connect(...given: never[]): PromiseLike<unknown>;
+}
+/** What `ioredis` makes: a `Redis` or a `Cluster`. */
+export interface IoRedisClient {
+    defineCommand(...given: never[]): unknown;
+    pipeline(...given: never[]): unknown;
+    eval(...given: never[]): PromiseLike<unknown>;
+}
+/** Your client. The store neither opens nor closes it. */
+export type RedisClient = EvalClient | NodeRedisClient | IoRedisClient;
+/** The options of a `RedisStore`. */
+export interface RedisStoreOptions {
+    /**
+     * How a server is told from the one that replaced it after a failover or a restart.
+     *
+     * - `"redis"` (default): `run_id` and `master_replid` of `INFO`. The store then also refuses a server whose settings lose
+     *   leases: a replica, an eviction policy for all keys, replicas without `min-replicas-to-write`.
+     * - `{ lua }`: a Lua expression of your own, a string that changes whenever acknowledged writes may have been lost. No setting
+     *   of the server is looked at.
+     * - `"none-accepting-repeats-after-failover"`: not at all. If a server goes on without the last writes, IDs repeat. No setting
+     *   of the server is looked at.
+     */
+    readonly incarnation?: "redis" | {
+        readonly lua: string;
+    } | "none-accepting-repeats-after-failover";
+}
+/** Leases under the keys `frazil:{scope}:…`. */
+export declare class RedisStore implements LeaseStore {
+    #private;
+    readonly name = "redis";
+    /**
+     * Checks what it is given. It runs no command.
+     *
+     * @throws {ConfigError} `INVALID_ARGUMENT` for a client whose `eval` is not known; `INVALID_OPTION`.
+     */
+    constructor(client: RedisClient, options?: RedisStoreOptions);
+    acquire(request: AcquireRequest): Promise<Answer>;
+    renew(request: RenewRequest): Promise<Answer>;
+    release(request: ReleaseRequest): Promise<boolean>;
+    ensure(request: EnsureRequest): Promise<void>;
+    /**
+     * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+     * since an empty server and one that has lost its keys look the same.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    init(options: InitOptions): Promise<void>;
+    /**
+     * Raises the fence: no window of the scope begins before it has passed. Call it after the server was restored from a backup or
+     * a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
+     *
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    fence(options?: {
+        readonly scope?: string;
+    }): Promise<number>;
+}

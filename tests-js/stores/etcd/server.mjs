@@ -1,0 +1,162 @@
+// Real etcd members, in temporary folders and on loopback, that tests start, stop, kill, restore and join to a cluster.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EtcdStore } from "frazil/stores/etcd";
+import { freePort, serverFolder, startProgram } from "../server-process.mjs";
+
+const SERVER = "/usr/bin/etcd";
+const CLIENT = "/usr/bin/etcdctl";
+const TOKEN = "frazil-tests";
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A member of a cluster. */
+export class EtcdServer {
+  #running;
+  constructor({ folder, name, port, peerPort, cluster, token, args }) {
+    Object.assign(this, { folder, name, port, peerPort, cluster, token, args });
+    this.data = join(folder, "data");
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  get #flags() {
+    const peer = `http://127.0.0.1:${this.peerPort}`;
+    return [
+      `--name=${this.name}`,
+      `--data-dir=${this.data}`,
+      `--listen-client-urls=${this.url}`,
+      `--advertise-client-urls=${this.url}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=${this.cluster}`,
+      `--initial-cluster-token=${this.token}`,
+      "--logger=zap",
+      "--log-level=error",
+      ...this.args,
+    ];
+  }
+
+  async start() {
+    this.#running = await startProgram(SERVER, this.#flags, this.port);
+    // The port is open before the cluster has a leader.
+    for (let tries = 0; ; tries++) {
+      try {
+        const answer = await this.call("kv/range", { key: btoa("none") });
+        // With authentication, a refusal is an answer as well.
+        if (answer.header || answer.code === 3) return this;
+      } catch {
+        // no answer yet
+      }
+      if (tries === 400) throw new Error("etcd has no leader");
+      await sleep(25);
+    }
+  }
+
+  /** Calls the gateway. */
+  async call(path, body = {}) {
+    const signal = AbortSignal.timeout(1000);
+    const response = await fetch(`${this.url}/v3/${path}`, { method: "POST", body: JSON.stringify(body), signal });
+    return response.json();
+  }
+
+  /** Ends it in an orderly way. */
+  async stop() {
+    await this.#end("SIGTERM");
+  }
+
+  async crash() {
+    await this.#end("SIGKILL");
+  }
+
+  async #end(signal) {
+    if (this.#running === undefined) return;
+    const { child, ended } = this.#running;
+    this.#running = undefined;
+    child.kill("SIGCONT");
+    child.kill(signal);
+    await ended;
+  }
+
+  signal(name) {
+    this.#running?.child.kill(name);
+  }
+
+  /** Runs etcdctl against this member. Returns what it prints. `input` is its standard input. */
+  etcdctl(args, { input, user } = {}) {
+    const options = [`--endpoints=${this.url}`, ...(user ? [`--user=${user}`] : [])];
+    const env = { ...process.env, ETCDCTL_API: "3" };
+    const result = spawnSync(CLIENT, [...options, ...args], { encoding: "utf8", input, cwd: tmpdir(), env });
+    if (result.error) throw result.error;
+    if (result.status !== 0) throw new Error(`etcdctl ${args.join(" ")} failed: ${result.stderr}${result.stdout}`);
+    return result.stdout;
+  }
+
+  /** Saves a snapshot. Returns its file. */
+  save() {
+    const file = join(serverFolder(), "snapshot.db");
+    this.etcdctl(["snapshot", "save", file]);
+    return file;
+  }
+
+  /** Replaces all data by a snapshot, as after a disaster, and starts. `token`: another one makes another cluster id. */
+  async restore(file, { token = this.token, flags = [] } = {}) {
+    await this.crash();
+    this.token = token;
+    this.data = join(serverFolder(), "data");
+    const peer = `http://127.0.0.1:${this.peerPort}`;
+    this.etcdctl([
+      "snapshot",
+      "restore",
+      file,
+      `--name=${this.name}`,
+      `--data-dir=${this.data}`,
+      `--initial-cluster=${this.cluster}`,
+      `--initial-cluster-token=${this.token}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      ...flags,
+    ]);
+    if (!existsSync(this.data)) throw new Error("nothing was restored");
+    await this.start();
+  }
+}
+
+/** Starts a cluster of so many members. `args`: further flags of etcd. */
+export async function startCluster(count, args = []) {
+  const members = [];
+  for (let at = 0; at < count; at++)
+    members.push({ name: `m${at}`, port: await freePort(), peerPort: await freePort() });
+  const cluster = members.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(",");
+  const servers = members.map(
+    (member) => new EtcdServer({ ...member, folder: serverFolder(), cluster, token: TOKEN, args }),
+  );
+  await Promise.all(servers.map((server) => server.start()));
+  return servers;
+}
+
+/** Starts a cluster of one member. */
+export async function startServer({ args = [] } = {}) {
+  const [server] = await startCluster(1, args);
+  return server;
+}
+
+/** A store of a server on this host. */
+export async function connectStore(port, options = {}) {
+  const store = new EtcdStore({ endpoints: [`http://127.0.0.1:${port}`], ...options });
+  return { store, close: async () => {} };
+}
+
+/** A `fetch` that sees the clocks of all members moved by so much: etcd, a Go program, asks the kernel for the time. */
+export function movableFetch(inner = fetch) {
+  let offsetMs = 0;
+  const moved = async (url, init) => {
+    const response = await inner(url, init);
+    const { status } = response;
+    const date = new Date(Date.parse(response.headers.get("date")) + offsetMs).toUTCString();
+    return { status, headers: { get: (name) => (name === "date" ? date : null) }, text: () => response.text() };
+  };
+  const jump = async (ms) => {
+    offsetMs += ms;
+  };
+  return { fetch: moved, jump };
+}
