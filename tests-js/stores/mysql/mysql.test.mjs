@@ -721,6 +721,19 @@ test("what mysqlDdl prints does what migrate and init do", async () => {
   await own.end();
 });
 
+test("no operation makes a temporary table on disk", async () => {
+  const client = await sessionWith();
+  const store = new MySqlStore(client);
+  const scope = await newScope();
+  const tables = async () => (await client.query("SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'"))[0][0].Value;
+  const before = await tables();
+  const lease = await store.acquire(attempt({ scope }));
+  assert.ok((await store.renew(renewalOf(lease, { scope }))).granted);
+  assert.equal((await store.acquire(attempt({ scope, node: 30 }))).node, 30);
+  await store.ensure({ scope, behind: true });
+  assert.equal(await tables(), before);
+});
+
 test("a layout without a node field has the node id 0, and one with 22 bits makes its rows on demand", async () => {
   const store = new MySqlStore(pool);
   const none = new Layout({

@@ -34,6 +34,8 @@ export class MySqlServer {
       `--datadir=${data}`,
       `--socket=${join(folder, "socket")}`,
       `--pid-file=${join(folder, "pid")}`,
+      // A server that starts deletes the temporary tables in the folder, of other servers too.
+      `--tmpdir=${data}`,
       `--port=${port}`,
       "--bind-address=127.0.0.1",
       "--innodb-log-file-size=4M",

@@ -137,7 +137,8 @@ const OLDEST = 64;
 
 /**
  * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
- * and nobody's. `{largest}`: the largest number of the old table.
+ * and nobody's. The rows come in any order: sorting them with the texts of the record would take a table on disk.
+ * `{largest}`: the largest number of the old table.
  */
 const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, {largest} AS largest, l.kind AS kind, ${ROW}, l.is_ours AS is_ours
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
@@ -146,7 +147,7 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
   UNION ALL (SELECT 3, ${COLUMNS} FROM {leases} k
     WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope) AND {ours:k}
     ORDER BY until_ms, node LIMIT ${OLDEST})
-) l ON l.node < s.next_node ORDER BY l.kind, l.until_ms, l.node LIMIT ${OLDEST + 2}`;
+) l ON l.node < s.next_node LIMIT ${OLDEST + 2}`;
 
 /** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is one that nobody has written. */
 const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
@@ -496,7 +497,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
           .filter((row) => row["kind"] !== null && wholeOf("kind", row["kind"]) === kind)
           .map(leaseRowOf) as LeaseRow[];
       const [mine] = of(1);
-      const oldest = of(3);
+      const oldest = of(3).sort((a, b) => a.untilMs - b.untilMs || a.node - b.node);
       const preferred = of(2);
       const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
