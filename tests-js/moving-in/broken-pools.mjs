@@ -15,7 +15,7 @@ const CHANGES = {
    * looked at again.
    */
   "leaves rows to CosId": (sql, values) => [
-    sql.replaceAll("2 = (SELECT COUNT(*)", "3 > (SELECT COUNT(*)"),
+    sql.replaceAll("o.instance_id = ?", "? IS NOT NULL"),
     values?.map((value) => (value === 253402300799999 ? Date.now() : value)),
   ],
 };

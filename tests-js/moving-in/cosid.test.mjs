@@ -54,9 +54,14 @@ async function oldDatabase(t, { used = 0 } = {}) {
 }
 
 const FLEET = { program: "cosid-player.mjs", endings: ["SIGTERM", "SIGKILL"] };
-/** The task of a process of CosId. Each start has an instance of its own, as in a container; half of them write longer names. */
+/**
+ * The task of a process of CosId. Each start has an instance of its own, as in a container. The counter of CosId restarts from
+ * its upper half only, so that each batch has all low numbers, as those of Frazil have.
+ */
 const taskOf = (url, options) => (at, starts) => ({
   url,
+  batch: 2100,
+  pauseMs: 40,
   bits: BITS,
   namespace: NAMESPACE,
   instanceId: `pod-${at}-${starts}`,
@@ -65,12 +70,16 @@ const taskOf = (url, options) => (at, starts) => ({
 });
 
 /** Lets both generations mint, with faults. */
-async function run(t, { init = { nodeIdsFrom: FROM }, broken, seconds = SECONDS, digits = 8 } = {}) {
+async function run(
+  t,
+  { init = { nodeIdsFrom: FROM }, broken, seconds = SECONDS, digits = 8, minuteMs = MINUTE_MS, onlyOld } = {},
+) {
   const { url, store, query } = await oldDatabase(t);
   await store.init({ layout: OPTIONS.layout, ...init });
   const counted = await runFleet({
     seconds,
-    java: { ...FLEET, processes: 4, taskOf: taskOf(url, { digits }) },
+    onlyOld,
+    java: { ...FLEET, processes: 4, taskOf: taskOf(url, { digits, minuteMs }) },
     frazil: { processes: 4, task: { url, layout: LAYOUT, windowMs: 3000, broken } },
   });
   const rows = await query("SELECT machine_id, instance_id FROM cosid_machine");
@@ -100,7 +109,7 @@ test("the checker catches a scope that numbers by itself", async (t) => {
 });
 
 test("the checker catches rows that CosId may take over", async (t) => {
-  const { repeats } = await run(t, { broken: "leaves rows to CosId", seconds: 15 });
+  const { repeats } = await run(t, { broken: "leaves rows to CosId", seconds: 12, minuteMs: 800, onlyOld: true });
   assert.ok(repeats > 0);
 });
 

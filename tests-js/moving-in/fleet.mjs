@@ -80,9 +80,10 @@ function newGeneration(folder, at, taskOf) {
 
 /**
  * Lets a fleet mint for so long, and counts. `java`: { program, processes, taskOf, endings }: the signals that end one of its
- * processes. `frazil`: { processes, task }. One process after the other is struck, half of them of each generation.
+ * processes. `frazil`: { processes, task }. One process after the other is struck.
+ * `onlyOld`: only those of the old generation.
  */
-export async function runFleet({ seconds, java, frazil, seed = 20261122 }) {
+export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 20261122 }) {
   const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
   const random = randomNumbers(seed);
   const struck = {};
@@ -105,6 +106,11 @@ export async function runFleet({ seconds, java, frazil, seed = 20261122 }) {
       .finally(() => pending.delete(done));
     pending.add(done);
   };
+  const strikeOld = () => {
+    const signal = pick(java.endings);
+    count(`old ${signal}`);
+    return pick(olds).restart(signal);
+  };
   const faults = [
     () => {
       const member = pick(news);
@@ -120,11 +126,7 @@ export async function runFleet({ seconds, java, frazil, seed = 20261122 }) {
       count("clock set");
       pick(news).setClock(40 * random() - 20);
     },
-    () => {
-      const signal = pick(java.endings);
-      count(`old ${signal}`);
-      return pick(olds).restart(signal);
-    },
+    strikeOld,
   ];
   try {
     // Both generations mint before the first fault.
@@ -137,7 +139,7 @@ export async function runFleet({ seconds, java, frazil, seed = 20261122 }) {
     const until = performance.now() + 1000 * seconds;
     while (performance.now() < until) {
       await sleep(200 + 500 * random());
-      await pick(faults)();
+      await pick(onlyOld ? [strikeOld] : faults)();
     }
     await Promise.all(pending);
   } finally {

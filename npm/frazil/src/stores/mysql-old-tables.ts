@@ -73,25 +73,29 @@ export const NEVER_MS = 253_402_300_799_999;
 /** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
 const nameOf = (digits: number, number: string) =>
   `CONCAT(:namespace, '.', LPAD(${number}, GREATEST(${digits}, LENGTH(${number})), '0'))`;
-/** By the release of CosId a number has 4 or 8 digits in the name, which is the primary key. */
-const NAMES = (number: string) => `${nameOf(4, number)}, ${nameOf(8, number)}`;
+/** By the release of CosId a number has so many digits in the name, which is the primary key. */
+const DIGITS = [4, 8];
 
 /**
  * CosId. Its process takes its own row, or one without an instance, or one whose stamp is 5 minutes older than its clock; else it
  * inserts `max(machine_id) + 1`, and tries again if the name exists. So a row of ours has an instance that no process has, and a
  * stamp that no clock reaches: nothing depends on the clock of a process, and no renewal has to write here. Two rows for each
- * number, since releases of CosId name a row in two ways, and each must find the name taken.
+ * number, since releases of CosId name a row in two ways, and each must find the name taken. By the primary key, a renewal locks
+ * no row but these two.
  */
 const cosIdMachine = (table: string) => ({
-  isOurs: `2 = (SELECT COUNT(*) FROM ${table} o WHERE o.name IN (${NAMES("{node}")})
-    AND o.namespace = :namespace AND o.instance_id = :marker)`,
+  isOurs: DIGITS.map(
+    (digits) => `EXISTS (SELECT 1 FROM ${table} o FORCE INDEX (PRIMARY)
+    WHERE o.name = ${nameOf(digits, "{node}")} AND o.instance_id = :marker)`,
+  ).join(" AND "),
   largest: `(SELECT MAX(machine_id) FROM ${table} WHERE namespace = :namespace)`,
   readOurs: `SELECT DISTINCT machine_id AS node FROM ${table}
     WHERE namespace = :namespace AND instance_id = :marker AND machine_id BETWEEN :next AND :last
     ORDER BY machine_id LIMIT ${TAKEN_OVER}`,
   insert: `INSERT INTO ${table} (name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time)
-    VALUES ${[4, 8].map((digits) => `(${nameOf(digits, ":number")}, :namespace, :number, :never, :marker, :now, 0)`).join(", ")}`,
-  check: `SELECT name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time FROM ${table} LIMIT 0`,
+    VALUES ${DIGITS.map((digits) => `(${nameOf(digits, ":number")}, :namespace, :number, :never, :marker, :now, 0)`).join(", ")}`,
+  check: `SELECT name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time
+    FROM ${table} FORCE INDEX (PRIMARY) LIMIT 0`,
 });
 
 const FROM_RULE =

@@ -294,14 +294,15 @@ const CONFLICTS = [
 ];
 const NO_SUCH_TABLE = 1146;
 const NO_SUCH_COLUMN = 1054;
+const NO_SUCH_KEY = 1176;
 const DUPLICATE = 1062;
 /** The server, or this session, takes no writes. */
 const READ_ONLY = [1290, 1792, 1836];
 const NO_RIGHT = [1044, 1142, 1143, 1227, 1370];
 /** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
 const REFUSED = [
-  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
-  1698,
+  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524,
+  1582, 1698,
 ];
 /** What the role of a program needs. `init` needs INSERT on the record in addition. */
 const PERMISSIONS = [
@@ -609,7 +610,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     try {
       await this.#read(oldTable.check, {}, undefined);
     } catch (error) {
-      const isAnother = [NO_SUCH_TABLE, NO_SUCH_COLUMN].includes(numberOf(causeOf(error)));
+      const isAnother = [NO_SUCH_TABLE, NO_SUCH_COLUMN, NO_SUCH_KEY].includes(numberOf(causeOf(error)));
       throw isAnother ? storeRefused(`${oldTable.mismatch}: ${(error as LeaseError).message}`, error) : error;
     }
     const [row] = (await this.#read(oldTable.state, oldTable.values, undefined)) as readonly Row[];
