@@ -44,6 +44,15 @@ export function untrueAnswer(error: FrazilError, context: LeaseContext): FrazilE
   } as ErrorDetails);
 }
 
+/** What is in the way if another generator draws from the same numbers, which it never gives back. */
+function sharedMessage({ sharedWith, freeAtMs = 0, storeNowMs = 0 }: Refusal, waitMs: number, where: string): string {
+  const own =
+    freeAtMs > storeNowMs
+      ? `every node id of the scope is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`
+      : `the scope has no node id of its own ${where}`;
+  return `${own}, and no node id can be made: the layout has none beyond ${sharedWith}. See docs/moving-in.md`;
+}
+
 /** The error for a refusal of the store. `cause`: why a node id that it had granted was given back. @internal */
 export function refusalError(
   verb: "acquire" | "renew",
@@ -80,6 +89,8 @@ export function refusalError(
         answer.windowMaxMs,
       );
     case "exhausted":
+      if (answer?.sharedWith !== undefined)
+        return new LeaseError("NODE_IDS_EXHAUSTED", sharedMessage(answer, waitMs, where(context)), wait);
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
         `every node id is held ${where(context)}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,

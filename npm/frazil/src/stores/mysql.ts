@@ -24,6 +24,7 @@
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import {
+  alreadyInitialised,
   MAX_ATTEMPTS,
   notInitialised,
   pause,
@@ -39,10 +40,20 @@ import {
   type RowView,
   type ScopeView,
 } from "./compare-and-set.js";
-import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
+import {
+  checkOldTable,
+  NEVER_MS,
+  type NodeIdsFrom,
+  type OldTable,
+  oldTableOf,
+  recordedTable,
+  withOldTable,
+} from "./mysql-old-tables.js";
+import { fencedScope, type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import type { AcquireRequest } from "./store.js";
 
+export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 
@@ -59,6 +70,7 @@ const SCOPES = `CREATE TABLE IF NOT EXISTS {scopes} (
   window_max_ms bigint NOT NULL,
   fence_ms bigint NOT NULL, -- no window begins before
   incarnation text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, -- the server that wrote the rows
+  node_ids_from text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, -- the table of another generator; null: numbered here
   writes bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (scope)
 ) ENGINE = InnoDB`;
@@ -105,8 +117,10 @@ const SERVER = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(
 
 /** The record of a scope as it is read. */
 const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
-  s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded`;
-const COLUMNS = "node, from_ms, until_ms, grant_id, nonce";
+  s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded,
+  s.node_ids_from AS node_ids_from`;
+/** `{ours:k}`: whether the node id of the row is ours in the old table that the scope takes node ids from; 1 without one. */
+const COLUMNS = "node, from_ms, until_ms, grant_id, nonce, {ours:k} AS is_ours";
 const ROW = "l.node AS node, l.from_ms AS from_ms, l.until_ms AS until_ms, l.grant_id AS grant_id, l.nonce AS nonce";
 
 /** The record, and the server, also without one. One statement is one snapshot at every isolation level. */
@@ -114,7 +128,7 @@ const READ_SCOPE = `SELECT ${SERVER}, ${RECORD}
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LIMIT 1`;
 
 /** The record and the row of a node id. */
-const READ_ROW = `SELECT ${SERVER}, ${RECORD}, ${ROW}
+const READ_ROW = `SELECT ${SERVER}, ${RECORD}, ${ROW}, {ours:l} AS is_ours
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
   LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
 
@@ -124,13 +138,14 @@ const OLDEST = 64;
 /**
  * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
  * and nobody's. The rows come in any order: sorting them with the texts of the record would take a table on disk.
+ * `{largest}`: the largest number of the old table.
  */
-const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, l.kind AS kind, ${ROW}
+const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, {largest} AS largest, l.kind AS kind, ${ROW}, l.is_ours AS is_ours
 FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
-  (SELECT 1 AS kind, ${COLUMNS} FROM {leases} WHERE scope = :scope AND grant_id = :grant)
-  UNION ALL (SELECT 2, ${COLUMNS} FROM {leases} WHERE scope = :scope AND node = :node)
-  UNION ALL (SELECT 3, ${COLUMNS} FROM {leases}
-    WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope)
+  (SELECT 1 AS kind, ${COLUMNS} FROM {leases} k WHERE scope = :scope AND grant_id = :grant)
+  UNION ALL (SELECT 2, ${COLUMNS} FROM {leases} k WHERE scope = :scope AND node = :node AND {ours:k})
+  UNION ALL (SELECT 3, ${COLUMNS} FROM {leases} k
+    WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope) AND {ours:k}
     ORDER BY until_ms, node LIMIT ${OLDEST})
 ) l ON l.node < s.next_node LIMIT ${OLDEST + 2}`;
 
@@ -149,14 +164,14 @@ const SAME_SERVER = `${INCARNATION} <=> :server`;
 const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
   SET l.from_ms = :from, l.until_ms = :until, l.grant_id = :grant, l.nonce = :nonce,
     l.owner = IF(:isOwnerKept, l.owner, CONVERT(UNHEX(:owner) USING utf8mb4)), l.writes = l.writes + 1
-  WHERE ${SAME_ROW}
+  WHERE ${SAME_ROW} AND {ours:l}
     AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
 
 /**
  * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
  * lost after it was answered. This write puts it there.
  */
-const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW}`;
+const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l}`;
 
 /** How many rows are made at a time. */
 const ROWS = 64;
@@ -177,14 +192,29 @@ const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.
   WHERE s.scope = :scope AND s.next_node = :next
     AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
 
+/**
+ * Makes rows for numbers that are ours in an old table, in the place of `MAKE_ROWS`. Their first window begins now, and not at 0,
+ * since the old table may have been emptied once: its generator then had these numbers before.
+ */
+const TAKE_OVER = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
+  SELECT s.scope, n.node, :now, :now FROM {scopes} s JOIN ({numbers}) n
+  WHERE s.scope = :scope AND s.next_node = :next LOCK IN SHARE MODE`;
+
+/** `leaveOldTable`. Invariant: the mark is beyond every number of the old table. No row of a lease changes. */
+const LEAVE = `UPDATE {scopes} s
+  SET s.next_node = GREATEST(s.next_node, 1 + COALESCE({largest}, -1)), s.node_ids_from = NULL, s.writes = s.writes + 1
+  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
+
 /** `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided. */
 const REPLACE_SCOPE = `UPDATE {scopes} s
   SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
   WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
 
 /** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
-const INIT = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
-  SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :from, :windowMax, 0, CONVERT(UNHEX(:server) USING utf8mb4)
+const INIT = `INSERT INTO {scopes}
+    (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
+  SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :next, :windowMax, 0,
+    CONVERT(UNHEX(:server) USING utf8mb4), CONVERT(UNHEX(:nodeIdsFrom) USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
 
@@ -238,11 +268,22 @@ export interface MySqlStoreOptions {
   readonly incarnation?: "server" | { readonly sql: string } | "none-accepting-repeats-after-failover";
 }
 
+/** What `init` is given. */
+export interface MySqlInitOptions extends InitOptions {
+  /**
+   * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/moving-in.md`. New node
+   * ids then come from there, so `nodes` is not given.
+   */
+  readonly nodeIdsFrom?: NodeIdsFrom;
+}
+
 const CLIENT_RULE =
   "must be a pool or a connection of mysql2 (mysql2/promise, or one with callbacks and its promise()) or of mariadb: an object " +
   "with query(statement, values) that returns a promise";
 const PROMISE_RULE =
   "the client returned no promise. Use mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback";
+const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
+const NODES_RULE = "must not be given with nodeIdsFrom: the node ids are the numbers of that table";
 const DATABASE_RULE = "must be the name of a database: a letter or _, then at most 63 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "server", { sql } with an SQL expression without ?, or "none-accepting-repeats-after-failover"';
@@ -255,13 +296,16 @@ const CONFLICTS = [
   1213, // ER_LOCK_DEADLOCK
 ];
 const NO_SUCH_TABLE = 1146;
+const NO_SUCH_COLUMN = 1054;
+const NO_SUCH_KEY = 1176;
+const DUPLICATE = 1062;
 /** The server, or this session, takes no writes. */
 const READ_ONLY = [1290, 1792, 1836];
 const NO_RIGHT = [1044, 1142, 1143, 1227, 1370];
 /** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
 const REFUSED = [
-  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
-  1698,
+  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524,
+  1582, 1698,
 ];
 /** What the role of a program needs. `init` needs INSERT on the record in addition. */
 const PERMISSIONS = [
@@ -364,8 +408,15 @@ function incarnationOf(row: Row): string {
   return value;
 }
 
+/** The record of a scope, and the table that its new node ids come from, if that is an old one. */
+interface MySqlScope extends Scope {
+  readonly oldTable: OldTable | undefined;
+  /** Rows are made for the numbers below. With an old table, `nextNode` is beyond the largest number there. */
+  readonly mark: number;
+}
+
 /** The server, and the record if there is one. */
-function scopeViewOf(row: Row): ScopeView<Scope> | undefined {
+function scopeViewOf(row: Row, oldTable: OldTable | undefined): ScopeView<MySqlScope> | undefined {
   checkServer(row);
   const incarnation = incarnationOf(row);
   if (row["scope"] === null) return undefined;
@@ -374,7 +425,8 @@ function scopeViewOf(row: Row): ScopeView<Scope> | undefined {
     scope: {
       layout: String(row["layout"]),
       nodeTo: wholeOf("node_to", row["node_to"]),
-      nextNode: wholeOf("next_node", row["next_node"]),
+      ...numbersOf(row, oldTable),
+      oldTable,
       windowMaxMs: wholeOf("window_max_ms", row["window_max_ms"]),
       fenceMs: wholeOf("fence_ms", row["fence_ms"]),
       incarnation: String(row["recorded"]),
@@ -382,16 +434,27 @@ function scopeViewOf(row: Row): ScopeView<Scope> | undefined {
   };
 }
 
+/** The next new node id, and who else draws from the same numbers. */
+function numbersOf(row: Row, oldTable: OldTable | undefined) {
+  const mark = wholeOf("next_node", row["next_node"]);
+  if (oldTable === undefined) return { mark, nextNode: mark };
+  const largest = wholeOf("largest", row["largest"] ?? -1);
+  const sharedWith = `the table ${oldTable.name}, whose largest number is ${largest}`;
+  return { mark, nextNode: Math.max(mark, largest + 1), sharedWith };
+}
+
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 
 function leaseRowOf(row: Row): LeaseRow | undefined {
   if (row["node"] === null) return undefined;
+  const isOurs = wholeOf("is_ours", row["is_ours"]) === 1;
   return {
     node: wholeOf("node", row["node"]),
     fromMs: wholeOf("from_ms", row["from_ms"]),
     untilMs: wholeOf("until_ms", row["until_ms"]),
-    grant: textOrNull(row["grant_id"]),
-    nonce: textOrNull(row["nonce"]),
+    // A number that is not ours any more has no lease: it is as if it had been released.
+    grant: isOurs ? textOrNull(row["grant_id"]) : null,
+    nonce: isOurs ? textOrNull(row["nonce"]) : null,
     owner: KEPT,
   };
 }
@@ -415,22 +478,24 @@ const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
 });
 
 /** The tables, and the statements that read and write them. */
-class MySqlTable implements LeaseTable<Scope, LeaseRow> {
+class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
+  /** By scope, as its record was last read. Each read of a record compares it. */
+  readonly #oldTables = new Map<string, OldTable>();
 
   constructor(client: MySqlClient, options: MySqlStoreOptions) {
     this.#query = queryOf(client);
     this.#complete = completion(options);
   }
 
-  async readForAcquire(request: AcquireRequest): Promise<AcquireView<Scope, LeaseRow> | undefined> {
+  async readForAcquire(request: AcquireRequest): Promise<AcquireView<MySqlScope, LeaseRow> | undefined> {
     const { scope, grant, nonce, node = -1, signal } = request;
     for (;;) {
       signal?.throwIfAborted();
-      const rows = await this.#read(READ_FOR_ACQUIRE, { scope, grant, node }, signal);
-      const view = rows && scopeViewOf(rows[0] as Row);
-      if (rows === undefined || view === undefined) return undefined;
+      const found = await this.#readOf(scope, READ_FOR_ACQUIRE, { grant, node }, signal);
+      if (found === undefined) return undefined;
+      const { rows, view } = found;
       const of = (kind: number) =>
         rows
           .filter((row) => row["kind"] !== null && wholeOf("kind", row["kind"]) === kind)
@@ -440,7 +505,7 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
       const preferred = of(2);
       const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
-      if (mine?.nonce !== nonce || (await this.#write(KEEP_ROW, sameRow(scope, mine), signal)))
+      if (mine?.nonce !== nonce || (await this.#writeOf(view, KEEP_ROW, sameRow(scope, mine), signal)))
         return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
     }
   }
@@ -449,71 +514,125 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
     scope: string,
     node: number,
     signal: AbortSignal | undefined,
-  ): Promise<RowView<Scope, LeaseRow> | undefined> {
-    const rows = await this.#read(READ_ROW, { scope, node }, signal);
-    const view = rows && scopeViewOf(rows[0] as Row);
-    return view && { ...view, row: leaseRowOf(rows[0] as Row) };
+  ): Promise<RowView<MySqlScope, LeaseRow> | undefined> {
+    const found = await this.#readOf(scope, READ_ROW, { node }, signal);
+    return found && { ...found.view, row: leaseRowOf(found.rows[0] as Row) };
   }
 
-  async readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<Scope> | undefined> {
-    const rows = await this.#read(READ_SCOPE, { scope }, signal);
-    return rows && scopeViewOf(rows[0] as Row);
+  async readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<MySqlScope> | undefined> {
+    return (await this.#readOf(scope, READ_SCOPE, {}, signal))?.view;
   }
 
   async replaceRow(
     scope: string,
-    view: ScopeView<Scope>,
+    view: ScopeView<MySqlScope>,
     seen: LeaseRow,
     { fromMs, untilMs, grant, nonce, owner }: LeaseRow,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const isOwnerKept = owner === KEPT ? 1 : 0;
     const row = { from: fromMs, until: untilMs, grant, nonce, isOwnerKept, owner: isOwnerKept ? null : hexOf(owner) };
-    return this.#write(REPLACE_ROW, { ...row, ...sameRow(scope, seen), ...sameScope(view) }, signal);
+    return this.#writeOf(view, REPLACE_ROW, { ...row, ...sameRow(scope, seen), ...sameScope(view) }, signal);
   }
 
   async makeRows(
     scope: string,
-    view: ScopeView<Scope>,
+    view: ScopeView<MySqlScope>,
     makeTo: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { nextNode, nodeTo } = view.scope;
+    const { nextNode, nodeTo, oldTable } = view.scope;
+    if (oldTable !== undefined) return this.#takeOver(scope, view, oldTable, signal);
     const last = Math.min(nodeTo, Math.max(makeTo, nextNode + ROWS - 1));
     await this.#write(MAKE_ROWS, { scope, next: nextNode, last }, signal);
     await this.#write(RAISE_MARK, { scope, next: nextNode, last }, signal);
   }
 
+  /** Makes rows for our numbers of the old table that have none: of earlier attempts, or else for one that is inserted there. */
+  async #takeOver(
+    scope: string,
+    view: ScopeView<MySqlScope>,
+    { readOurs, insert }: OldTable,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { mark: next, nextNode, nodeTo } = view.scope;
+    const { nowMs: now } = view.moment;
+    const read = async () => {
+      const values = { ...view.scope.oldTable?.values, next, last: nodeTo };
+      return ((await this.#read(readOurs, values, signal)) as Row[]).map((row) => wholeOf("node", row["node"]));
+    };
+    let numbers = await read();
+    if (numbers.length === 0) {
+      try {
+        await this.#writeOf(view, insert, { number: nextNode, never: NEVER_MS, now }, signal);
+      } catch (error) {
+        if (numberOf(causeOf(error)) === DUPLICATE) return;
+        throw error;
+      }
+      numbers = await read();
+    }
+    const last = numbers.at(-1);
+    // The number that came next is beyond the range.
+    if (last === undefined) return;
+    const rows = numbers.map((number) => `SELECT ${number} AS node`).join(" UNION ALL ");
+    await this.#write(TAKE_OVER.replace("{numbers}", rows), { scope, now, next }, signal);
+    await this.#write(RAISE_MARK, { scope, next, last }, signal);
+  }
+
   async replaceScope(
     scope: string,
-    view: ScopeView<Scope>,
+    view: ScopeView<MySqlScope>,
     { fenceMs, incarnation }: Scope,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     return this.#write(REPLACE_SCOPE, { scope, raised: fenceMs, incarnation, ...sameScope(view) }, signal);
   }
 
-  async create({
-    scope,
-    layout,
-    nodeFrom,
-    nodeTo,
-    windowMaxMs,
-  }: ScopeRecord): Promise<{ layout: string } | "rows" | undefined> {
+  async create(
+    { scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord,
+    oldTable?: OldTable,
+  ): Promise<{ layout: string } | "rows" | undefined> {
+    const next = oldTable === undefined ? nodeFrom : await this.#checked(oldTable, nodeTo);
+    const nodeIdsFrom = hexOf(oldTable?.text ?? null);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Before the record: what another process makes meanwhile has a record before it has rows.
       const left = await this.#read(ANY_ROW, { scope }, undefined);
       const rows = left && (await this.#read(READ_SCOPE, { scope }, undefined));
       if (rows === undefined) throw notInitialised("tables", scope);
       const [row] = rows as [Row];
-      const found = scopeViewOf(row);
+      const found = scopeViewOf(row, undefined);
       if (found !== undefined) return { layout: found.scope.layout };
       if (left?.length) return "rows";
-      const values = { scope, layout: hexOf(layout), from: nodeFrom, to: nodeTo, windowMax: windowMaxMs };
+      const range = { from: nodeFrom, to: nodeTo, next };
+      const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
       await pause(attempt, undefined);
     }
     throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
+  }
+
+  /** Checks that node ids can come from a table. Returns the number from which on its rows can be ours. */
+  async #checked(oldTable: OldTable, nodeTo: number): Promise<number> {
+    try {
+      await this.#read(oldTable.check, {}, undefined);
+    } catch (error) {
+      const isAnother = [NO_SUCH_TABLE, NO_SUCH_COLUMN, NO_SUCH_KEY].includes(numberOf(causeOf(error)));
+      throw isAnother ? storeRefused(`${oldTable.mismatch}: ${(error as LeaseError).message}`, error) : error;
+    }
+    const [row] = (await this.#read(oldTable.state, oldTable.values, undefined)) as readonly Row[];
+    return checkOldTable(oldTable, String(row?.["engine"]), wholeOf("largest", row?.["largest"] ?? -1), nodeTo);
+  }
+
+  /** `leaveOldTable`. Resolves to whether there was one to leave; to `undefined` without a record. */
+  async leave(scope: string): Promise<boolean | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const view = await this.readScope(scope, undefined);
+      if (view?.scope.oldTable === undefined) return view && false;
+      const from = hexOf(view.scope.oldTable.text)?.toUpperCase() as string;
+      if (await this.#writeOf(view, LEAVE, { scope, from }, undefined)) return true;
+      if (attempt === MAX_ATTEMPTS) throw storeUnavailable(`the record was locked ${MAX_ATTEMPTS} times`);
+      await pause(attempt, undefined);
+    }
   }
 
   async migrate(): Promise<void> {
@@ -528,6 +647,42 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
       if (isMade || rows.length === 2) return;
       for (const statement of [SCOPES, LEASES]) await this.#ask(this.#complete(statement), [], undefined);
     }
+  }
+
+  /** Reads of a scope, with the old table that its record names. Returns undefined without a record. */
+  async #readOf(
+    scope: string,
+    statement: string,
+    values: Values,
+    signal: AbortSignal | undefined,
+  ): Promise<{ rows: readonly Row[]; view: ScopeView<MySqlScope> } | undefined> {
+    for (;;) {
+      const oldTable = this.#oldTables.get(scope);
+      const all = { ...oldTable?.values, ...values, scope };
+      const rows = await this.#read(withOldTable(statement, oldTable), all, signal).catch(async (error: unknown) => {
+        // The scope may have left that table, which was dropped then.
+        const record = oldTable && (await this.#read(READ_SCOPE, { scope }, signal));
+        if (record === undefined || record[0]?.["node_ids_from"] === oldTable?.text) throw error;
+        return record;
+      });
+      const [row] = rows ?? [];
+      const view = row && scopeViewOf(row, oldTable);
+      if (rows === undefined || row === undefined || view === undefined) return undefined;
+      const recorded = textOrNull(row["node_ids_from"]);
+      if (recorded === (oldTable?.text ?? null)) return { rows, view };
+      if (recorded === null) this.#oldTables.delete(scope);
+      else this.#oldTables.set(scope, recordedTable(scope, recorded));
+    }
+  }
+
+  /** Writes, with the old table by which that was decided. */
+  async #writeOf(
+    { scope: { oldTable } }: ScopeView<MySqlScope>,
+    statement: string,
+    values: Values,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    return this.#write(withOldTable(statement, oldTable), { ...oldTable?.values, ...values }, signal);
   }
 
   /** Runs a statement that reads. Returns its rows, or undefined if the tables are missing. */
@@ -594,9 +749,10 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
     const number = numberOf(answered);
     if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
     const reported = `the server answered ${number} (${message})`;
+    const permissions = [...PERMISSIONS, ...[...this.#oldTables.values()].map(({ permission }) => permission)];
     if (NO_RIGHT.includes(number))
       return storeRefused(
-        `${reported}: the user lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, and migrate() CREATE on the database`,
+        `${reported}: the user lacks a right. Programs need: ${this.#complete(permissions.join(" "))} init() needs INSERT on the first in addition, and migrate() CREATE on the database`,
         error,
       );
     if (READ_ONLY.includes(number)) return storeRefused(`${reported}: ${READ_ONLY_RULE}`, error);
@@ -626,7 +782,7 @@ function numberOf(error: unknown): number {
 const causeOf = (error: unknown): unknown => (error as { cause?: unknown } | null | undefined)?.cause;
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class MySqlStore extends CompareAndSetStore<Scope, LeaseRow> {
+export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
   readonly #table: MySqlTable;
 
   /**
@@ -648,6 +804,42 @@ export class MySqlStore extends CompareAndSetStore<Scope, LeaseRow> {
    */
   async migrate(): Promise<void> {
     await this.#table.migrate();
+  }
+
+  /**
+   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+   * since an empty store and one that has lost its rows look the same.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  override async init(options: MySqlInitOptions): Promise<void> {
+    const { nodeIdsFrom, ...others } = (options ?? {}) as MySqlInitOptions;
+    if (nodeIdsFrom === undefined) return super.init(options);
+    if (others.nodes !== undefined) throw optionError("nodes", others.nodes, NODES_RULE);
+    const record = recordOf(others);
+    const oldTable = oldTableOf(record.scope, nodeIdsFrom);
+    const found = await this.#table.create(record, oldTable);
+    if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
+  }
+
+  /**
+   * Ends the time of the move: new node ids do not come from the table of the other generator any more, but follow its largest
+   * number. Call it when no process of the other generator runs, and none can start. Holders go on.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if the scope has its own node ids already.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async leaveOldTable(options?: { readonly scope?: string }): Promise<void> {
+    const scope = fencedScope(options);
+    const hasLeft = await this.#table.leave(scope);
+    if (hasLeft === undefined) throw notInitialised("record or no tables", scope);
+    if (!hasLeft)
+      throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${LEFT_RULE}`, {
+        field: "scope",
+        value: scope,
+        rule: LEFT_RULE,
+      });
   }
 }
 

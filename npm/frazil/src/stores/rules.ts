@@ -30,10 +30,10 @@ export interface Scope {
   readonly fenceMs: number;
   readonly incarnation: string;
   /**
-   * Whether another generator draws node ids for its own processes from the same numbers, so that the next new one is whatever
-   * comes next there. A preferred node id is then taken only if its row exists.
+   * Who else draws node ids from the same numbers, in words for errors: another generator, for its own processes. The next new
+   * one is then whatever comes next there, so a preferred node id is taken only if its row exists.
    */
-  readonly isShared?: boolean;
+  readonly sharedWith?: string;
 }
 
 /** The row of a node id. One that was never granted begins and ends at 0. */
@@ -84,8 +84,8 @@ function refusalByScope(scope: Scope, request: WindowRequest, { nowMs, incarnati
 }
 
 /** The preferred node id, if its row does not exist yet and may be made. */
-const newPreferred = ({ nextNode, nodeTo, isShared }: Scope, { node }: AcquireRequest): number | undefined =>
-  !isShared && node !== undefined && node >= nextNode && node <= Math.min(nodeTo, nextNode + REACH - 1)
+const newPreferred = ({ nextNode, nodeTo, sharedWith }: Scope, { node }: AcquireRequest): number | undefined =>
+  sharedWith === undefined && node !== undefined && node >= nextNode && node <= Math.min(nodeTo, nextNode + REACH - 1)
     ? node
     : undefined;
 
@@ -93,7 +93,9 @@ const newPreferred = ({ nextNode, nodeTo, isShared }: Scope, { node }: AcquireRe
 function noneFree(scope: Scope, earliestMs: number, nowMs: number): Refusal {
   const unfencedMs = scope.nextNode <= scope.nodeTo ? 0 : earliestMs;
   const reason = scope.fenceMs > nowMs && unfencedMs <= nowMs ? "fenced" : "exhausted";
-  return { granted: false, reason, storeNowMs: nowMs, freeAtMs: Math.max(nowMs, unfencedMs, scope.fenceMs) };
+  const freeAtMs = Math.max(nowMs, unfencedMs, scope.fenceMs);
+  const { sharedWith } = scope;
+  return { granted: false, reason, storeNowMs: nowMs, freeAtMs, ...(sharedWith !== undefined && { sharedWith }) };
 }
 
 const leaseOf = ({ node, fromMs, untilMs }: LeaseRow, grant: string, storeNowMs: number): Grant => ({

@@ -1,5 +1,8 @@
 import { CompareAndSetStore } from "./compare-and-set.js";
+import { type NodeIdsFrom, type OldTable } from "./mysql-old-tables.js";
+import { type InitOptions } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
+export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 /** What the store hands a client: a statement, and settings that a program may have changed for its own. */
@@ -34,8 +37,22 @@ export interface MySqlStoreOptions {
         readonly sql: string;
     } | "none-accepting-repeats-after-failover";
 }
+/** What `init` is given. */
+export interface MySqlInitOptions extends InitOptions {
+    /**
+     * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/moving-in.md`. New node
+     * ids then come from there, so `nodes` is not given.
+     */
+    readonly nodeIdsFrom?: NodeIdsFrom;
+}
+/** The record of a scope, and the table that its new node ids come from, if that is an old one. */
+interface MySqlScope extends Scope {
+    readonly oldTable: OldTable | undefined;
+    /** Rows are made for the numbers below. With an old table, `nextNode` is beyond the largest number there. */
+    readonly mark: number;
+}
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export declare class MySqlStore extends CompareAndSetStore<Scope, LeaseRow> {
+export declare class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
     #private;
     /**
      * Checks what it is given. It runs no statement.
@@ -50,4 +67,22 @@ export declare class MySqlStore extends CompareAndSetStore<Scope, LeaseRow> {
      * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
      */
     migrate(): Promise<void>;
+    /**
+     * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+     * since an empty store and one that has lost its rows look the same.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    init(options: MySqlInitOptions): Promise<void>;
+    /**
+     * Ends the time of the move: new node ids do not come from the table of the other generator any more, but follow its largest
+     * number. Call it when no process of the other generator runs, and none can start. Holders go on.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if the scope has its own node ids already.
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    leaveOldTable(options?: {
+        readonly scope?: string;
+    }): Promise<void>;
 }

@@ -18,10 +18,10 @@ export interface Scope {
     readonly fenceMs: number;
     readonly incarnation: string;
     /**
-     * Whether another generator draws node ids for its own processes from the same numbers, so that the next new one is whatever
-     * comes next there. A preferred node id is then taken only if its row exists.
+     * Who else draws node ids from the same numbers, in words for errors: another generator, for its own processes. The next new
+     * one is then whatever comes next there, so a preferred node id is taken only if its row exists.
      */
-    readonly isShared?: boolean;
+    readonly sharedWith?: string;
 }
 /** The row of a node id. One that was never granted begins and ends at 0. */
 export interface LeaseRow {

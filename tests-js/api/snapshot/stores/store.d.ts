@@ -49,6 +49,11 @@ export interface Refusal {
     readonly storeNowMs?: number;
     /** For `"exhausted"`, and for `"fenced"` of `acquire`: when the next node id is free. */
     readonly freeAtMs?: number;
+    /**
+     * For `"exhausted"`, if another generator draws node ids from the same numbers: who that is, in words for errors. Without a
+     * node id of the scope's own, `freeAtMs` is not after `storeNowMs`.
+     */
+    readonly sharedWith?: string;
     /** For `"window"`: the longest window of the scope. */
     readonly windowMaxMs?: number;
     /** For `"layout"`: the layout of the scope, as `layoutText` writes it. */

@@ -1,0 +1,206 @@
+/**
+ * Node ids from the table of another generator, for a fleet that is replaced one process at a time: `docs/moving-in.md`.
+ *
+ * Rows, grants and fences are in the tables of Frazil. Only the numbers come from the old table: a new node id is a row that is
+ * inserted there as the old generator inserts one, so that none of its processes gets the number as well.
+ *
+ * - **A number with a row of the old generator is never granted**, however old the row is: its process may go on minting.
+ * - **A number with a row of ours is never theirs**: UidGenerator reuses none, and CosId takes no row whose stamp is in the future.
+ * - **A row that is not ours any more ends the lease** of its number at the next renewal, and it is never granted again.
+ *
+ * Nothing here is changed or deleted in the old table.
+ */
+import { ConfigError, configError } from "../errors.js";
+import { checkKeys } from "../keys.js";
+import { storeRefused } from "./answers.js";
+
+/** The table that new node ids come from. */
+export interface NodeIdsFrom {
+  /** The table of UidGenerator, such as `"WORKER_NODE"` or `"uid.WORKER_NODE"`. */
+  readonly workerNode?: string;
+  /** The namespace of CosId in its table `cosid_machine`. `table`: if it is called otherwise, or in another database. */
+  readonly cosId?: { readonly namespace: string; readonly table?: string };
+}
+
+/** The statements for one old table. `:marker` is what our rows have in it, and `:namespace` that of CosId. */
+export interface OldTable {
+  /** How the record of the scope names it, as JSON. */
+  readonly text: string;
+  /** The table, for errors. */
+  readonly name: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** The largest node id that its rows can have. */
+  readonly maxNode: number;
+  /** A condition: whether the number `{node}` is ours. */
+  readonly isOurs: string;
+  /** An expression: the largest number in use, or null. */
+  readonly largest: string;
+  /** Our numbers from `:next` to `:last`, in their order. */
+  readonly readOurs: string;
+  /** Inserts a row of ours with the next number. For CosId, `:number` is that number. */
+  readonly insert: string;
+  /** Reads no row, and fails without one of the columns. */
+  readonly check: string;
+  /** What is wrong if that fails. */
+  readonly mismatch: string;
+  /** Reads the engine and the largest number. */
+  readonly state: string;
+  /** What the role of a program needs. */
+  readonly permission: string;
+}
+
+/** So many of our numbers are taken over at a time. */
+export const TAKEN_OVER = 64;
+
+/**
+ * UidGenerator. Its process inserts a row, and has the `AUTO_INCREMENT` number for good: no row is read, changed or reused. So a
+ * row of ours is one with a host that no process has. `PORT` is unique, as is that of UidGenerator, since some tables have a
+ * unique key on both. `TYPE` 2 is its type of a process that is not in a container. Clock: the server's, for people to read.
+ */
+const workerNode = (table: string) => ({
+  isOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.ID = {node} AND o.HOST_NAME = :marker)`,
+  largest: `(SELECT MAX(ID) FROM ${table})`,
+  readOurs: `SELECT ID AS node FROM ${table} WHERE ID BETWEEN :next AND :last AND HOST_NAME = :marker
+    ORDER BY ID LIMIT ${TAKEN_OVER}`,
+  insert: `INSERT INTO ${table} (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
+    VALUES (:marker, UUID(), 2, CURRENT_DATE, NOW(), NOW())`,
+  check: `SELECT ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED FROM ${table} LIMIT 0`,
+});
+
+/** A stamp that no clock reaches: the last millisecond of the year 9999. */
+export const NEVER_MS = 253_402_300_799_999;
+
+/** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
+const nameOf = (digits: number, number: string) =>
+  `CONCAT(:namespace, '.', LPAD(${number}, GREATEST(${digits}, LENGTH(${number})), '0'))`;
+/** By the release of CosId a number has so many digits in the name, which is the primary key. */
+const DIGITS = [4, 8];
+
+/**
+ * CosId. Its process takes its own row, or one without an instance, or one whose stamp is 5 minutes older than its clock; else it
+ * inserts `max(machine_id) + 1`, and tries again if the name exists. So a row of ours has an instance that no process has, and a
+ * stamp that no clock reaches: nothing depends on the clock of a process, and no renewal has to write here. Two rows for each
+ * number, since releases of CosId name a row in two ways, and each must find the name taken. By the primary key, a renewal locks
+ * no row but these two.
+ */
+const cosIdMachine = (table: string) => ({
+  isOurs: DIGITS.map(
+    (digits) => `EXISTS (SELECT 1 FROM ${table} o FORCE INDEX (PRIMARY)
+    WHERE o.name = ${nameOf(digits, "{node}")} AND o.instance_id = :marker)`,
+  ).join(" AND "),
+  largest: `(SELECT MAX(machine_id) FROM ${table} WHERE namespace = :namespace)`,
+  readOurs: `SELECT DISTINCT machine_id AS node FROM ${table}
+    WHERE namespace = :namespace AND instance_id = :marker AND machine_id BETWEEN :next AND :last
+    ORDER BY machine_id LIMIT ${TAKEN_OVER}`,
+  insert: `INSERT INTO ${table} (name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time)
+    VALUES ${DIGITS.map((digits) => `(${nameOf(digits, ":number")}, :namespace, :number, :never, :marker, :now, 0)`).join(", ")}`,
+  check: `SELECT name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time
+    FROM ${table} FORCE INDEX (PRIMARY) LIMIT 0`,
+});
+
+const FROM_RULE =
+  'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }: the table that the fleet takes its node ids from';
+const TABLE_RULE =
+  "must be the name of a table, or of a database and a table: letters, digits, _ and $, with a dot between";
+const NAMESPACE_RULE =
+  "must be the namespace of CosId (cosid.namespace): 1 to 91 characters of ASCII, without quotes, backslash and control characters";
+const WIDTH_RULE =
+  "must have at most 23 bits of node ids: the names of rows in cosid_machine have room for seven digits";
+/** `name` has 100 characters: a dot and eight digits more. */
+const NAMESPACE_LENGTH = 91;
+/** With eight digits the two names of a row would be one. */
+const MAX_MACHINE = 9_999_999;
+
+const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
+
+/** A table as it stands in a statement, and where its engine is. */
+function tableOf(field: string, value: unknown): { quoted: string; engine: string } {
+  if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
+  const parts = value.split(".");
+  const name = parts.at(-1) as string;
+  const database = parts.length > 1 ? `'${parts[0]}'` : "DATABASE()";
+  return {
+    quoted: parts.map((part) => `\`${part}\``).join("."),
+    engine: `(SELECT engine FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
+  };
+}
+
+/** Puts the old table of a scope into a statement; without one, every number is ours. */
+export const withOldTable = (statement: string, oldTable: OldTable | undefined): string =>
+  statement
+    .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
+    .replaceAll("{largest}", oldTable?.largest ?? "NULL");
+
+/** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
+export function checkOldTable({ name, maxNode }: OldTable, engine: string, largest: number, nodeTo: number): number {
+  if (engine.toLowerCase() !== "innodb")
+    throw storeRefused(
+      `the table ${name} has the engine ${engine}: must be InnoDB, since others lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB`,
+    );
+  if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
+  if (largest > nodeTo) {
+    const rule = `must have node ids to ${largest} at least, the largest number in ${name}: it is not the layout of that fleet`;
+    throw new ConfigError("INVALID_OPTION", `layout has node ids to ${nodeTo}: ${rule}`, {
+      field: "layout",
+      value: nodeTo,
+      rule,
+    });
+  }
+  return largest + 1;
+}
+
+/** What a scope draws its node ids from. `scope` is in its rows there. */
+export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
+  const from = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId");
+  const { workerNode: table, cosId } = from;
+  if ((table === undefined) === (cosId === undefined)) throw refuse("nodeIdsFrom", given, FROM_RULE);
+  const marker = `frazil:${scope}`;
+  const about = (name: string, generator: string) => ({
+    name,
+    mismatch: `${name} is not a table as ${generator} makes it`,
+    permission: `GRANT SELECT, INSERT ON ${name} TO your_role;`,
+  });
+  if (cosId === undefined) {
+    const { quoted, engine } = tableOf("nodeIdsFrom.workerNode", table);
+    const statements = workerNode(quoted);
+    return {
+      ...statements,
+      state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
+      text: JSON.stringify({ workerNode: table }),
+      ...about(table as string, "UidGenerator"),
+      values: { marker },
+      maxNode: Number.MAX_SAFE_INTEGER,
+    };
+  }
+  const { namespace, table: name = "cosid_machine" } = checkKeys(
+    "INVALID_OPTION",
+    "nodeIdsFrom.cosId",
+    cosId,
+    "namespace, table",
+  );
+  // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
+  if (typeof namespace !== "string" || namespace.length > NAMESPACE_LENGTH || !/^[ !#-&(-[\]-_a-~]+$/.test(namespace))
+    throw refuse("nodeIdsFrom.cosId.namespace", namespace, NAMESPACE_RULE);
+  const { quoted, engine } = tableOf("nodeIdsFrom.cosId.table", name);
+  const statements = cosIdMachine(quoted);
+  return {
+    ...statements,
+    state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
+    text: JSON.stringify({ cosId: { namespace, table: name } }),
+    ...about(name, "CosId"),
+    values: { marker, namespace },
+    maxNode: MAX_MACHINE,
+  };
+}
+
+/** What the record of a scope names. */
+export function recordedTable(scope: string, text: string): OldTable {
+  try {
+    return oldTableOf(scope, JSON.parse(text) as NodeIdsFrom);
+  } catch (error) {
+    throw storeRefused(
+      `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,37 @@
+// Pools that send another statement than the store meant, so that the checker has something to catch.
+
+/** What each one changes in a statement and its values. */
+const CHANGES = {
+  /** A new node id is the number of the process of UidGenerator whose row is the oldest, as if a row that is not refreshed were free. */
+  "takes rows of UidGenerator": (sql, values) =>
+    /^INSERT INTO `?WORKER_NODE/.test(sql)
+      ? [
+          "UPDATE WORKER_NODE SET HOST_NAME = ? WHERE HOST_NAME NOT LIKE 'frazil:%' ORDER BY MODIFIED, ID LIMIT 1",
+          [values.find((value) => /^frazil:/.test(value))],
+        ]
+      : [sql, values],
+  /**
+   * A row of `cosid_machine` has the time when it was made, as a row of CosId has whose process is not there any more, and is not
+   * looked at again.
+   */
+  "leaves rows to CosId": (sql, values) => [
+    sql.replaceAll("o.instance_id = ?", "? IS NOT NULL"),
+    values?.map((value) => (value === 253402300799999 ? Date.now() : value)),
+  ],
+};
+
+/** A pool that changes statements on their way. */
+export function brokenPool(pool, name) {
+  const change = CHANGES[name];
+  return new Proxy(pool, {
+    get(target, key) {
+      const value = target[key];
+      if (typeof value !== "function") return value;
+      if (key !== "query") return value.bind(target);
+      return (statement, values) => {
+        const [sql, changed] = change(statement.sql, values);
+        return value.call(target, { ...statement, sql }, changed);
+      };
+    },
+  });
+}

@@ -1,0 +1,159 @@
+// A fleet of processes of both generations, which are stopped, killed, restarted, and have their clocks set, and that write their
+// IDs to files.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { tools } from "../../scripts/tools.mjs";
+import { countIds } from "../local/count-repeats.mjs";
+import { randomNumbers } from "../local/minting-process.mjs";
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** A process of either generation. `taskOf`: its task for the nth start. */
+class Member {
+  #starts = 0;
+  #isEnding = false;
+  gaveUp = [];
+
+  constructor(program, taskOf, env = {}) {
+    Object.assign(this, { program, taskOf, env });
+    this.#start();
+  }
+
+  #start() {
+    const task = JSON.stringify(this.taskOf(this.#starts++));
+    const child = spawn(process.execPath, [here(this.program), task], {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, ...this.env },
+    });
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    this.child = child;
+    this.ended = once(child, "close").then(([status]) => {
+      if (status !== null && status !== 0) this.gaveUp.push(errors || `exit code ${status}`);
+    });
+  }
+
+  signal(name) {
+    this.child.kill(name);
+  }
+
+  /** Ends it by a signal, and starts another process in its place. */
+  async restart(signal = "SIGKILL") {
+    this.child.kill("SIGCONT");
+    this.child.kill(signal);
+    await this.ended;
+    if (!this.#isEnding) this.#start();
+  }
+
+  async end() {
+    this.#isEnding = true;
+    this.child.kill("SIGCONT");
+    this.child.kill("SIGKILL");
+    await this.ended;
+  }
+}
+
+/** A process of Frazil with a clock of its own. */
+function newGeneration(folder, at, taskOf) {
+  const clock = join(folder, `clock-${at}`);
+  const setClock = (seconds) => {
+    // Atomic, so that the process does not read half a number.
+    writeFileSync(`${clock}.new`, `${seconds < 0 ? "" : "+"}${seconds.toFixed(3)}\n`);
+    renameSync(`${clock}.new`, clock);
+  };
+  setClock(0);
+  const env = {
+    LD_PRELOAD: tools.faketime,
+    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_NO_CACHE: "1",
+    DONT_FAKE_MONOTONIC: "1",
+  };
+  return Object.assign(new Member("frazil-main.mjs", taskOf, env), { setClock });
+}
+
+/**
+ * Lets a fleet mint for so long, and counts. `java`: { program, processes, taskOf, endings }: the signals that end one of its
+ * processes. `frazil`: { processes, task }. One process after the other is struck.
+ * `onlyOld`: only those of the old generation.
+ */
+export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 20261122 }) {
+  const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
+  const random = randomNumbers(seed);
+  const struck = {};
+  const count = (name) => {
+    struck[name] = (struck[name] ?? 0) + 1;
+  };
+  const pick = (list) => list[Math.floor(list.length * random())];
+  const common = { out, batch: 100, pauseMs: 5 };
+  const olds = Array.from(
+    { length: java.processes },
+    (_, at) => new Member(java.program, (starts) => ({ ...common, ...java.taskOf(at, starts) })),
+  );
+  const news = Array.from({ length: frazil.processes }, (_, at) =>
+    newGeneration(out, at, () => ({ ...common, ...frazil.task })),
+  );
+  const pending = new Set();
+  const later = (ms, work) => {
+    const done = sleep(ms)
+      .then(work)
+      .finally(() => pending.delete(done));
+    pending.add(done);
+  };
+  const strikeOld = () => {
+    const signal = pick(java.endings);
+    count(`old ${signal}`);
+    return pick(olds).restart(signal);
+  };
+  const faults = [
+    () => {
+      const member = pick(news);
+      count("stopped");
+      member.signal("SIGSTOP");
+      later(frazil.task.windowMs * 3 * random(), () => member.signal("SIGCONT"));
+    },
+    () => {
+      count("killed");
+      return pick(news).restart();
+    },
+    () => {
+      count("clock set");
+      pick(news).setClock(40 * random() - 20);
+    },
+    strikeOld,
+  ];
+  try {
+    // Both generations mint before the first fault.
+    const minting = () =>
+      readdirSync(out).filter((name) => name.endsWith(".ids") && statSync(join(out, name)).size > 0).length;
+    for (let tries = 0; minting() < olds.length + news.length; tries++) {
+      if (tries === 400) throw new Error([...olds, ...news].flatMap(({ gaveUp }) => gaveUp).join("\n"));
+      await sleep(50);
+    }
+    const until = performance.now() + 1000 * seconds;
+    while (performance.now() < until) {
+      await sleep(200 + 500 * random());
+      await pick(onlyOld ? [strikeOld] : faults)();
+    }
+    await Promise.all(pending);
+  } finally {
+    await Promise.all([...olds, ...news].map((member) => member.end()));
+  }
+  const files = readdirSync(out).filter((name) => name.endsWith(".ids"));
+  const bytes = (prefix) =>
+    files.filter((name) => name.startsWith(prefix)).reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+  const counted = { ...countIds(out), old: bytes("java-") / 8, new: bytes("frazil-") / 8 };
+  rmSync(out, { recursive: true, force: true });
+  return { ...counted, struck, gaveUp: [...olds, ...news].flatMap(({ gaveUp }) => gaveUp) };
+}
+
+export const shown = ({ issued, old, new: fresh, repeats, struck }) =>
+  `${issued} IDs (${old} of the old generation, ${fresh} of the new one), ${repeats} repeats; ${Object.entries(struck)
+    .map(([name, times]) => `${name} ${times}`)
+    .join(", ")}`;

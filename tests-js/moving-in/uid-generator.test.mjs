@@ -1,0 +1,289 @@
+// Moving in from UidGenerator: a real MariaDB with its table, processes of both generations side by side, and what either finds in
+// the table.
+//
+// FRAZIL_MOVING_S is the duration of a run of the fleet.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Layout } from "frazil";
+import { lease } from "frazil/lease";
+import { MySqlStore } from "frazil/stores/mysql";
+import mysql from "mysql2/promise";
+import { MySqlServer } from "../stores/mysql/server.mjs";
+import { runFleet, shown } from "./fleet.mjs";
+import { maxWorkerId, register, uidGenerator, WORKER_NODE } from "./uid-generator-player.mjs";
+
+const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 15);
+const BITS = { timeBits: 31, workerBits: 20, seqBits: 12, epochSeconds: 1463673600 };
+/** The same layout in the words of Frazil. */
+const layoutOf = ({ timeBits, workerBits, seqBits, epochSeconds }) => ({
+  epochMs: 1000 * epochSeconds,
+  tickMs: 1000,
+  fields: [
+    { kind: "time", bits: timeBits },
+    { kind: "node", name: "worker", bits: workerBits },
+    { kind: "sequence", bits: seqBits },
+  ],
+});
+const LAYOUT = layoutOf(BITS);
+const OPTIONS = { layout: new Layout(LAYOUT), windowMs: 6000 };
+const FROM = { workerNode: "WORKER_NODE" };
+
+let server;
+before(async () => {
+  server = await MySqlServer.start({ "max-connections": 300, "innodb-flush-log-at-trx-commit": 1 });
+});
+after(() => server?.crash());
+
+let databases = 0;
+/** A database with the table of a fleet that has run for a while: `used` numbers are gone. */
+async function oldDatabase(t, { used = 30, ddl = WORKER_NODE } = {}) {
+  const database = `uid${++databases}`;
+  await server.query(`CREATE DATABASE ${database}`);
+  const url = `mysql://root@127.0.0.1:${server.port}/${database}`;
+  const pool = mysql.createPool({ uri: url, connectionLimit: 8 });
+  t.after(() => pool.end());
+  if (ddl) await pool.query(ddl);
+  for (let at = 0; at < used; at++) await register(pool, { host: `10.0.0.${at}` });
+  const store = new MySqlStore(pool);
+  await store.migrate();
+  const query = async (sql, values) => (await pool.query(sql, values))[0];
+  return { url, pool, store, query };
+}
+
+/** Lets both generations mint, with faults. */
+async function run(t, { init = { nodeIdsFrom: FROM }, broken, seconds = SECONDS } = {}) {
+  const { url, store } = await oldDatabase(t);
+  await store.init({ layout: OPTIONS.layout, ...init });
+  const counted = await runFleet({
+    seconds,
+    java: {
+      program: "uid-generator-player.mjs",
+      processes: 4,
+      taskOf: (at) => ({ url, bits: BITS, ...(at % 2 === 1 && { cached: true, pauseMs: 100 }) }),
+      endings: ["SIGKILL"],
+    },
+    frazil: { processes: 4, task: { url, layout: LAYOUT, windowMs: 6000, broken } },
+  });
+  t.diagnostic(shown(counted));
+  return counted;
+}
+
+// docs/safety.md: 22, 23
+test(`both generations under faults repeat no ID, for ${SECONDS} s`, async (t) => {
+  const { repeats, gaveUp, old, new: fresh } = await run(t);
+  assert.deepEqual(gaveUp, []);
+  assert.equal(repeats, 0);
+  assert.ok(old > 1000 && fresh > 1000);
+});
+
+test("the checker catches a scope that numbers by itself", async (t) => {
+  // UidGenerator has had 30 numbers, and Frazil takes them in their order.
+  const { repeats } = await run(t, { init: { nodes: { from: 31, to: 40 } }, seconds: 5 });
+  assert.ok(repeats > 0);
+});
+
+test("the checker catches node ids of processes of UidGenerator whose rows are old", async (t) => {
+  const { pool, store, url } = await oldDatabase(t, { used: 0 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const counted = await runFleet({
+    seconds: 5,
+    java: {
+      program: "uid-generator-player.mjs",
+      processes: 4,
+      taskOf: () => ({ url, bits: BITS }),
+      endings: ["SIGKILL"],
+    },
+    frazil: {
+      processes: 3,
+      task: { url, layout: LAYOUT, windowMs: 6000, broken: "takes rows of UidGenerator" },
+    },
+  });
+  t.diagnostic(shown(counted));
+  assert.ok(counted.repeats > 0);
+  await pool.query("SELECT 1");
+});
+
+test("processes of both generations that start at once have numbers of their own, and each can read all rows", async (t) => {
+  const { pool, store, query } = await oldDatabase(t, { used: 3 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const [leases, workers] = await Promise.all([
+    Promise.all(Array.from({ length: 24 }, () => lease(store, OPTIONS))),
+    Promise.all(Array.from({ length: 24 }, () => register(pool))),
+  ]);
+  const nodes = leases.map(({ node }) => Number(node));
+  assert.equal(new Set([...nodes, ...workers, 1, 2, 3]).size, 51);
+  for (const ids of leases) assert.equal(BigInt(ids.layout.decode(ids.next()).node), BigInt(ids.node));
+  await Promise.all(leases.map((ids) => ids.close()));
+
+  const rows = await query("SELECT * FROM WORKER_NODE ORDER BY ID");
+  assert.ok(rows.length <= 3 + 24 + 2 * 24, `${rows.length} rows`);
+  const names = new Set();
+  for (const { ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED } of rows) {
+    assert.ok(ID > 0 && [1, 2].includes(TYPE), `${TYPE}`);
+    for (const date of [LAUNCH_DATE, MODIFIED, CREATED]) assert.ok(Math.abs(date - Date.now()) < 2 * 86_400_000, date);
+    assert.equal(HOST_NAME === "frazil:default", !workers.includes(ID) && ID > 3);
+    // Some tables have a unique key on both.
+    names.add(`${HOST_NAME} ${PORT}`);
+  }
+  assert.equal(names.size, rows.length);
+});
+
+test("a node id of ours is granted again, and one of UidGenerator never", async (t) => {
+  const { pool, store, query } = await oldDatabase(t, { used: 5 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  await query("UPDATE WORKER_NODE SET CREATED = '2020-01-01', MODIFIED = '2020-01-01'");
+  const nodes = new Set();
+  for (let start = 0; start < 5; start++) {
+    const ids = await lease(store, OPTIONS);
+    nodes.add(ids.node);
+    await ids.close();
+    await register(pool);
+  }
+  assert.deepEqual([...nodes], [6]);
+  const preferred = await lease(store, { ...OPTIONS, node: 2 });
+  assert.equal(preferred.node, 6);
+  await preferred.close();
+});
+
+test("a number that was inserted by a process that ended at once is taken over by the next", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 5 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  await query(`INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
+    VALUES ('frazil:default', 'x', 2, CURRENT_DATE, NOW(), NOW())`);
+  const ids = await lease(store, OPTIONS);
+  assert.equal(ids.node, 6);
+  assert.equal((await query("SELECT ID FROM WORKER_NODE")).length, 6);
+  await ids.close();
+});
+
+test("numbers that are used up: neither generation starts, ours says why and inserts nothing, and its own go on", async (t) => {
+  const { pool, store, query } = await oldDatabase(t, { used: 6 });
+  const bits = { ...BITS, workerBits: 3 };
+  const options = { ...OPTIONS, layout: new Layout(layoutOf(bits)) };
+  await store.init({ layout: options.layout, nodeIdsFrom: FROM });
+  const ids = await lease(store, options);
+  assert.equal(ids.node, 7);
+  for (let tries = 0; tries < 2; tries++) {
+    await assert.rejects(lease(store, { ...options, maxAsyncWaitMs: 300 }), (error) => {
+      const { code, message } = [error, error.cause].find(({ code }) => code === "NODE_IDS_EXHAUSTED");
+      assert.equal(code, "NODE_IDS_EXHAUSTED");
+      assert.match(message, /WORKER_NODE/);
+      return true;
+    });
+  }
+  assert.equal((await query("SELECT MAX(ID) AS largest FROM WORKER_NODE"))[0].largest, 7);
+  assert.ok((await register(pool)) > maxWorkerId(bits));
+  await ids.close();
+  const again = await lease(store, options);
+  assert.equal(again.node, 7);
+  await again.close();
+});
+
+test("without a number of ours, numbers that are used up are not said to be held", async (t) => {
+  const { store } = await oldDatabase(t, { used: 7 });
+  const options = { ...OPTIONS, layout: new Layout(layoutOf({ ...BITS, workerBits: 3 })) };
+  await store.init({ layout: options.layout, nodeIdsFrom: FROM });
+  await assert.rejects(lease(store, { ...options, maxAsyncWaitMs: 300 }), (error) => {
+    const { message } = [error, error.cause].find(({ code }) => code === "NODE_IDS_EXHAUSTED");
+    assert.match(message, /no node id can be made/);
+    assert.match(message, /WORKER_NODE/);
+    return true;
+  });
+});
+
+test("a table that somebody has emptied ends the lease, and the number is never granted again", async (t) => {
+  const { pool, store, query } = await oldDatabase(t, { used: 0 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const ids = await lease(store, { ...OPTIONS, windowMs: 3000 });
+  assert.equal(ids.node, 1);
+  const lost = new Promise((resolve) => ids.on("lost", resolve));
+  await query("TRUNCATE TABLE WORKER_NODE");
+  assert.equal(await register(pool), 1);
+  assert.equal((await lost).code, "LEASE_LOST");
+  await ids.nextAsync();
+  assert.equal(ids.node, 2);
+  const { untilMs } = ids.health().lease;
+  await ids.close();
+  await sleep(untilMs - Date.now());
+  const next = await lease(store, OPTIONS);
+  assert.equal(next.node, 2);
+  await next.close();
+});
+
+test("leaving the old table: holders go on, and new node ids follow its largest number", async (t) => {
+  const { pool, store, query } = await oldDatabase(t, { used: 5 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const other = new MySqlStore(pool);
+  const ids = await lease(other, { ...OPTIONS, windowMs: 3000 });
+  const lost = [];
+  ids.on("lost", (error) => lost.push(error));
+  for (let at = 0; at < 3; at++) await register(pool);
+  await store.leaveOldTable();
+  await query("DROP TABLE WORKER_NODE");
+  const more = await Promise.all([lease(other, OPTIONS), lease(store, OPTIONS)]);
+  for (const { node } of more) assert.ok(node > 9, `${node}`);
+  const renewed = ids.stats().lease.renewed;
+  while (ids.stats().lease.renewed < renewed + 2) await sleep(50);
+  assert.deepEqual(lost, []);
+  assert.equal(ids.node, 6);
+  await Promise.all([ids, ...more].map((each) => each.close()));
+  await assert.rejects(store.leaveOldTable(), { code: "STATE_CONFLICT" });
+  await assert.rejects(store.leaveOldTable({ scope: "none" }), { code: "STORE_NOT_INITIALISED" });
+});
+
+test("init refuses what cannot be right, and says what to do", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 9 });
+  const init = (options) => store.init({ layout: OPTIONS.layout, ...options });
+  const refused = (options, code, pattern) =>
+    assert.rejects(init(options), (error) => {
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, pattern);
+      return true;
+    });
+  await refused({ nodeIdsFrom: {} }, "INVALID_OPTION", /nodeIdsFrom/);
+  await refused({ nodeIdsFrom: { workernode: "W" } }, "INVALID_OPTION", /workerNode/);
+  await refused({ nodeIdsFrom: { workerNode: "W`; DROP" } }, "INVALID_OPTION", /nodeIdsFrom\.workerNode/);
+  await refused({ nodeIdsFrom: { ...FROM, cosId: { namespace: "x" } } }, "INVALID_OPTION", /nodeIdsFrom/);
+  await refused({ nodeIdsFrom: FROM, nodes: { from: 0, to: 7 } }, "INVALID_OPTION", /nodes/);
+  await refused({ nodeIdsFrom: { workerNode: "WORKER_NODES" } }, "STORE_REFUSED", /WORKER_NODES/);
+  await query("CREATE TABLE OTHERS (ID BIGINT AUTO_INCREMENT PRIMARY KEY, HOST_NAME VARCHAR(64))");
+  await refused({ nodeIdsFrom: { workerNode: "OTHERS" } }, "STORE_REFUSED", /OTHERS/);
+  await query(WORKER_NODE.replace("WORKER_NODE", "MEMORIES").replace("INNODB", "MYISAM"));
+  await refused({ nodeIdsFrom: { workerNode: "MEMORIES" } }, "STORE_REFUSED", /InnoDB/);
+  const narrow = layoutOf({ ...BITS, workerBits: 3 });
+  await refused({ layout: narrow, nodeIdsFrom: FROM }, "INVALID_OPTION", /9.*WORKER_NODE|WORKER_NODE.*9/);
+  // Nothing of this has left a record.
+  await init({ nodeIdsFrom: FROM });
+  await refused({ nodeIdsFrom: FROM }, "STATE_CONFLICT", /scope/);
+});
+
+test("a user with the rights that the guide names is enough, and a missing one is named", async (t) => {
+  const { store, query, url } = await oldDatabase(t, { used: 2 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const database = new URL(url).pathname.slice(1);
+  await query("CREATE USER IF NOT EXISTS program@'%'");
+  await query(`GRANT SELECT, UPDATE ON ${database}.frazil_scopes TO program@'%'`);
+  await query(`GRANT SELECT, INSERT, UPDATE ON ${database}.frazil_leases TO program@'%'`);
+  await query(`GRANT SELECT ON ${database}.WORKER_NODE TO program@'%'`);
+  const pool = mysql.createPool({ uri: url.replace("root", "program"), connectionLimit: 2 });
+  t.after(() => pool.end());
+  await assert.rejects(lease(new MySqlStore(pool), OPTIONS), (error) => {
+    assert.equal(error.code, "STORE_REFUSED");
+    assert.match(error.message, /GRANT SELECT, INSERT ON WORKER_NODE/);
+    return true;
+  });
+  await query(`GRANT INSERT ON ${database}.WORKER_NODE TO program@'%'`);
+  const ids = await lease(new MySqlStore(pool), OPTIONS);
+  assert.equal(ids.node, 3);
+  await ids.close();
+});
+
+test("the layout of the guide decodes an ID of UidGenerator", async () => {
+  const [id] = await uidGenerator(BITS, 4711)(1);
+  const { timestampMs, parts } = new Layout(LAYOUT).decode(id);
+  assert.deepEqual({ ...parts }, { worker: 4711 });
+  assert.ok(Math.abs(timestampMs - Date.now()) < 2000);
+  const java = { ...BITS, epochSeconds: Date.parse("2016-05-20T00:00+08:00") / 1000 };
+  assert.equal(java.epochSeconds, BITS.epochSeconds);
+});
