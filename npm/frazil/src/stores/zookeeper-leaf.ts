@@ -122,7 +122,14 @@ class LeafTable extends ZooKeeperTable {
           "store: hand over those of Java servers that are stopped for good, with adopt()",
         { retryable: false },
       );
-    return { ...view, scope: { ...view.scope, nextNode, sharedWith: `the numbers that Leaf has taken from ${this.folder}` } };
+    return {
+      ...view,
+      scope: {
+        ...view.scope,
+        nextNode,
+        sharedWith: `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}`,
+      },
+    };
   }
 
   /**

@@ -22,7 +22,7 @@ export interface ZooKeeperTransaction {
 
 /** Your client: of `node-zookeeper-client`. */
 export interface ZooKeeperClient {
-  getState(): { getCode(): number };
+  getState(): { readonly code: number };
   create(path: string, data: Buffer, acls: never, mode: number, callback: never): void;
   setData(path: string, data: Buffer, version: number, callback: never): void;
   getData(path: string, callback: never): void;
@@ -191,7 +191,7 @@ export class Session {
     const started = performance.now();
     const client = await this.#living();
     for (;;) {
-      const state = client.getState().getCode();
+      const state = client.getState().code;
       if (state === CONNECTED) return client;
       if (state === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
       if (dead.has(client)) throw this.#ended();

@@ -9,7 +9,7 @@ export interface ZooKeeperTransaction {
 /** Your client: of `node-zookeeper-client`. */
 export interface ZooKeeperClient {
     getState(): {
-        getCode(): number;
+        readonly code: number;
     };
     create(path: string, data: Buffer, acls: never, mode: number, callback: never): void;
     setData(path: string, data: Buffer, version: number, callback: never): void;
