@@ -659,6 +659,17 @@ test("processes that migrate and initialise at once: one makes each thing, and n
   }
 });
 
+test("a record whose first writes end in deadlocks is written, and not reported as lost", async () => {
+  let deadlocks = 0;
+  const client = spied(pool, (text, run) => {
+    if (!text.startsWith("INSERT INTO frazil_scopes") || deadlocks === 3) return run();
+    deadlocks++;
+    return Promise.reject(Object.assign(new Error("Deadlock found"), { errno: 1213 }));
+  });
+  await newScope({}, new MySqlStore(client));
+  assert.equal(deadlocks, 3);
+});
+
 test("a table of another engine is refused", async () => {
   await server.query("CREATE DATABASE isam; CREATE TABLE isam.frazil_leases (a int) ENGINE = MyISAM");
   await assert.rejects(new MySqlStore(pool, { database: "isam" }).migrate(), {

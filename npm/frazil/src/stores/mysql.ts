@@ -15,7 +15,7 @@
  *   refused.
  * - **Every isolation level**: what a read decides alone is a refusal, and every grant is written.
  * - **A grant is on disk before it is answered**: a server that is set up to lose commits is refused, at each operation.
- * - **No text of yours is in a statement** but as hexadecimal digits: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
+ * - **A text of yours is sent as hexadecimal digits**: neither the mode `NO_BACKSLASH_ESCAPES` nor the character
  *   set of the connection matters.
  *
  * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
@@ -217,6 +217,9 @@ const INIT = `INSERT INTO {scopes}
     CONVERT(UNHEX(:server) USING utf8mb4), CONVERT(UNHEX(:nodeIdsFrom) USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
+
+/** Whether a scope has rows. */
+const ANY_ROW = "SELECT l.node AS node FROM {leases} l WHERE l.scope = :scope LIMIT 1";
 
 /** The record of `INIT` for people to run. It fails if the scope has one. */
 const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
@@ -591,18 +594,21 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   ): Promise<{ layout: string } | "rows" | undefined> {
     const next = oldTable === undefined ? nodeFrom : await this.#checked(oldTable, nodeTo);
     const nodeIdsFrom = hexOf(oldTable?.text ?? null);
-    for (let attempt = 1; ; attempt++) {
-      const rows = await this.#read(READ_SCOPE, { scope }, undefined);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      // Before the record: what another process makes meanwhile has a record before it has rows.
+      const left = await this.#read(ANY_ROW, { scope }, undefined);
+      const rows = left && (await this.#read(READ_SCOPE, { scope }, undefined));
       if (rows === undefined) throw notInitialised("tables", scope);
       const [row] = rows as [Row];
       const found = scopeViewOf(row, undefined);
       if (found !== undefined) return { layout: found.scope.layout };
+      if (left?.length) return "rows";
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
-      // The second time sees the record that another process made beside the first.
-      if (attempt > 1) return "rows";
+      await pause(attempt, undefined);
     }
+    throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }
 
   /** Checks that node ids can come from a table. Returns the number from which on its rows can be ours. */
