@@ -81,3 +81,4 @@ for (const [name, oldTable] of Object.entries(OLD))
       };
     },
   });
+}
