@@ -30,8 +30,8 @@ const OLD = {
   },
 };
 
-// docs/safety.md: 22, 25, 26, 27
-for (const [name, oldTable] of Object.entries(OLD))
+for (const [name, oldTable] of Object.entries(OLD)) {
+  // docs/safety.md: 22, 25, 26, 27
   leaseContract({
     name: `node ids of ${name}`,
     async open() {
