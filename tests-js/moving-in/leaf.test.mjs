@@ -109,7 +109,7 @@ function newFleet({ isPlain = false } = {}) {
   };
 }
 
-// docs/safety.md: 22, 25
+// docs/safety.md: 22, 23
 test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooKeeper that is away: no ID repeats", async () => {
   const fleet = newFleet();
   const java = [fleet.java(0)];

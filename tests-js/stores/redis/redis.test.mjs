@@ -133,7 +133,7 @@ describe("a replica that lacks the last grants is promoted", () => {
     return leases;
   }
 
-  // docs/safety.md: 25
+  // docs/safety.md: 27
   test("no window overlaps", async (context) => {
     assert.equal(overlaps(await failover(context)), 0);
   });
@@ -161,7 +161,7 @@ describe("a replica that lacks the last grants is promoted", () => {
     return stored.acquire(attempt({ scope }));
   }
 
-  // docs/safety.md: 25
+  // docs/safety.md: 27
   test("a primary that was demoted and is promoted again is another incarnation", async (context) => {
     assert.equal((await failoverAndBack(context)).reason, "incarnation");
   });
@@ -333,7 +333,7 @@ describe("a reply that is lost", () => {
   const runs = async () =>
     Number(/cmdstat_eval:calls=(\d+)/.exec(await server.command("INFO", "commandstats"))?.[1] ?? 0);
 
-  // docs/safety.md: 22
+  // docs/safety.md: 24
   test("ioredis sends the script again: it is one lease, and one renewal", async (context) => {
     const proxy = await startProxy(server.port);
     const own = new Redis({ port: proxy.port });
@@ -355,7 +355,7 @@ describe("a reply that is lost", () => {
     assert.equal((await runs()) - before, 4);
   });
 
-  // docs/safety.md: 22
+  // docs/safety.md: 24
   test("redis reports it: it is unavailable, and the retry is the same lease", async (context) => {
     const proxy = await startProxy(server.port);
     const stored = await ownStore(context, proxy.port);

@@ -143,7 +143,7 @@ test("the client sends version 0 of a transaction as any version; the store refu
   });
 });
 
-// docs/safety.md: 25
+// docs/safety.md: 22
 test("a transaction that arrives after others have written does nothing", async () => {
   const scope = await newScope(0);
   const real = await client();
@@ -185,7 +185,7 @@ test("a transaction that arrives after others have written does nothing", async 
   assert.deepEqual([renewed.granted, renewed.grant], [true, second.grant]);
 });
 
-// docs/safety.md: 25
+// docs/safety.md: 24
 test("a transaction whose answer was lost is unknown, and its retry is answered with the lease", async () => {
   const scope = await newScope(3);
   let loses = true;
@@ -288,7 +288,7 @@ test("a function that does not return is unavailable, and called again", async (
   assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
 });
 
-// docs/safety.md: 25
+// docs/safety.md: 22
 test("a server that is paused is unavailable without a signal, and grants nothing twice when it goes on", async () => {
   const paused = await startServer();
   const opened = await connectStore(paused.port);
@@ -314,6 +314,7 @@ test("a server that is paused is unavailable without a signal, and grants nothin
   await paused.stop();
 });
 
+// docs/safety.md: 27
 test("an ensemble: no follower answers with the past, a leader that fails is fenced, holders go on; without a quorum nothing is granted", async () => {
   const servers = await startEnsemble({ properties: { "readonlymode.enabled": "true" } });
   const stores = [];
@@ -381,7 +382,7 @@ async function eventually(work) {
   }
 }
 
-// docs/safety.md: 26
+// docs/safety.md: 27
 test("a server with epochs that was restored from a backup is fenced", async () => {
   const restored = await startServer({ isQuorum: true });
   const opened = await connectStore(restored.port);
