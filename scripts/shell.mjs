@@ -1,5 +1,6 @@
 // Runs programs, with progress output, and with an error that names the program.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /** The root of the repository, with a slash at its end. */
@@ -21,6 +22,21 @@ export function run(program, args, options = {}) {
     ...options,
   });
   if (error) throw new Error(`${program} could not be run: ${error.message}`, { cause: error });
+  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
+}
+
+/** Runs a program beside others, and shows its output when it has ended. Rejects if it fails. */
+export async function runBeside(program, args) {
+  const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text) => {
+      output += text;
+    });
+  }
+  const [status, signal] = await once(child, "close");
+  process.stdout.write(output);
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
 }
 

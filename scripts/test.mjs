@@ -11,7 +11,7 @@ import { build } from "./build.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
-import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
+import { isLinuxX64Gnu, root, run, runBeside, step } from "./shell.mjs";
 import {
   browser,
   etcd,
@@ -63,16 +63,20 @@ function testOnBackend(folder, backend) {
 }
 
 /**
- * Runs the tests of a folder, or one of its files, which start the processes that they test themselves. A test that takes longer
- * than `limitMs` counts as hanging. `atOnce`: how many files run at the same time (default: as many as there are processors, less
- * one).
+ * The arguments of Node that run the tests of a folder, or one of its files, which start the processes that they test themselves.
+ * A test that takes longer than `limitMs` counts as hanging. `atOnce`: how many files run at the same time (default: as many as
+ * there are processors, less one).
  */
-function testFolder(folder, { file = "", under = process.execPath, limitMs = 120_000, serial = false, atOnce } = {}) {
+function folderArguments(folder, { file = "", limitMs = 120_000, serial = false, atOnce } = {}) {
   const chosen = testFiles(folder).filter((path) => path.endsWith(file));
   const files = serial ? 1 : atOnce;
   const concurrency = files === undefined ? [] : [`--test-concurrency=${files}`];
-  run(under, ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen]);
+  return ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen];
 }
+
+/** Runs the tests of a folder. `under`: the Node that runs them. */
+const testFolder = (folder, { under = process.execPath, ...options } = {}) =>
+  run(under, folderArguments(folder, options));
 
 /** Runs the tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
 const wasmBindgen = (file) => testFolder("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
@@ -149,7 +153,9 @@ const SERVERS = { mysql: [mariadb], redis: [redis, valkey], etcd: [etcd], zookee
  * - `long`: whether only `npm run test:long` or its name runs it;
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
- * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`.
+ * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
+ * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences and servers most of the time,
+ *   and runs at the same time as its neighbours in this list that have `beside` as well.
  */
 const SUITES = [
   {
@@ -273,22 +279,22 @@ const SUITES = [
     name: "stores",
     requires: [runtimes, postgres, pgbouncer, faketime],
     // All files at once: they wait for fences and servers most of the time.
-    run: () => testFolder("stores", { limitMs: 300_000, atOnce: 5 }),
+    beside: () => folderArguments("stores", { limitMs: 300_000, atOnce: 5 }),
   },
   ...Object.entries(SERVERS).map(([name, requires]) => ({
     name: `stores-${name}`,
     requires: [runtimes, faketime, ...requires],
-    run: () => testFolder(`stores/${name}`, { limitMs: 300_000 }),
+    beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
   })),
   {
     name: "moving-in",
     requires: [runtimes, faketime, mariadb, zookeeper],
-    run: () => testFolder("moving-in", { limitMs: 300_000 }),
+    beside: () => folderArguments("moving-in", { limitMs: 300_000 }),
   },
   {
     name: "serverless",
     requires: [runtimes, postgres],
-    run: () => testFolder("serverless", { limitMs: 300_000 }),
+    beside: () => folderArguments("serverless", { limitMs: 300_000 }),
   },
   ...Object.entries({ postgres: [postgres], ...SERVERS }).flatMap(([name, servers]) => {
     const requires = [runtimes, faketime, ...servers];
@@ -339,20 +345,45 @@ await build();
 const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.includes(name)) : defaultSuites;
 const failed = [];
 const skipped = [];
-for (const suite of chosen) {
+
+/** Counts a suite that failed, and shows why. */
+function fail({ name }, reason) {
+  failed.push(name);
+  process.stderr.write(`${reason}\n`);
+}
+
+/** Installs what a suite needs. Resolves to whether it can run. */
+async function isReady(suite) {
   const { requires = [], optional = [] } = suite;
   const reason = [suite, ...requires].map((part) => part.whyUnavailable?.()).find((reason) => reason !== undefined);
   if (reason !== undefined) {
     skipped.push(`${suite.name}: ${reason}`);
-    continue;
+    return false;
   }
   try {
     for (const tool of [...requires, ...optional]) if (tool.whyUnavailable() === undefined) await tool.install();
-    await step(suite.name, suite.run);
+    return true;
   } catch (error) {
-    failed.push(suite.name);
-    process.stderr.write(`${error.message}\n`);
+    fail(suite, error.message);
+    return false;
   }
+}
+
+for (let at = 0; at < chosen.length; ) {
+  const suite = chosen[at];
+  // Neighbours that run beside each other.
+  const end = suite.beside ? chosen.findIndex(({ beside }, index) => index > at && !beside) : at + 1;
+  const group = chosen.slice(at, end < 0 ? chosen.length : end);
+  at += group.length;
+  const ready = [];
+  for (const each of group) if (await isReady(each)) ready.push(each);
+  await Promise.all(
+    ready.map((each) =>
+      step(each.name, () => (each.beside ? runBeside(process.execPath, each.beside()) : each.run())).catch((error) =>
+        fail(each, error.message),
+      ),
+    ),
+  );
 }
 if (skipped.length > 0) {
   process.stdout.write(
