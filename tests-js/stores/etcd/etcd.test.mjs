@@ -507,7 +507,7 @@ describe("answers that are lost", () => {
     const { url } = server;
     const slow = url.replace("127.0.0.1", "localhost");
     const scope = await newScope();
-    const store = storeOf({ fetch: hanging, endpoints: [slow, url], timeoutMs: 50 });
+    const store = storeOf({ fetch: hanging, endpoints: [slow, url], timeoutMs: 2000 });
     assert.ok((await store.acquire(attempt({ scope }))).granted);
     const alone = storeOf({ fetch: hanging, endpoints: [slow], timeoutMs: 50 });
     await assert.rejects(alone.acquire(attempt({ scope })), {
