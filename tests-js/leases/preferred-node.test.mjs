@@ -103,6 +103,10 @@ test("bad options name the field and the rule", () => {
     [{ nodes: { to: 2 ** 32 } }, "nodes.to"],
     [{ nodes: { to: "7" } }, "nodes.to"],
     [{ hostname: 5 }, "hostname"],
+    [{ env: null }, "env"],
+    [{ env: "NOMAD_ALLOC_INDEX=5" }, "env"],
+    [{ env: { NOMAD_ALLOC_INDEX: Symbol() } }, "env.NOMAD_ALLOC_INDEX"],
+    [{ env: { NOMAD_ALLOC_INDEX: 5 } }, "env.NOMAD_ALLOC_INDEX"],
     [5, "options"],
   ];
   for (const [options, field] of cases) assert.throws(() => preferredNode(options), { code: "INVALID_OPTION", field });

@@ -513,6 +513,40 @@ impl Lease {
         change
     }
 
+    /// Takes the answer to an attempt that was given up: [`Lease::take`]. If it says nothing new, it must not count as that of the
+    /// attempt under way. Otherwise that one need not be waited for, but the store may still carry it out, so the next one keeps its
+    /// nonce.
+    ///
+    /// ```
+    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+    /// lease.take(&answer, 0);
+    /// let Request::Renew { nonce, .. } = lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 }) else { unreachable!() };
+    /// lease.fail(13_000, 0);
+    /// lease.ask(14_000, LeaseRandom { grant: 5, nonce: 6 });
+    /// assert_eq!(lease.take_late(&answer, 14_000), Change::None);
+    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, 14_000), Change::Extended);
+    /// lease.fail(17_000, 0);
+    /// assert!(matches!(lease.ask(27_000, LeaseRandom { grant: 7, nonce: 8 }), Request::Renew { nonce: same, .. } if same == nonce));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take_late(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
+        let is_known = self.held.is_some_and(|Held { node, window }| {
+            (node, window.from_ms) == (answer.node, answer.from_ms) && answer.until_ms <= window.until_ms
+        });
+        if is_known {
+            return Change::None;
+        }
+        let under_way = self.nonce.filter(|_| self.outstanding);
+        let change = self.take(answer, monotonic_ms);
+        if matches!(change, Change::Begun | Change::Extended) {
+            self.nonce = under_way;
+        }
+        change
+    }
+
     /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly
     /// always the whole window; it is less if this was a retry.
     fn renew_after_ms(&self, answer: &Granted) -> u64 {

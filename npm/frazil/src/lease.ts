@@ -298,7 +298,8 @@ async function untilUsable(
     const { code, retryAfterMs = 1 } = refusal;
     const isMissing = code === "LEASE_LOST";
     const isExpired = code === "LEASE_EXPIRED";
-    const isSkewed = isExpired && lease.skewMs >= driver.windowMs;
+    // If the last attempt failed, that is the reason: the answer before it may have been read long after it was sent.
+    const isSkewed = isExpired && lease.failures === 0 && lease.skewMs >= driver.windowMs;
     const noAnswer = () => driver.problem ?? driver.noAnswer(isMissing ? "acquire" : "renew");
     const why = isMissing || (isExpired && !isSkewed) ? noAnswer() : refusal;
     // Only an answer of the store can come sooner than an error says.

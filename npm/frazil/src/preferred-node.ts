@@ -20,7 +20,7 @@ export interface PreferredNodeOptions {
 const MAX_NODE = 2 ** 32 - 1;
 
 /**
- * The node id to prefer: the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else `NOMAD_ALLOC_INDEX`, else a
+ * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else a
  * hash of the host name, each modulo how many node ids there are. `undefined` where there is none of these.
  *
  * ```js
@@ -46,6 +46,7 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
   }
   if (hostname !== undefined && typeof hostname !== "string")
     throw configError("INVALID_OPTION", "hostname", hostname, Rule.TEXT_STRING);
+  if (Object(env) !== env) throw configError("INVALID_OPTION", "env", env, Rule.AN_OBJECT);
   const index = indexOf(env) ?? ordinalOf(env, hostname) ?? hashOf(hostname);
   return index === undefined ? undefined : from + (index % (to - from + 1));
 }
@@ -53,6 +54,8 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
 type Env = NonNullable<PreferredNodeOptions["env"]>;
 
 function indexOf({ NOMAD_ALLOC_INDEX }: Env): number | undefined {
+  if (NOMAD_ALLOC_INDEX !== undefined && typeof NOMAD_ALLOC_INDEX !== "string")
+    throw configError("INVALID_OPTION", "env.NOMAD_ALLOC_INDEX", NOMAD_ALLOC_INDEX, Rule.TEXT_STRING);
   return /^\d{1,9}$/.test(NOMAD_ALLOC_INDEX ?? "") ? Number(NOMAD_ALLOC_INDEX) : undefined;
 }
 
