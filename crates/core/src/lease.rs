@@ -482,6 +482,11 @@ impl Lease {
                 self.end(monotonic_ms);
                 return Change::Ended;
             }
+            // The attempt that a late answer made superfluous has ended: a copy of this holder must not share its nonce for longer.
+            Some(held) if answer.until_ms <= held.window.until_ms && !self.outstanding && self.failures == 0 => {
+                self.nonce = None;
+                return Change::None;
+            }
             // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
             // which is not asked again at once.
             Some(held) if answer.until_ms < held.window.until_ms => {

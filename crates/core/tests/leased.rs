@@ -261,6 +261,24 @@ fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
 }
 
 #[test]
+fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() {
+    // Of two copies of a holder that know one nonce, the store would refuse neither.
+    for earlier_ms in [0, 1] {
+        let mut ids = by_requests(IdTime::Wall);
+        let from_ms = ids.status().held.unwrap().window.from_ms;
+        let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+        ids.fail(W, 0);
+        ids.ask(W, drawn(3));
+        let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W, store_now_ms: T + W };
+        ids.take_late(&answer, after(W / 2), after(W + 5), &mut Registry::new()).unwrap();
+        let second = Granted { until_ms: answer.until_ms - earlier_ms, ..answer };
+        assert_eq!(ids.take(&second, after(W + 6), &mut Registry::new()).unwrap(), Taken::Changed(Change::None));
+        let Request::Renew { nonce: next, .. } = ids.ask(3 * W, drawn(4)) else { unreachable!() };
+        assert_ne!(next, nonce);
+    }
+}
+
+#[test]
 fn store_time_does_not_go_back_for_a_late_answer_and_does_not_trust_it_after_a_suspension() {
     for suspended_ms in [0, 3_600_000] {
         let (mut ids, answer) = ahead();
