@@ -138,7 +138,7 @@ pub struct LeaseStatus {
     /// How many attempts to acquire or renew failed in a row.
     pub failures: u32,
     /// How far the wall clock was ahead of the store's clock at the last answer, in milliseconds; negative if it was behind. The
-    /// time that the answer was on its way counts as being ahead.
+    /// time that the answer was on its way counts as being ahead, unless earlier answers or a suspension account for it.
     pub skew_ms: i64,
 }
 
