@@ -387,3 +387,111 @@ test("layouts without a node field, of long ticks and with the store's time", as
     noTimers();
   }
 });
+
+/** A lease of which one attempt is given up, and its answer waits: `arrive()` lets it come. What is asked after that hangs. */
+async function withLateAnswer(options, windowMs = W, monotonic = true) {
+  const waiting = [];
+  let away = false;
+  const store = storeWith({
+    now: () => time.wallStartMs + time.ms,
+    windowMaxMs: windowMs,
+    fault: (_, execute) => {
+      if (!away) return execute();
+      const answer = execute();
+      return new Promise((resolve) => waiting.push(() => resolve(answer)));
+    },
+  });
+  const { ids, names } = await open(store, { ...CALLS, windowMs, ...options });
+  freeze(windowMs / 2 + 1, monotonic);
+  away = true;
+  const controller = new AbortController();
+  watched(ids.ready({ signal: controller.signal }));
+  await time.advance(1);
+  controller.abort();
+  const heal = () => {
+    away = false;
+  };
+  return { ids, names, store, heal, arrive: () => waiting[0]() };
+}
+
+test("an answer that comes late renews: no call waits for the attempt that is under way, which hangs", async () => {
+  const { ids, names, store, heal, arrive } = await withLateAnswer({}, 3_600_000);
+  freeze(11_000); // longer than an attempt may take
+  const waiting = watched(ids.ready());
+  await time.advance(1);
+  assert.deepEqual(verbs(store), ["acquire", "renew", "renew"]);
+  arrive();
+  await time.advance(1);
+  assert.equal(waiting.state, "resolved");
+  assert.deepEqual(names(), ["refused STORE_UNAVAILABLE", "renewed"]);
+  for (const call of [ids.ready, ids.nextAsync]) {
+    freeze(60_000);
+    await time.until(call(), 1);
+    noTimers();
+  }
+  // The attempt that hangs is given up when the lease is to be renewed again.
+  heal();
+  freeze(1_800_000);
+  await time.until(ids.ready(), 1);
+  freeze(1000);
+  await time.until(ids.ready(), 1);
+  assert.deepEqual(names().slice(2), ["refused STORE_UNAVAILABLE", "renewed"]);
+  await time.until(ids.close());
+});
+
+for (const monotonic of [true, false]) {
+  const clocks = monotonic ? "" : ", while monotonic time stood still";
+  test(`an answer that is read an hour late does not make the clock of this machine wrong${clocks}`, async () => {
+    const { ids, heal, arrive } = await withLateAnswer({}, W, monotonic);
+    freeze(3_600_000, monotonic);
+    const waiting = watched(ids.ready());
+    await time.advance(1);
+    arrive();
+    await time.advance(10_000);
+    assert.equal(waiting.error.code, "STORE_UNAVAILABLE");
+    // What monotonic time does not show cannot be told from a wall clock that was set.
+    if (monotonic) assert.ok(ids.health().lease.skewMs < 10_000, `${ids.health().lease.skewMs}`);
+    heal();
+    freeze(5000);
+    await time.until(ids.ready(), 5);
+    assert.ok(ids.health().lease.skewMs < 10);
+    await time.until(ids.close());
+  });
+}
+
+for (const renew of ["calls", "timer"]) {
+  test(`time: "store": an answer on its way during a suspension is not taken for the present; renew: "${renew}"`, async () => {
+    let away = false;
+    let arrive;
+    const now = () => time.wallStartMs + time.ms;
+    const fault = (_, execute) => {
+      if (!away) return execute();
+      const answer = execute();
+      return new Promise((resolve) => (arrive = () => resolve(answer)));
+    };
+    const store = storeWith({ now, fault });
+    const { ids } = await open(store, { renew, time: "store" });
+    away = true;
+    const controller = new AbortController();
+    if (renew === "calls") freeze(W / 2 + 1);
+    else await time.advance(W / 3 + 1);
+    watched(ids.ready({ signal: controller.signal }));
+    await time.advance(1);
+    controller.abort();
+    await time.advance(0);
+    freeze(3_600_000, false);
+    arrive();
+    for (let turn = 0; turn < 20; turn++) await null;
+    // The lease may be asked for again already. But nothing has the time of an hour ago.
+    try {
+      assert.ok(Math.abs(ids.decode(ids.next()).timestampMs - now()) < 2000);
+    } catch (error) {
+      assert.equal(error.code, "LEASE_EXPIRED");
+    }
+    away = false;
+    arrive();
+    await time.advance(5001);
+    assert.ok(Math.abs(ids.decode(ids.next()).timestampMs - now()) < 2000);
+    await time.until(ids.close());
+  });
+}

@@ -6,7 +6,9 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { lease, preferredNode } from "frazil/lease";
+import { tools } from "../../scripts/tools.mjs";
 import { time } from "./faked.mjs";
 
 const KUBERNETES = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
@@ -103,7 +105,20 @@ test("bad options name the field and the rule", () => {
     [{ nodes: { to: 2 ** 32 } }, "nodes.to"],
     [{ nodes: { to: "7" } }, "nodes.to"],
     [{ hostname: 5 }, "hostname"],
+    [{ env: null }, "env"],
+    [{ env: "NOMAD_ALLOC_INDEX=5" }, "env"],
+    [{ env: { NOMAD_ALLOC_INDEX: Symbol() } }, "env.NOMAD_ALLOC_INDEX"],
+    [{ env: { NOMAD_ALLOC_INDEX: 5 } }, "env.NOMAD_ALLOC_INDEX"],
     [5, "options"],
   ];
   for (const [options, field] of cases) assert.throws(() => preferredNode(options), { code: "INVALID_OPTION", field });
+});
+
+test("Deno without permissions: no preference and an owner without a name, and no error", () => {
+  const program = fileURLToPath(new URL("deno-main.mjs", import.meta.url));
+  const cache = fileURLToPath(new URL("../../.cache/deno", import.meta.url));
+  const env = { ...process.env, DENO_DIR: cache, DENO_NO_UPDATE_CHECK: "1" };
+  const said = JSON.parse(execFileSync(tools.deno, ["run", "--no-prompt", "--no-remote", program], { env }));
+  assert.match(said.id, /^\d{18}$/);
+  assert.deepEqual([said.owners, said.preferred], [["unknown"], "none"]);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -116,3 +117,26 @@ for (const short of [false, true]) {
     assert.equal(errors(), "");
   });
 }
+
+test("the server for Cloud Run ends in time, and its node id is free, though a client sends no request", async (t) => {
+  const port = await freePort();
+  const rows = await held();
+  const { child, ended, errors } = start(t, [program(t, "server.mjs", false)], { PORT: `${port}` });
+  const answers = () => fetch(`http://127.0.0.1:${port}/`).then(({ ok }) => ok);
+  for (let tries = 0; tries < 200 && !(await answers().catch(() => false)); tries++) await sleep(25);
+  for (const text of ["", "GET / HTTP/1.1\r\nhost: half\r\n"]) {
+    const socket = connect(port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    if (text) await new Promise((resolve) => socket.write(text, resolve));
+  }
+  assert.equal((await held()).length, rows.length + 1);
+  const beganMs = performance.now();
+  child.kill("SIGTERM");
+  const result = await Promise.race([ended, sleep(10_000, "still running", { ref: false })]);
+  assert.deepEqual(result, [0, null]);
+  t.diagnostic(`ended after ${Math.round(performance.now() - beganMs)} ms`);
+  assert.deepEqual(await held(), rows, "the node id was not released");
+  assert.equal(errors(), "");
+});

@@ -482,6 +482,11 @@ impl Lease {
                 self.end(monotonic_ms);
                 return Change::Ended;
             }
+            // The attempt that a late answer made superfluous has ended: a copy of this holder must not share its nonce for longer.
+            Some(held) if answer.until_ms <= held.window.until_ms && !self.outstanding && self.failures == 0 => {
+                self.nonce = None;
+                return Change::None;
+            }
             // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
             // which is not asked again at once.
             Some(held) if answer.until_ms < held.window.until_ms => {
@@ -510,6 +515,40 @@ impl Lease {
         // Since the attempt began, also if it failed meanwhile: an answer that comes late says what was left when it was sent.
         self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         self.succeed();
+        change
+    }
+
+    /// Takes the answer to an attempt that was given up: [`Lease::take`]. If it says nothing new, it must not count as that of the
+    /// attempt under way. Otherwise that one need not be waited for, but the store may still carry it out, so the next one keeps its
+    /// nonce.
+    ///
+    /// ```
+    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+    /// lease.take(&answer, 0);
+    /// let Request::Renew { nonce, .. } = lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 }) else { unreachable!() };
+    /// lease.fail(13_000, 0);
+    /// lease.ask(14_000, LeaseRandom { grant: 5, nonce: 6 });
+    /// assert_eq!(lease.take_late(&answer, 14_000), Change::None);
+    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, 14_000), Change::Extended);
+    /// lease.fail(17_000, 0);
+    /// assert!(matches!(lease.ask(27_000, LeaseRandom { grant: 7, nonce: 8 }), Request::Renew { nonce: same, .. } if same == nonce));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take_late(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
+        let is_known = self.held.is_some_and(|Held { node, window }| {
+            (node, window.from_ms) == (answer.node, answer.from_ms) && answer.until_ms <= window.until_ms
+        });
+        if is_known {
+            return Change::None;
+        }
+        let under_way = self.nonce.filter(|_| self.outstanding);
+        let change = self.take(answer, monotonic_ms);
+        if matches!(change, Change::Begun | Change::Extended) {
+            self.nonce = under_way;
+        }
         change
     }
 

@@ -138,8 +138,16 @@ pub struct LeaseStatus {
     /// How many attempts to acquire or renew failed in a row.
     pub failures: u32,
     /// How far the wall clock was ahead of the store's clock at the last answer, in milliseconds; negative if it was behind. The
-    /// time that the answer was on its way counts as being ahead.
+    /// time that the answer was on its way counts as being ahead, unless earlier answers or a suspension account for it.
     pub skew_ms: i64,
+}
+
+impl Readings {
+    /// What the clocks show at a monotonic time if nobody sets the wall clock or suspends the machine until then.
+    const fn moved_to(self, monotonic_ms: u64) -> Self {
+        let passed_ms = monotonic_ms.saturating_sub(self.monotonic_ms);
+        Self { wall_ms: self.wall_ms.saturating_add(passed_ms), monotonic_ms }
+    }
 }
 
 /// A difference of two times.
@@ -159,6 +167,7 @@ struct Anchor {
     /// The store's clock in the answer; or the estimate from earlier answers if that is larger, but no more than the store's clock
     /// can show by now.
     store_ms: u64,
+    /// What the clocks show then, from what they showed when the store was asked: so a suspension since counts as drift.
     at: Readings,
 }
 
@@ -203,6 +212,10 @@ pub struct LeasedGenerator {
     counted_at: Option<Readings>,
     /// All suspensions that were counted.
     suspended_ms: u64,
+    /// What the clocks showed at the last call that read them, and the time that the schedule went by then.
+    seen: Option<(u64, Readings)>,
+    /// What they showed when the store was asked last.
+    asked: Option<Readings>,
     closed: bool,
 }
 
@@ -241,6 +254,8 @@ impl LeasedGenerator {
             skew_ms: 0,
             counted_at: None,
             suspended_ms: 0,
+            seen: None,
+            asked: None,
             closed: false,
         })
     }
@@ -268,7 +283,9 @@ impl LeasedGenerator {
             self.counted_at = Some(now);
         }
         self.suspended_ms = self.suspended_ms.saturating_add(uncounted_ms);
-        now.monotonic_ms.saturating_add(self.suspended_ms)
+        let lease_ms = now.monotonic_ms.saturating_add(self.suspended_ms);
+        self.seen = Some((lease_ms, now));
+        lease_ms
     }
 
     /// The same, where nothing can be changed.
@@ -295,7 +312,11 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
-        self.lease.ask(monotonic_ms, random)
+        let request = self.lease.ask(monotonic_ms, random);
+        if !matches!(request, Request::Wait { .. } | Request::Nothing) {
+            self.asked = self.seen.filter(|(seen_ms, _)| *seen_ms == monotonic_ms).map(|(_, readings)| readings);
+        }
+        request
     }
 
     /// Takes an answer of the store: [`Lease::take`]. A lease that begins gets a fresh state; one that ended has its state closed.
@@ -317,6 +338,33 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn take(&mut self, answer: &Granted, now: Readings, registry: &mut Registry) -> Result<Taken> {
+        self.take_from(answer, None, now, registry)
+    }
+
+    /// Takes the answer to an attempt that was given up: [`Lease::take_late`]. The store was asked for it when the clocks showed
+    /// `asked`.
+    ///
+    /// # Errors
+    /// Those of [`LeasedGenerator::take`].
+    ///
+    /// ```
+    /// use frazil::{Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let asked = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// ids.fail(3000, 0);
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 1_720_000_030_000, store_now_ms: 1_720_000_000_000 };
+    /// let now = Readings { wall_ms: 1_720_000_004_000, monotonic_ms: 4000 };
+    /// assert_eq!(ids.take_late(&answer, asked, now, &mut Registry::new())?, Taken::Changed(Change::Begun));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take_late(&mut self, answer: &Granted, asked: Readings, now: Readings, registry: &mut Registry) -> Result<Taken> {
+        self.take_from(answer, Some(asked), now, registry)
+    }
+
+    /// `late`: when the store was asked, if that attempt was given up.
+    fn take_from(&mut self, answer: &Granted, late: Option<Readings>, now: Readings, registry: &mut Registry) -> Result<Taken> {
         let node = self.geometry.check_leased_node(answer.node)?;
         if answer.from_ms >= answer.until_ms {
             return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
@@ -324,7 +372,10 @@ impl LeasedGenerator {
         let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
         let (asked_at_ms, outstanding) = self.lease.last_attempt();
         let lease_ms = self.lease_ms(now);
-        let change = self.lease.take(answer, lease_ms);
+        let change = match late {
+            None => self.lease.take(answer, lease_ms),
+            Some(_) => self.lease.take_late(answer, lease_ms),
+        };
         match change {
             Change::None => {}
             Change::Ended => self.close_state(),
@@ -340,12 +391,18 @@ impl LeasedGenerator {
         }
         // An answer that extends nothing tells the time too, unless it came twice: the store's clock went back.
         let answered = outstanding && self.lease.held() == Some(Held { node: answer.node, window });
-        if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered) {
+        if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered && late.is_none()) {
+            let at = late.or(self.asked).map_or(now, |asked| asked.moved_to(now.monotonic_ms));
             let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
-            // The store read its clock after it was asked. If the estimate is beyond that, the store's clock went back.
-            let latest_ms = answer.store_now_ms.saturating_add(lease_ms.saturating_sub(asked_at_ms));
-            self.anchor = Some(Anchor { store_ms: answer.store_now_ms.max(known_ms.min(latest_ms)), at: now });
-            self.skew_ms = difference_ms(now.wall_ms, answer.store_now_ms);
+            // The store read its clock after it was asked, and maybe long before the answer was read. If the estimate is beyond that, the store's clock went back.
+            let away_ms = match late {
+                None => lease_ms.saturating_sub(asked_at_ms),
+                Some(asked) => now.monotonic_ms.saturating_sub(asked.monotonic_ms),
+            };
+            let latest_ms = answer.store_now_ms.saturating_add(away_ms);
+            let store_ms = answer.store_now_ms.max(known_ms.min(latest_ms));
+            self.anchor = Some(Anchor { store_ms, at });
+            self.skew_ms = difference_ms(at.wall_ms, store_ms);
         }
         Ok(Taken::Changed(change))
     }

@@ -241,3 +241,69 @@ fn an_attempt_whose_time_passed_while_the_process_was_stopped_is_tried_again_at_
     ids.fail(W + W / 10, 0);
     assert_eq!(ids.ask(W + W / 10, drawn(4)), Request::Wait { ms: 100 });
 }
+
+#[test]
+fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
+    let mut ids = by_requests(IdTime::Wall);
+    let from_ms = ids.status().held.unwrap().window.from_ms;
+    let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+    ids.fail(W, 0);
+    assert!(matches!(ids.ask(W, drawn(3)), Request::Renew { .. }));
+    let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
+    let (asked, now) = (after(W / 2), after(W + 5));
+    let taken = ids.take_late(&answer, asked, now, &mut Registry::new()).unwrap();
+    assert_eq!(taken, Taken::Changed(Change::Extended));
+    assert_eq!(ids.take_late(&answer, asked, now, &mut Registry::new()).unwrap(), Taken::Changed(Change::None));
+    // The store may have carried it out, although nothing is heard of it.
+    ids.fail(2 * W, 0);
+    let Request::Renew { nonce: again, .. } = ids.ask(3 * W, drawn(4)) else { unreachable!() };
+    assert_eq!(again, nonce);
+}
+
+#[test]
+fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() {
+    // Of two copies of a holder that know one nonce, the store would refuse neither.
+    for earlier_ms in [0, 1] {
+        let mut ids = by_requests(IdTime::Wall);
+        let from_ms = ids.status().held.unwrap().window.from_ms;
+        let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+        ids.fail(W, 0);
+        ids.ask(W, drawn(3));
+        let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W, store_now_ms: T + W };
+        ids.take_late(&answer, after(W / 2), after(W + 5), &mut Registry::new()).unwrap();
+        let second = Granted { until_ms: answer.until_ms - earlier_ms, ..answer };
+        assert_eq!(ids.take(&second, after(W + 6), &mut Registry::new()).unwrap(), Taken::Changed(Change::None));
+        let Request::Renew { nonce: next, .. } = ids.ask(3 * W, drawn(4)) else { unreachable!() };
+        assert_ne!(next, nonce);
+    }
+}
+
+#[test]
+fn store_time_does_not_go_back_for_a_late_answer_and_does_not_trust_it_after_a_suspension() {
+    for suspended_ms in [0, 3_600_000] {
+        let (mut ids, answer) = ahead();
+        ids.ask(10_000, drawn(2));
+        ids.fail(13_000, 0);
+        ids.ask(60_000, drawn(3));
+        let now = Readings { wall_ms: T + 60_001 + suspended_ms, monotonic_ms: 60_001 };
+        let (store_now_ms, until_ms) = (answer.store_now_ms + 10_001, answer.until_ms + 3_600_000);
+        let late = Granted { store_now_ms, until_ms, ..answer };
+        ids.take_late(&late, after(10_000), now, &mut Registry::new()).unwrap();
+        assert_eq!(ids.now_ms(now), answer.store_now_ms + 60_001);
+        assert_eq!(ids.status().skew_ms, -3_600_000, "suspended for {suspended_ms} ms");
+        let minted = ids.reserve(ids.now_ms(now), now, 1, true).map(|_| ()).map_err(|error| error.code());
+        assert_eq!(minted, if suspended_ms == 0 { Ok(()) } else { Err(Code::LeaseExpired) });
+    }
+}
+
+#[test]
+fn store_time_does_not_trust_an_answer_that_was_on_its_way_during_a_suspension() {
+    let (mut ids, answer) = ahead();
+    let asked_ms = ids.lease_ms(after(10_000));
+    ids.ask(asked_ms, drawn(2));
+    let now = Readings { wall_ms: T + 70_000, monotonic_ms: 10_001 };
+    let (store_now_ms, until_ms) = (answer.store_now_ms + 10_000, answer.until_ms + 10_000);
+    ids.take(&Granted { store_now_ms, until_ms, ..answer }, now, &mut Registry::new()).unwrap();
+    let error = ids.reserve(ids.now_ms(now), now, 1, true).unwrap_err();
+    assert_eq!(error.code(), Code::LeaseExpired);
+}

@@ -131,6 +131,12 @@ const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
 /** How long until the next look at a clock that shows no number. */
 const BROKEN_CLOCK_MS = 1000;
 
+/** What both clocks showed. */
+interface Clocks {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
 type Timer = ReturnType<typeof setTimeout>;
 
 /** Does not keep the process alive. Browsers and Workers have timers that are numbers. */
@@ -154,6 +160,12 @@ export function listenersOf(listeners: Listeners, event: string, listener: unkno
 }
 
 const hex = (word: number) => word.toString(16).padStart(8, "0");
+
+/** Drivers whose generators only calls renew: no timer finds that one was garbage-collected. */
+const unattached =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
 /** @internal */
 export class LeaseDriver implements LeaseSession {
@@ -189,21 +201,15 @@ export class LeaseDriver implements LeaseSession {
   /** Whether a look at the schedule is queued. */
   #isHurrying = false;
   #problem: FrazilError | undefined;
-  /** Resolves when the lease changes or an attempt ends. */
-  #change: Promise<void>;
-  #announce!: () => void;
+  /** Whether an answer to an earlier attempt renewed the lease, so that no call waits for the one under way. */
+  #isRenewed = false;
+  /** Wakes the calls that wait until the lease changes or an attempt ends. A promise would keep what waited for it. */
+  readonly #waiting = new Set<() => void>();
   readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
 
   constructor(options: DriverOptions) {
     this.#options = options;
     this.clock = options.storeTime ? () => this.#storeOffsetMs + monotonicClock() : wallClock;
-    this.#change = this.#nextChange();
-  }
-
-  #nextChange(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#announce = resolve;
-    });
   }
 
   open(port: Port, write: () => void): number {
@@ -238,8 +244,17 @@ export class LeaseDriver implements LeaseSession {
     this.#minting = undefined;
     this.#layout = layout;
     this.#attached = new WeakRef(attached);
+    // Where timers renew, the next one finds that the generator is gone.
+    if (this.#options.byCalls) unattached?.register(attached, this, this);
     this.#turn();
     return attached;
+  }
+
+  /** The generator was garbage-collected. Nothing is asked of the store; an attempt under way closes the lease when it ends. */
+  abandon(): void {
+    if (this.#attempt !== undefined || this.#closing !== undefined) return;
+    this.#closing = Promise.resolve();
+    this.#port.binding.calls.release(this.#port.binding.page, this.#handle);
   }
 
   get #context(): LeaseContext {
@@ -323,12 +338,13 @@ export class LeaseDriver implements LeaseSession {
       this.#schedule(this.#nextMs);
       return;
     }
-    const numbers = this.#call(LeaseCall.ASK);
+    const numbers = this.#ask();
     const request = numbers[Slot.REQUEST] as LeaseRequest;
     if (request === LeaseRequest.WAIT) {
       this.#schedule(numbers[Slot.WAIT_MS] as number);
     } else if (request !== LeaseRequest.NOTHING) {
       this.#counts.attempts++;
+      this.#isRenewed = false;
       const ended = () => {
         this.#attempt = undefined;
         this.#announceChange();
@@ -340,15 +356,25 @@ export class LeaseDriver implements LeaseSession {
     }
   }
 
+  /** Asks the core what to request. */
+  #ask(): Float64Array {
+    try {
+      return this.#call(LeaseCall.ASK);
+    } catch (error) {
+      // Such as: the kernel has no random numbers for a process without file descriptors. The next attempt has a pause.
+      this.#call(LeaseCall.FAIL);
+      throw error;
+    }
+  }
+
   #giveUp(): void {
     for (const controller of this.#underWay) controller.abort();
   }
 
   /** Wakes the callers that wait for the lease. */
   #announceChange(): void {
-    const announce = this.#announce;
-    this.#change = this.#nextChange();
-    announce();
+    const waiting = [...this.#waiting];
+    for (const wake of waiting) wake();
   }
 
   /** Four numbers of the page as 32 hexadecimal digits. */
@@ -359,6 +385,7 @@ export class LeaseDriver implements LeaseSession {
   /** Sends a request that the core has written into the page, and hands the answer to the core. */
   #request(request: LeaseRequest, numbers: Float64Array): Promise<void> {
     const { store, scope, windowMs, owner, hasNode, node: preferred } = this.#options;
+    const asked = { wallMs: this.#wallMs, monotonicMs: this.#monotonicMs };
     if (request === LeaseRequest.FENCE) {
       const behind = numbers[Slot.BEHIND] === 1;
       const send = (signal: AbortSignal) => store.ensure({ scope, behind, signal });
@@ -372,12 +399,16 @@ export class LeaseDriver implements LeaseSession {
     if (request === LeaseRequest.ACQUIRE) {
       const send = (signal: AbortSignal) =>
         store.acquire({ ...common, owner, ...(hasNode && { node: preferred as number }), signal });
-      return this.#send("acquire", grant, send, (answer, late) => this.#answered("acquire", answer, grant, late));
+      return this.#send("acquire", grant, send, (answer, late) =>
+        this.#answered("acquire", answer, grant, late ? asked : undefined),
+      );
     }
     const node = numbers[Slot.LEASE_NODE] as number;
     const untilMs = numbers[Slot.UNTIL_MS] as number;
     const send = (signal: AbortSignal) => store.renew({ ...common, node, untilMs, signal });
-    return this.#send("renew", grant, send, (answer, late) => this.#answered("renew", answer, grant, late));
+    return this.#send("renew", grant, send, (answer, late) =>
+      this.#answered("renew", answer, grant, late ? asked : undefined),
+    );
   }
 
   /** Has the store do something, within the time-out of an attempt. An answer that comes later is still used. */
@@ -444,8 +475,8 @@ export class LeaseDriver implements LeaseSession {
     this.#emit("refused", error);
   }
 
-  /** Hands an answer of the store to the core. */
-  async #answered(verb: "acquire" | "renew", answer: Answer, grant: string, late: boolean): Promise<void> {
+  /** Hands an answer of the store to the core. `late`: when the store was asked, if that attempt was given up. */
+  async #answered(verb: "acquire" | "renew", answer: Answer, grant: string, late: Clocks | undefined): Promise<void> {
     if (answer?.granted !== true) {
       // The attempt counts as failed already, and the next one gets the same refusal if it still holds.
       if (!late) this.#refused(verb, answer, grant);
@@ -455,18 +486,19 @@ export class LeaseDriver implements LeaseSession {
     if (named !== grant)
       throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.#context);
     const before = this.held();
-    // The answer to an earlier attempt that says nothing new must not count as that of the one under way, which the core
-    // cannot tell apart.
-    if (late && before?.node === node && before.fromMs === fromMs && untilMs <= before.untilMs) return;
     const write = (numbers: Float64Array) => {
       this.#writeGrant(numbers, grant);
       numbers[Slot.LEASE_NODE] = numberOrNaN(node);
       numbers[Slot.FROM_MS] = numberOrNaN(fromMs);
       numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);
       numbers[Slot.STORE_NOW_MS] = numberOrNaN(storeNowMs);
+      numbers[Slot.LATE] = Number(late !== undefined);
+      numbers[Slot.ASKED_WALL_MS] = late?.wallMs ?? 0;
+      numbers[Slot.ASKED_MONOTONIC_MS] = late?.monotonicMs ?? 0;
     };
     const numbers = this.#callWithAnswer(LeaseCall.TAKE, write, { node, lease: answer });
     const change = numbers[Slot.CHANGE] as LeaseChange;
+    this.#isRenewed = change === LeaseChange.BEGUN || change === LeaseChange.EXTENDED;
     if (change === LeaseChange.BEGUN) {
       this.#problem = undefined;
       this.#declined = undefined;
@@ -608,13 +640,18 @@ export class LeaseDriver implements LeaseSession {
   renew(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
     if (!this.#options.byCalls || this.#closing !== undefined) return undefined;
     this.#turn();
-    return this.#attempt && this.#whileAsked(signal, Math.min(limitMs, this.#timeoutMs));
+    return this.#isAsked ? this.#whileAsked(signal, Math.min(limitMs, this.#timeoutMs)) : undefined;
   }
 
-  /** Waits until nothing is asked of the store, at most for so long. Resolves to how long that was. */
+  /** Whether the store is asked, and a call has reason to wait for the answer. */
+  get #isAsked(): boolean {
+    return this.#attempt !== undefined && !this.#isRenewed && this.#closing === undefined;
+  }
+
+  /** Waits until the store has answered, at most for so long. Resolves to how long that was. */
   async #whileAsked(signal: AbortSignal | undefined, limitMs: number): Promise<number> {
     let leftMs = limitMs;
-    while (this.#attempt !== undefined && this.#closing === undefined && leftMs > 0) {
+    while (this.#isAsked && leftMs > 0) {
       leftMs -= await this.wait(Math.min(leftMs, this.#nextMs), signal);
       this.#turn();
     }
@@ -631,16 +668,20 @@ export class LeaseDriver implements LeaseSession {
     let timer: Timer | undefined;
     // A timer that is over counts in full, so that a clock that stands still does not make a call wait for ever.
     let isOver = false;
+    let wake: (() => void) | undefined;
     const over = new Promise<void>((resolve) => {
+      wake = resolve;
+      this.#waiting.add(wake);
       timer = setTimeout(() => {
         isOver = true;
         resolve();
       }, ms);
     });
     try {
-      await unlessAborted(Promise.race([over, this.#change]), signal);
+      await unlessAborted(over, signal);
     } finally {
       clearTimeout(timer);
+      this.#waiting.delete(wake as () => void);
     }
     return isOver ? ms : Math.min(ms, Math.max(0, monotonicClock() - beganMs));
   };
@@ -712,6 +753,7 @@ export class LeaseDriver implements LeaseSession {
   close(attached?: Attached): Promise<void> {
     if (attached !== undefined) this.#attached = { deref: () => attached };
     if (this.#closing !== undefined) return this.#closing;
+    unattached?.unregister(this);
     this.#closing = (async () => {
       clearTimeout(this.#timer);
       // Calls that wait for a lease hear at once that there is none any more, and not after the attempt under way.

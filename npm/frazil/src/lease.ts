@@ -24,6 +24,7 @@ import {
   listenersOf,
 } from "./lease-driver.js";
 import { type AsyncOptions, signalOf } from "./options.js";
+import { hostName } from "./preferred-node.js";
 import { layoutText } from "./stores/layout-text.js";
 import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
@@ -99,9 +100,8 @@ interface CheckedOptions {
 }
 
 function defaultOwner(): string {
-  const { process } = globalThis;
-  const hostname = process?.getBuiltinModule?.("node:os")?.hostname?.();
-  return hostname ? `${hostname}:${process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
+  const hostname = hostName();
+  return hostname ? `${hostname}:${globalThis.process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
 /** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
@@ -298,7 +298,8 @@ async function untilUsable(
     const { code, retryAfterMs = 1 } = refusal;
     const isMissing = code === "LEASE_LOST";
     const isExpired = code === "LEASE_EXPIRED";
-    const isSkewed = isExpired && lease.skewMs >= driver.windowMs;
+    // If the last attempt failed, that is the reason: the answer before it may have been read long after it was sent.
+    const isSkewed = isExpired && lease.failures === 0 && lease.skewMs >= driver.windowMs;
     const noAnswer = () => driver.problem ?? driver.noAnswer(isMissing ? "acquire" : "renew");
     const why = isMissing || (isExpired && !isSkewed) ? noAnswer() : refusal;
     // Only an answer of the store can come sooner than an error says.

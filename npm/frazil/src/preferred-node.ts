@@ -20,7 +20,7 @@ export interface PreferredNodeOptions {
 const MAX_NODE = 2 ** 32 - 1;
 
 /**
- * The node id to prefer: the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else `NOMAD_ALLOC_INDEX`, else a
+ * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else a
  * hash of the host name, each modulo how many node ids there are. `undefined` where there is none of these.
  *
  * ```js
@@ -30,11 +30,10 @@ const MAX_NODE = 2 ** 32 - 1;
  * @throws {ConfigError} `INVALID_OPTION`.
  */
 export function preferredNode(options: PreferredNodeOptions = {}): number | undefined {
-  const { process } = globalThis;
   const {
     nodes = {},
-    hostname = process?.getBuiltinModule?.("node:os")?.hostname(),
-    env = process?.env ?? {},
+    hostname = hostName(),
+    env = ownEnv(),
   } = checkKeys("INVALID_OPTION", "options", options, "nodes, hostname, env");
   const { from = 0, to = 1023 } = checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
   for (const [field, value, min] of [
@@ -46,13 +45,38 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
   }
   if (hostname !== undefined && typeof hostname !== "string")
     throw configError("INVALID_OPTION", "hostname", hostname, Rule.TEXT_STRING);
+  if (Object(env) !== env) throw configError("INVALID_OPTION", "env", env, Rule.AN_OBJECT);
   const index = indexOf(env) ?? ordinalOf(env, hostname) ?? hashOf(hostname);
   return index === undefined ? undefined : from + (index % (to - from + 1));
+}
+
+/** What may not be read is not there: Deno without permissions throws. */
+function unlessDenied<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The host name, if there is one that may be read. @internal */
+export const hostName = (): string | undefined =>
+  unlessDenied(() => globalThis.process?.getBuiltinModule?.("node:os")?.hostname());
+
+/** The variables that are read, from the environment of the process. */
+function ownEnv(): Env {
+  const read = (name: string) => unlessDenied(() => globalThis.process?.env[name]);
+  return {
+    NOMAD_ALLOC_INDEX: read("NOMAD_ALLOC_INDEX"),
+    KUBERNETES_SERVICE_HOST: read("KUBERNETES_SERVICE_HOST"),
+  };
 }
 
 type Env = NonNullable<PreferredNodeOptions["env"]>;
 
 function indexOf({ NOMAD_ALLOC_INDEX }: Env): number | undefined {
+  if (NOMAD_ALLOC_INDEX !== undefined && typeof NOMAD_ALLOC_INDEX !== "string")
+    throw configError("INVALID_OPTION", "env.NOMAD_ALLOC_INDEX", NOMAD_ALLOC_INDEX, Rule.TEXT_STRING);
   return /^\d{1,9}$/.test(NOMAD_ALLOC_INDEX ?? "") ? Number(NOMAD_ALLOC_INDEX) : undefined;
 }
 

@@ -13,7 +13,7 @@ export interface PreferredNodeOptions {
     };
 }
 /**
- * The node id to prefer: the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else `NOMAD_ALLOC_INDEX`, else a
+ * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else a
  * hash of the host name, each modulo how many node ids there are. `undefined` where there is none of these.
  *
  * ```js

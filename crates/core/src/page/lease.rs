@@ -86,8 +86,18 @@ pub const LEASE_REASONS: [&str; 6] = ["TAKEN", "FENCED", "INCARNATION", "BEHIND"
 impl Page {
     /// Reads both clocks.
     pub(super) fn read_clocks(&self) -> Result<Readings> {
+        self.read_readings(slot::WALL_MS, slot::MONOTONIC_MS)
+    }
+
+    fn read_readings(&self, wall: usize, monotonic: usize) -> Result<Readings> {
         let read = |at: usize| millisecond_of(self.number(at));
-        Ok(Readings { wall_ms: read(slot::WALL_MS)?, monotonic_ms: read(slot::MONOTONIC_MS)? })
+        Ok(Readings { wall_ms: read(wall)?, monotonic_ms: read(monotonic)? })
+    }
+
+    /// When the store was asked for an answer that comes late.
+    fn read_asked(&self) -> Result<Option<Readings>> {
+        let is_late = self.flag(slot::LATE);
+        is_late.then(|| self.read_readings(slot::ASKED_WALL_MS, slot::ASKED_MONOTONIC_MS)).transpose()
     }
 
     /// Reads 128 bits.
@@ -234,7 +244,10 @@ impl Handles {
                 let request = ids.ask(monotonic_ms, page.read_random()?);
                 page.write_request(request);
             }
-            lease_call::TAKE => match ids.take(&page.read_answer()?, now, registry)? {
+            lease_call::TAKE => match match page.read_asked()? {
+                None => ids.take(&page.read_answer()?, now, registry)?,
+                Some(asked) => ids.take_late(&page.read_answer()?, asked, now, registry)?,
+            } {
                 Taken::Changed(change) => page.write_change(change),
                 Taken::Declined(release) => {
                     page.numbers[slot::CHANGE] = 4.0;

@@ -231,5 +231,11 @@ slots! {
         RELEASED_UNTIL_MS = 217;
         /// In: 1 if the request that the store refused was a renewal.
         RENEWING = 218;
+        /// In: 1 if the answer is that to an attempt that was given up.
+        LATE = 219;
+        /// In: what the monotonic clock showed when the store was asked for a late answer.
+        ASKED_MONOTONIC_MS = 220;
+        /// In: what the wall clock showed then.
+        ASKED_WALL_MS = 221;
     }
 }

@@ -89,6 +89,9 @@ export enum Slot {
   HELD_NODE = 216,
   RELEASED_UNTIL_MS = 217,
   RENEWING = 218,
+  LATE = 219,
+  ASKED_MONOTONIC_MS = 220,
+  ASKED_WALL_MS = 221,
 }
 
 /** What is fixed about the page. */
@@ -104,7 +107,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 2121295629,
+  ABI = 1908736176,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
