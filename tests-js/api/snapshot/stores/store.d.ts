@@ -165,5 +165,8 @@ export interface LeaseStore {
      */
     ensure(request: EnsureRequest): Promise<void>;
 }
-/** The margin of a fence beyond the longest window, in milliseconds: how far the clocks of two store hosts may differ. */
+/**
+ * The margin of a fence beyond the longest window, in milliseconds: how far the clocks of two store hosts may differ, less what a
+ * store cannot know of its own clock (etcd and MySQL: 1,000).
+ */
 export declare const FENCE_MARGIN_MS = 5000;
