@@ -72,9 +72,9 @@ test("publint finds no problem in strict mode", async () => {
 
 test("attw finds types that match the module format of every entry", () => {
   const [{ tarball }] = pack();
-  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. The resolution mode node10 ignores `exports`, and no
-  // supported Node uses it.
-  const flags = ["--profile", "node16", "--exclude-entrypoints", "./frazil.wasm", "--no-definitely-typed"];
+  // `frazil/frazil.wasm` is a file for tools that copy it, and has no types. The resolution mode node10, which older projects have,
+  // ignores `exports` and reads `typesVersions`.
+  const flags = ["--profile", "strict", "--exclude-entrypoints", "./frazil.wasm", "--no-definitely-typed"];
   const looks = ["--format", "table", "--no-color", "--no-emoji", "--no-summary"];
   const { stdout } = run(emptyFolder("attw"), join(root, "node_modules/.bin/attw"), [tarball, ...flags, ...looks]);
   snapshot("attw.txt", `${stdout.replace(/^frazil v.*\n/m, "").trim()}\n`);
