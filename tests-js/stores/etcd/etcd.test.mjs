@@ -227,6 +227,88 @@ describe("a restored snapshot", { concurrency: true }, () => {
   });
 });
 
+/**
+ * A write is decided, held back, and carried out by the cluster that was restored from a snapshot, after the lost cluster had
+ * granted the node id to another holder. Returns the window that was lost, and what the late holder was answered in the end.
+ * `isLost`: the answer of the write does not arrive either. `answer`: what is made of the answers.
+ */
+async function writeAcrossRestore(operation, { isLost = false, answer = (json) => json } = {}) {
+  const own = await startServer();
+  const changed = changingFetch({ answer });
+  const store = storeOf({ fetch: changed }, own);
+  await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 20_000 });
+  const first = await store.acquire(attempt({ windowMs: operation === "renew" ? 1500 : 50 }));
+  assert.ok(first.granted);
+  if (operation === "acquire") await sleep(1300);
+  const file = own.save();
+  let arrive;
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let goOn;
+  const resumed = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  let writes = 0;
+  const stopping = async (url, init) => {
+    if (!init.body.includes("request_put") || ++writes > 1) return changed(url, init);
+    arrive();
+    await resumed;
+    const response = await changed(url, init);
+    if (isLost) throw new Error("the answer is lost");
+    return response;
+  };
+  const late = storeOf({ fetch: stopping, timeoutMs: 60_000 }, own);
+  const request = operation === "renew" ? renewalOf(first, { windowMs: 20_000 }) : attempt({ windowMs: 20_000 });
+  const call = async () => late[operation](request).catch((error) => error);
+  const pending = call();
+  const early = await Promise.race([arrived, pending]);
+  assert.equal(early, undefined, "no write was sent");
+  let lost;
+  while (!lost?.granted) {
+    lost = await store.acquire(attempt({ windowMs: 20_000 }));
+    await sleep(100);
+  }
+  await own.restore(file, { token: "another" });
+  goOn();
+  let result = await pending;
+  const codes = [];
+  for (let tries = 0; !result.granted && !/taken|fenced/.test(result.reason); tries++) {
+    assert.ok(tries < 5, JSON.stringify(result));
+    codes.push(result.code ?? result.reason);
+    if (result.reason === "incarnation") await late.ensure({ scope: "s", behind: false });
+    result = await call();
+  }
+  await own.crash();
+  return { lost, result, codes };
+}
+
+describe("a write that was decided before a restore and arrives after it", { concurrency: true }, () => {
+  // docs/safety.md: 22, 27
+  test("of acquire: the node id, which the lost cluster granted meanwhile, is not granted", async () => {
+    const { result, codes } = await writeAcrossRestore("acquire");
+    assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
+  });
+
+  // docs/safety.md: 22, 27
+  test("of acquire, whose answer is lost: the same", async () => {
+    const { result, codes } = await writeAcrossRestore("acquire", { isLost: true });
+    assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
+  });
+
+  // docs/safety.md: 22, 27
+  test("of renew: the lease, whose window was over, is lost", async () => {
+    const { result, codes } = await writeAcrossRestore("renew");
+    assert.deepEqual([result.reason, ...codes], ["fenced", "STORE_UNAVAILABLE", "incarnation"]);
+  });
+
+  test("the same, with a cluster that never shows that it is another one: windows overlap", async () => {
+    const answer = (json) => ({ ...json, header: { ...json.header, cluster_id: "1", raft_term: "1000" } });
+    const { lost, result } = await writeAcrossRestore("acquire", { answer });
+    assert.ok(result.granted && result.fromMs < lost.untilMs && lost.fromMs < result.untilMs, JSON.stringify(result));
+  });
+});
+
 test("three members: compaction, defragmentation, restarts, a killed and a replaced member are no other incarnation", async () => {
   const members = await startCluster(3);
   const [first, second, third] = members;
