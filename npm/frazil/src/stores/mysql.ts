@@ -100,8 +100,9 @@ FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
  * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is
  * that of the start of the server and a monotonic clock, which MariaDB never sets right again.
  */
-const SERVER = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000 AS now_ms,
-  TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
+const NOW_MS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000";
+const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
+const SERVER = `${NOW_MS} AS now_ms, ${MOVED} AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
 
 /** The record of a scope as it is read. */
 const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
@@ -138,8 +139,11 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
 const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
     AND l.nonce <=> :seenNonce`;
 
-/** Whether this is the server that was read. */
-const SAME_SERVER = `${INCARNATION} <=> :server`;
+/** Whether the write lasts: a transaction of the program may have begun since the read, on a connection that it shares. */
+const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*!50700 0 */ = 0";
+
+/** Whether this is the server that was read, and the write lasts. */
+const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
 
 /**
  * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those by which it
@@ -156,7 +160,7 @@ const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
  * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
  * lost after it was answered. This write puts it there.
  */
-const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW}`;
+const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND ${COMMITS}`;
 
 /** How many rows are made at a time. */
 const ROWS = 64;
@@ -172,15 +176,23 @@ const MAKE_ROWS = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
   LOCK IN SHARE MODE`;
 const DIGITS = `(SELECT 0 AS d ${Array.from({ length: 15 }, (_, at) => `UNION ALL SELECT ${at + 1}`).join(" ")})`;
 
+/** So long after its read a fence may be written. The margin of a fence is five times that. */
+const LATE_MS = 1000;
+
 /** Rows below the mark can be granted. Invariant: it only grows, and only where the rows are: a failover may have lost them. */
 const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.writes + 1
   WHERE s.scope = :scope AND s.next_node = :next
     AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
 
-/** `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided. */
+/**
+ * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
+ * read may be a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
+ * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
+ */
 const REPLACE_SCOPE = `UPDATE {scopes} s
   SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
-  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
+  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
+    AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
 
 /** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
 const INIT = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
@@ -302,7 +314,8 @@ function queryOf(client: unknown): Query {
 
 /** The result itself: `mysql2` answers it in an array with the columns beside it. */
 const resultOf = (answer: unknown): unknown =>
-  Array.isArray(answer) && (Array.isArray(answer[0]) || "affectedRows" in ((answer[0] ?? {}) as object))
+  Array.isArray(answer) &&
+  (Array.isArray(answer[0]) || (answer[0] as { affectedRows?: unknown } | null | undefined)?.affectedRows !== undefined)
     ? answer[0]
     : answer;
 
@@ -318,7 +331,8 @@ function rowsOf(answer: unknown): readonly Row[] {
 const isOn = (value: unknown): boolean => !["0", "OFF", "false", "null", "undefined"].includes(String(value));
 
 /** Refuses a server or a session that may lose, or take back, what it acknowledged. */
-function checkServer(row: Row): void {
+function checkServer(row: Row | undefined): asserts row is Row {
+  if (row === undefined) throw storeRefused("the client returned no row, where the server always has one");
   const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
   if (!isOn(row["autocommit"]))
     throw refuse(
@@ -365,7 +379,7 @@ function incarnationOf(row: Row): string {
 }
 
 /** The server, and the record if there is one. */
-function scopeViewOf(row: Row): ScopeView<Scope> | undefined {
+function scopeViewOf(row: Row | undefined): ScopeView<Scope> | undefined {
   checkServer(row);
   const incarnation = incarnationOf(row);
   if (row["scope"] === null) return undefined;
@@ -426,7 +440,7 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
 
   async readForAcquire(request: AcquireRequest): Promise<AcquireView<Scope, LeaseRow> | undefined> {
     const { scope, grant, nonce, node = -1, signal } = request;
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       const rows = await this.#read(READ_FOR_ACQUIRE, { scope, grant, node }, signal);
       const view = rows && scopeViewOf(rows[0] as Row);
@@ -442,6 +456,11 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
       if (mine?.nonce !== nonce || (await this.#write(KEEP_ROW, sameRow(scope, mine), signal)))
         return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
+      if (attempt === MAX_ATTEMPTS)
+        throw storeUnavailable(
+          `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
+        );
+      await pause(attempt, signal);
     }
   }
 
@@ -490,7 +509,8 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
     { fenceMs, incarnation }: Scope,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    return this.#write(REPLACE_SCOPE, { scope, raised: fenceMs, incarnation, ...sameScope(view) }, signal);
+    const values = { scope, raised: fenceMs, incarnation, now: view.moment.nowMs, ...sameScope(view) };
+    return this.#write(REPLACE_SCOPE, values, signal);
   }
 
   async create({
@@ -519,7 +539,7 @@ class MySqlTable implements LeaseTable<Scope, LeaseRow> {
   async migrate(): Promise<void> {
     for (let isMade = false; ; isMade = true) {
       const rows = (await this.#read(EXISTING, {}, undefined)) as readonly Row[];
-      checkServer(rows[0] as Row);
+      checkServer(rows[0]);
       const wrong = rows.find(({ name, engine }) => name !== null && engine !== "InnoDB");
       if (wrong)
         throw storeRefused(
