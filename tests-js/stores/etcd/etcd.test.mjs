@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
+import { inspect } from "node:util";
 import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
@@ -122,9 +123,13 @@ describe("a client that is stopped between its read and its write", () => {
   });
 });
 
-/** A `fetch` with which a cluster never shows that it went back: what it says of itself is always the same. */
+let answers = 1_000_000;
+/** A `fetch` with which a cluster never shows that it went back: it is always the same one, and its revision grows. */
 const unchanging = changingFetch({
-  answer: (json) => ({ ...json, header: { ...json.header, cluster_id: "1", revision: "1000000", raft_term: "1000" } }),
+  answer: (json) => ({
+    ...json,
+    header: { ...json.header, cluster_id: "1", revision: `${++answers}`, raft_term: "1000" },
+  }),
 });
 
 /**
@@ -834,4 +839,63 @@ test("a node id far beyond the rows is made in several transactions, with all ro
     .split("\n")
     .filter(Boolean);
   assert.equal(keys.length, 1001);
+});
+
+/** A `fetch` that gets one answer, whoever asks. */
+const answering =
+  (text, date = new Date().toUTCString()) =>
+  async () => ({ status: 200, headers: { get: () => date }, text: async () => text });
+
+test("answers that are no etcd's are refused with a code, and one that is cut off is STORE_UNAVAILABLE", async () => {
+  const header = { cluster_id: "1", revision: "5", raft_term: "2" };
+  const kvs = (kvs) => [{ response_range: { kvs } }];
+  for (const responses of [{}, null, 5, [5], kvs({}), kvs([null]), kvs([{}]), kvs([{ key: "%", mod_revision: "1" }])]) {
+    const store = storeOf({ fetch: answering(JSON.stringify({ header, responses })) });
+    // A response without a range is one of a write.
+    const code = responses?.[0] === 5 ? undefined : "STORE_REFUSED";
+    assert.equal((await store.acquire(attempt()).catch((error) => error)).code, code, JSON.stringify(responses));
+  }
+  const whole = JSON.stringify({ header });
+  for (const length of [1, 10, whole.length - 1])
+    await assert.rejects(storeOf({ fetch: answering(whole.slice(0, length)) }).acquire(attempt()), {
+      code: "STORE_UNAVAILABLE",
+    });
+});
+
+test("a Date that is none of HTTP is refused: it would be read in the time zone of this machine, or as a year", async () => {
+  const text = JSON.stringify({ header: { cluster_id: "1", revision: "5", raft_term: "2" } });
+  for (const date of ["0", "2026", "Sun Nov 22 10:30:50 2026", "Sun, 22 Nov 2026 10:30:50", "1970-01-01", ""])
+    await assert.rejects(storeOf({ fetch: answering(text, date) }).acquire(attempt()), { code: "STORE_REFUSED" });
+});
+
+test("a token or a header that HTTP does not allow is refused, and not shown; a line break at the end is left out", async () => {
+  const secret = "s3cr3t";
+  for (const token of [`${secret}\nx`, `${secret}\u20ac`, `${secret}\0`]) {
+    const error = await storeOf({ token: () => token })
+      .acquire(attempt())
+      .catch((error) => error);
+    assert.equal(error.code, "STORE_REFUSED");
+    assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(secret), error.message);
+  }
+  for (const headers of [
+    { Authorization: `${secret}\nx` },
+    { [`x\n${secret}`]: "1" },
+    { Authorization: `${secret}\u20ac` },
+    new Headers({ Authorization: secret }),
+    [["Authorization", secret]],
+  ]) {
+    const make = () => storeOf({ headers });
+    assert.throws(make, (error) => error.code === "INVALID_OPTION" && !inspect(error, { depth: 9 }).includes(secret));
+  }
+  for (const option of [{ prefix: 5n }, { timeoutMs: Object.create(null) }])
+    assert.throws(() => storeOf(option), { code: "INVALID_OPTION" });
+  let seen;
+  const fetch = async (_, { headers }) => {
+    seen = headers.Authorization;
+    return answering("{}")();
+  };
+  await storeOf({ token: () => `${secret}\n`, fetch })
+    .acquire(attempt())
+    .catch(() => {});
+  assert.equal(seen, secret);
 });

@@ -223,6 +223,25 @@ function labelOf(key: string, field: string, value: unknown): string | null {
   return value;
 }
 
+const isPair = (pair: unknown): pair is KeyValue => {
+  try {
+    const { key, mod_revision: version } = pair as KeyValue;
+    return textOf(key) !== "" && typeof version === "string" && /^\d+$/.test(version);
+  } catch {
+    return false;
+  }
+};
+
+/** What the reads of a transaction found. */
+function foundOf(responses: unknown): readonly (readonly KeyValue[])[] {
+  const lists = Array.isArray(responses)
+    ? responses.map((response: { response_range?: { kvs?: unknown } } | null) => response?.response_range?.kvs ?? [])
+    : [responses];
+  if (!lists.every((list) => Array.isArray(list) && list.every(isPair)))
+    throw storeRefused("the answer has responses that are not of etcd's gateway");
+  return lists as KeyValue[][];
+}
+
 /** The parts of an incarnation. */
 function partsOf(incarnation: string): { readonly cluster: string; readonly epoch: number } {
   const [cluster = "", epoch = "0"] = incarnation.split("/");
@@ -517,18 +536,15 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
   ): Promise<Result> {
     const body = { compare, success: onSuccess, failure: onFailure };
     const { body: answer, now } = await this.#gateway.call("kv/txn", body, isRead, signal);
-    const { succeeded = false, responses = [] } = answer as {
-      readonly succeeded?: boolean;
-      readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly KeyValue[] } }[];
-    };
-    const found = responses.map(({ response_range: range }) => range?.kvs ?? []);
+    const { succeeded, responses = [] } = answer;
+    const found = foundOf(responses);
     const header = headerOf(answer.header);
     // The revision and the term are those of the cluster: what one scope shows counts for all.
     for (const [name, last] of this.#seen) {
       const position = { ...last, ...header };
       if (!isBefore(position, last)) this.#seen.set(name, position);
     }
-    return { succeeded, found, header, now };
+    return { succeeded: succeeded === true, found, header, now };
   }
 }
 
