@@ -775,6 +775,18 @@ test("the commands for administrators make the record that init makes, and the r
   assert.ok(lease.granted && lease.node >= 3, JSON.stringify(lease));
 });
 
+test("the commands for administrators run nothing that is in the prefix", async () => {
+  const input = etcdDdl({ scope: "orders", layout: "default" }, { prefix: "$(echo>&2INJECTED;id);/" });
+  const env = { ...process.env, ETCDCTL_ENDPOINTS: server.url };
+  const { stdout, stderr, status } = spawnSync("sh", ["-e"], { input, encoding: "utf8", env });
+  assert.equal(status, 0, stderr);
+  assert.doesNotMatch(stdout + stderr, /uid=/);
+  assert.equal(
+    (await storeOf({ prefix: "$(echo>&2INJECTED;id);/" }).acquire(attempt({ scope: "orders" }))).reason,
+    "incarnation",
+  );
+});
+
 test("options are checked, and no password is shown", () => {
   const refused = (options, field) =>
     assert.throws(

@@ -575,7 +575,7 @@ const shellOf = (keys: Keys, prefix: string, value: string, first: string) => `e
 
 # The rights of the user that your program has, if authentication is on.
 etcdctl role add frazil
-etcdctl role grant-permission frazil --prefix=true readwrite ${prefix}
+etcdctl role grant-permission frazil --prefix=true readwrite ${/^[\w./:@-]+$/.test(prefix) ? prefix : `'${prefix}'`}
 # etcdctl user grant-role YOUR_USER frazil
 
 # The record, once, where there is neither a record nor a row. It answers FAILURE if there is one: leave that as it is.
