@@ -911,3 +911,8 @@ test("a token or a header that HTTP does not allow is refused, and not shown; a 
     .catch(() => {});
   assert.equal(seen, secret);
 });
+
+test("a token that never comes is STORE_UNAVAILABLE after timeoutMs, also without a signal", async () => {
+  const store = storeOf({ token: () => new Promise(() => {}), timeoutMs: 50 });
+  await assert.rejects(store.fence(), { code: "STORE_UNAVAILABLE", message: /no token for 50 ms/ });
+});

@@ -196,7 +196,7 @@ export class EtcdGateway {
 
   async #newToken(at: number, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, username: name, password } = this.#options;
-    if (token) return givenToken(token, signal);
+    if (token) return givenToken(token, this.#timeoutMs, signal);
     if (name === undefined) return undefined;
     const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, signal);
     if ("body" in answer) return String(answer.body["token"]);
@@ -265,10 +265,18 @@ export class EtcdGateway {
   }
 }
 
-/** The token of the user's own function. */
-async function givenToken(token: NonNullable<EtcdStoreOptions["token"]>, signal: AbortSignal | undefined) {
+/** The token of the user's own function, which may take as long as an endpoint. */
+async function givenToken(
+  token: NonNullable<EtcdStoreOptions["token"]>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  let limit: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    limit = setTimeout(() => reject(new Error(`no token for ${timeoutMs} ms`)), timeoutMs);
+  });
   try {
-    const text = String(await untilAborted((async () => token())(), signal)).trim();
+    const text = String(await untilAborted(Promise.race([(async () => token())(), late]), signal)).trim();
     if (!isHeaderValue(text))
       throw storeRefused(
         "the option token returned a text that no HTTP header may have: a line break, or beyond U+00FF",
@@ -278,6 +286,8 @@ async function givenToken(token: NonNullable<EtcdStoreOptions["token"]>, signal:
     if (signal?.aborted) throw signal.reason;
     if (FrazilError.is(error)) throw error;
     throw storeUnavailable(`the option token failed: ${reasonOf(error)}`, error);
+  } finally {
+    clearTimeout(limit);
   }
 }
 
