@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import { after, before, describe, test } from "node:test";
+import { inspect } from "node:util";
 import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
@@ -122,9 +123,13 @@ describe("a client that is stopped between its read and its write", () => {
   });
 });
 
-/** A `fetch` with which a cluster never shows that it went back: what it says of itself is always the same. */
+let answers = 1_000_000;
+/** A `fetch` with which a cluster never shows that it went back: it is always the same one, and its revision grows. */
 const unchanging = changingFetch({
-  answer: (json) => ({ ...json, header: { ...json.header, cluster_id: "1", revision: "1000000", raft_term: "1000" } }),
+  answer: (json) => ({
+    ...json,
+    header: { ...json.header, cluster_id: "1", revision: `${++answers}`, raft_term: "1000" },
+  }),
 });
 
 /**
@@ -224,6 +229,88 @@ describe("a restored snapshot", { concurrency: true }, () => {
     assert.equal((await store.acquire(attempt())).reason, "incarnation");
     await store.ensure({ scope: "s", behind: false });
     assert.equal((await store.acquire(attempt())).reason, "fenced");
+  });
+});
+
+/**
+ * A write is decided, held back, and carried out by the cluster that was restored from a snapshot, after the lost cluster had
+ * granted the node id to another holder. Returns the window that was lost, and what the late holder was answered in the end.
+ * `isLost`: the answer of the write does not arrive either. `answer`: what is made of the answers.
+ */
+async function writeAcrossRestore(operation, { isLost = false, answer = (json) => json } = {}) {
+  const own = await startServer();
+  const changed = changingFetch({ answer });
+  const store = storeOf({ fetch: changed }, own);
+  await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 20_000 });
+  const first = await store.acquire(attempt({ windowMs: operation === "renew" ? 1500 : 50 }));
+  assert.ok(first.granted);
+  if (operation === "acquire") await sleep(1300);
+  const file = own.save();
+  let arrive;
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let goOn;
+  const resumed = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  let writes = 0;
+  const stopping = async (url, init) => {
+    if (!init.body.includes("request_put") || ++writes > 1) return changed(url, init);
+    arrive();
+    await resumed;
+    const response = await changed(url, init);
+    if (isLost) throw new Error("the answer is lost");
+    return response;
+  };
+  const late = storeOf({ fetch: stopping, timeoutMs: 60_000 }, own);
+  const request = operation === "renew" ? renewalOf(first, { windowMs: 20_000 }) : attempt({ windowMs: 20_000 });
+  const call = async () => late[operation](request).catch((error) => error);
+  const pending = call();
+  const early = await Promise.race([arrived, pending]);
+  assert.equal(early, undefined, "no write was sent");
+  let lost;
+  while (!lost?.granted) {
+    lost = await store.acquire(attempt({ windowMs: 20_000 }));
+    await sleep(100);
+  }
+  await own.restore(file, { token: "another" });
+  goOn();
+  let result = await pending;
+  const codes = [];
+  for (let tries = 0; !result.granted && !/taken|fenced/.test(result.reason); tries++) {
+    assert.ok(tries < 5, JSON.stringify(result));
+    codes.push(result.code ?? result.reason);
+    if (result.reason === "incarnation") await late.ensure({ scope: "s", behind: false });
+    result = await call();
+  }
+  await own.crash();
+  return { lost, result, codes };
+}
+
+describe("a write that was decided before a restore and arrives after it", { concurrency: true }, () => {
+  // docs/safety.md: 22, 27
+  test("of acquire: the node id, which the lost cluster granted meanwhile, is not granted", async () => {
+    const { result, codes } = await writeAcrossRestore("acquire");
+    assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
+  });
+
+  // docs/safety.md: 22, 27
+  test("of acquire, whose answer is lost: the same", async () => {
+    const { result, codes } = await writeAcrossRestore("acquire", { isLost: true });
+    assert.deepEqual([result.reason, ...codes], ["taken", "STORE_UNAVAILABLE"]);
+  });
+
+  // docs/safety.md: 22, 27
+  test("of renew: the lease, whose window was over, is lost", async () => {
+    const { result, codes } = await writeAcrossRestore("renew");
+    assert.deepEqual([result.reason, ...codes], ["fenced", "STORE_UNAVAILABLE", "incarnation"]);
+  });
+
+  test("the same, with a cluster that never shows that it is another one: windows overlap", async () => {
+    const answer = (json) => ({ ...json, header: { ...json.header, cluster_id: "1", raft_term: "1000" } });
+    const { lost, result } = await writeAcrossRestore("acquire", { answer });
+    assert.ok(result.granted && result.fromMs < lost.untilMs && lost.fromMs < result.untilMs, JSON.stringify(result));
   });
 });
 
@@ -688,6 +775,18 @@ test("the commands for administrators make the record that init makes, and the r
   assert.ok(lease.granted && lease.node >= 3, JSON.stringify(lease));
 });
 
+test("the commands for administrators run nothing that is in the prefix", async () => {
+  const input = etcdDdl({ scope: "orders", layout: "default" }, { prefix: "$(echo>&2INJECTED;id);/" });
+  const env = { ...process.env, ETCDCTL_ENDPOINTS: server.url };
+  const { stdout, stderr, status } = spawnSync("sh", ["-e"], { input, encoding: "utf8", env });
+  assert.equal(status, 0, stderr);
+  assert.doesNotMatch(stdout + stderr, /uid=/);
+  assert.equal(
+    (await storeOf({ prefix: "$(echo>&2INJECTED;id);/" }).acquire(attempt({ scope: "orders" }))).reason,
+    "incarnation",
+  );
+});
+
 test("options are checked, and no password is shown", () => {
   const refused = (options, field) =>
     assert.throws(
@@ -752,4 +851,68 @@ test("a node id far beyond the rows is made in several transactions, with all ro
     .split("\n")
     .filter(Boolean);
   assert.equal(keys.length, 1001);
+});
+
+/** A `fetch` that gets one answer, whoever asks. */
+const answering =
+  (text, date = new Date().toUTCString()) =>
+  async () => ({ status: 200, headers: { get: () => date }, text: async () => text });
+
+test("answers that are no etcd's are refused with a code, and one that is cut off is STORE_UNAVAILABLE", async () => {
+  const header = { cluster_id: "1", revision: "5", raft_term: "2" };
+  const kvs = (kvs) => [{ response_range: { kvs } }];
+  for (const responses of [{}, null, 5, [5], kvs({}), kvs([null]), kvs([{}]), kvs([{ key: "%", mod_revision: "1" }])]) {
+    const store = storeOf({ fetch: answering(JSON.stringify({ header, responses })) });
+    // A response without a range is one of a write.
+    const code = responses?.[0] === 5 ? undefined : "STORE_REFUSED";
+    assert.equal((await store.acquire(attempt()).catch((error) => error)).code, code, JSON.stringify(responses));
+  }
+  const whole = JSON.stringify({ header });
+  for (const length of [1, 10, whole.length - 1])
+    await assert.rejects(storeOf({ fetch: answering(whole.slice(0, length)) }).acquire(attempt()), {
+      code: "STORE_UNAVAILABLE",
+    });
+});
+
+test("a Date that is none of HTTP is refused: it would be read in the time zone of this machine, or as a year", async () => {
+  const text = JSON.stringify({ header: { cluster_id: "1", revision: "5", raft_term: "2" } });
+  for (const date of ["0", "2026", "Sun Nov 22 10:30:50 2026", "Sun, 22 Nov 2026 10:30:50", "1970-01-01", ""])
+    await assert.rejects(storeOf({ fetch: answering(text, date) }).acquire(attempt()), { code: "STORE_REFUSED" });
+});
+
+test("a token or a header that HTTP does not allow is refused, and not shown; a line break at the end is left out", async () => {
+  const secret = "s3cr3t";
+  for (const token of [`${secret}\nx`, `${secret}\u20ac`, `${secret}\0`]) {
+    const error = await storeOf({ token: () => token })
+      .acquire(attempt())
+      .catch((error) => error);
+    assert.equal(error.code, "STORE_REFUSED");
+    assert.ok(!inspect(error, { depth: 9, showHidden: true }).includes(secret), error.message);
+  }
+  for (const headers of [
+    { Authorization: `${secret}\nx` },
+    { [`x\n${secret}`]: "1" },
+    { Authorization: `${secret}\u20ac` },
+    new Headers({ Authorization: secret }),
+    [["Authorization", secret]],
+  ]) {
+    const make = () => storeOf({ headers });
+    assert.throws(make, (error) => error.code === "INVALID_OPTION" && !inspect(error, { depth: 9 }).includes(secret));
+  }
+  for (const option of [{ prefix: 5n }, { timeoutMs: Object.create(null) }])
+    assert.throws(() => storeOf(option), { code: "INVALID_OPTION" });
+  let seen;
+  const fetch = async (_, { headers }) => {
+    seen = headers.Authorization;
+    return answering("{}")();
+  };
+  await storeOf({ token: () => `${secret}\n`, fetch })
+    .acquire(attempt())
+    .catch(() => {});
+  assert.equal(seen, secret);
+});
+
+test("a token that never comes is STORE_UNAVAILABLE after timeoutMs, also without a signal", async () => {
+  const store = storeOf({ token: () => new Promise(() => {}), timeoutMs: 50 });
+  await assert.rejects(store.fence(), { code: "STORE_UNAVAILABLE", message: /no token for 50 ms/ });
 });

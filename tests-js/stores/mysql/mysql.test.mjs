@@ -835,6 +835,68 @@ test("the same without an incarnation: windows overlap", async () => {
   assert.equal(returned.granted, false);
 });
 
+/**
+ * A process reads at a replica that the incarnation differs, is stopped for six seconds while the primary grants, and raises the
+ * fence after the replica was promoted without that grant. `change`: what becomes of the statement that raises it. Returns the
+ * window that was lost, and the first one that the new primary grants of the node id.
+ */
+async function lateFence(change = (text) => text) {
+  const logging = { "log-bin": "log", "sync-binlog": 1 };
+  const primary = await MySqlServer.start({ ...logging, "server-id": 1 });
+  const replica = await MySqlServer.start({ ...logging, "server-id": 2 });
+  await replica.query("DROP DATABASE test");
+  await replica.follow(primary);
+  const [first, second] = [poolTo({}, primary), poolTo({}, replica)];
+  const store = new MySqlStore(first);
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 3000 });
+  const used = await store.acquire(attempt({ windowMs: 1 }));
+  const followed = () => replica.query("SELECT grant_id FROM test.frazil_leases").catch(() => []);
+  for (let tries = 0; (await followed())[0]?.grant_id !== used.grant; tries++) {
+    assert.ok(tries < 400, "the replica does not follow");
+    await sleep(25);
+  }
+  await replica.query("STOP SLAVE");
+  let lost;
+  const stopping = spied(second, async (text, run) => {
+    if (!text.includes("SET s.fence_ms")) return run();
+    if (lost === undefined) {
+      await sleep(6000);
+      lost = await store.acquire(attempt({ windowMs: 3000 }));
+      await first.end();
+      await primary.crash();
+      await replica.query("RESET SLAVE ALL");
+    }
+    return run(change(text));
+  });
+  await new MySqlStore(stopping).ensure({ scope: "s", behind: false });
+  assert.ok(lost.granted);
+  const after = new MySqlStore(second);
+  let next;
+  for (let tries = 0; !next?.granted && tries < 200; tries++) {
+    next = await after.acquire(attempt({ windowMs: 1000 }));
+    await sleep(100);
+  }
+  await second.end();
+  await replica.crash();
+  return { lost, next };
+}
+
+// docs/safety.md: 27
+test("a fence that was decided at a replica before its promotion is decided once more: no window overlaps", async () => {
+  const { lost, next } = await lateFence();
+  assert.ok(next.fromMs >= lost.untilMs, `${next.fromMs} lies in a window until ${lost.untilMs}`);
+});
+
+test("the same without the time of the write: windows overlap", async () => {
+  const { lost, next } = await lateFence((text) => {
+    const broken = text.replace(/<= \? \+ \d+$/, "IS NOT NULL OR ?");
+    assert.notEqual(broken, text);
+    return broken;
+  });
+  assert.ok(next.granted && next.fromMs < lost.untilMs, "the windows are disjoint: the twin shows nothing");
+});
+
 for (const [name, settings] of [
   ["with a binary log", { "log-bin": "log", "sync-binlog": 1, "server-id": 7 }],
   ["without a binary log", {}],
@@ -874,4 +936,74 @@ test("a proxy that sends reads to another server, with the same rows: nothing is
   await assert.rejects(store.ensure({ scope, behind: false }), { code: "STORE_UNAVAILABLE" });
   const [[{ fence_ms }]] = await pool.query("SELECT fence_ms FROM frazil_scopes WHERE scope = ?", [scope]);
   assert.equal(fence_ms, 0);
+});
+
+test("a proxy whose replica shows an earlier row of the lease for ever: a repeated acquire ends", async () => {
+  const store = new MySqlStore(pool);
+  const scope = await newScope();
+  const request = attempt({ scope });
+  const lease = await store.acquire(request);
+  let shown;
+  let writes = 0;
+  const lagging = spied(pool, async (text, run) => {
+    if (!text.startsWith("SELECT")) writes++;
+    else if (shown) return shown;
+    const answer = await run();
+    shown ??= answer;
+    return answer;
+  });
+  assert.ok((await new MySqlStore(lagging).acquire(request)).granted);
+  assert.ok((await store.renew(renewalOf(lease, { scope }))).granted);
+  writes = 0;
+  const signal = AbortSignal.timeout(20_000);
+  await assert.rejects(new MySqlStore(lagging).acquire({ ...request, signal }), { code: "STORE_UNAVAILABLE" });
+  assert.equal(writes, 20);
+});
+
+test("a transaction that begins between the read and the write, on a shared connection, takes no grant back", async () => {
+  for (const begin of ["BEGIN", "SET autocommit = 0"]) {
+    for (const connect of [mariadb.createConnection, mysql.createConnection]) {
+      const shared = await connect(server.address({ database: "test" }));
+      const scope = await newScope({ nodes: { from: 0, to: 0 } });
+      let isBegun = false;
+      const client = spied(shared, async (text, run) => {
+        if (isReplacement(text) && !isBegun) {
+          isBegun = true;
+          await shared.query(begin);
+        }
+        return run();
+      });
+      await assert.rejects(new MySqlStore(client).acquire(attempt({ scope })), { code: "STORE_REFUSED" });
+      assert.ok(isBegun);
+      await shared.query("ROLLBACK");
+      await shared.end();
+    }
+  }
+});
+
+test("a client that aborts the signal while it fails: the reason, and no rejection that nobody handles", async () => {
+  const controller = new AbortController();
+  const client = {
+    query() {
+      controller.abort(new Error("stop"));
+      return Promise.reject(new Error("after the abort"));
+    },
+  };
+  const request = attempt({ signal: controller.signal });
+  await assert.rejects(new MySqlStore(client).acquire(request), { message: "stop" });
+  await sleep(10);
+});
+
+test("an answer that no server gives is refused with a code", async () => {
+  for (const answer of [["x"], [Symbol("x")], [null], [[]], [], [[], []], null, undefined, 5, "x", [[{}]], [[null]]]) {
+    const store = new MySqlStore({ query: async () => answer });
+    for (const call of [
+      () => store.acquire(attempt()),
+      () => store.ensure({ scope: "s", behind: false }),
+      () => store.fence(),
+      () => store.migrate(),
+      () => store.init({ layout: "default" }),
+    ])
+      await assert.rejects(call, { code: "STORE_REFUSED" });
+  }
 });

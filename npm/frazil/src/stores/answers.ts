@@ -111,7 +111,11 @@ export function pause(attempt: number, signal: AbortSignal | undefined): Promise
 /** The result of a promise, or a rejection with the reason of the signal as soon as it aborts. */
 export async function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // The caller hears of the signal only, and a rejection that nobody handles would end the process.
+    promise.then(undefined, () => {});
+    throw signal.reason;
+  }
   let stop: () => void = () => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);

@@ -74,6 +74,8 @@ const PREFIX_RULE =
   'must be a text of printable ASCII characters without quotes, spaces and backslashes, at most 200: "frazil/"';
 const USER_RULE = "username and password are given together, and neither beside token";
 const FETCH_RULE = "must be a function like the global fetch, which this runtime may lack";
+const HEADERS_RULE =
+  "must be an object of names and values, both texts that HTTP allows: no Headers, no list, no line breaks, no characters beyond U+00FF";
 const TIMEOUT_RULE = "must be a number from 1 to 60000";
 
 /** Codes of gRPC (grpc.io/docs/guides/status-codes), as far as they differ in what to do. */
@@ -99,6 +101,18 @@ function endpointOf(given: unknown): string {
     throw optionError("endpoints", "a list with something else", ENDPOINTS_RULE);
   return url.href.replace(/\/+$/, "");
 }
+
+/** Whether HTTP allows a value. `fetch` shows one that it does not in its error, and it may be a secret. */
+const isHeaderValue = (value: unknown): boolean => typeof value === "string" && /^[\t -~\x80-\xff]*$/.test(value);
+
+const areHeaders = (headers: unknown): boolean =>
+  typeof headers === "object" &&
+  headers !== null &&
+  !(Symbol.iterator in headers) &&
+  Object.entries(headers).every(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && isHeaderValue(value));
+
+/** A date of HTTP: any other text would be read as one of this machine's time zone, or as a year. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 
 /** A member, or a proxy in front of several. Each has a clock of its own. */
 interface Endpoint {
@@ -126,7 +140,7 @@ export class EtcdGateway {
       throw optionError("endpoints", given, ENDPOINTS_RULE);
     }
     if (typeof prefix !== "string" || !/^[!-~]{1,200}$/.test(prefix) || /['"\\]/.test(prefix))
-      throw optionError("prefix", JSON.stringify(prefix), PREFIX_RULE);
+      throw optionError("prefix", typeof prefix === "string" ? JSON.stringify(prefix) : typeof prefix, PREFIX_RULE);
     for (const [field, value, kind] of [
       ["username", username, "string"],
       ["password", password, "string"],
@@ -135,10 +149,9 @@ export class EtcdGateway {
       if (value !== undefined && typeof value !== kind) throw optionError(field, typeof value, `must be a ${kind}`);
     if ((username === undefined) !== (password === undefined) || (token && username !== undefined))
       throw optionError("username", username === undefined ? "missing" : "given", USER_RULE);
-    if (headers !== undefined && (typeof headers !== "object" || headers === null))
-      throw optionError("headers", String(typeof headers), "must be an object of names and values");
+    if (headers !== undefined && !areHeaders(headers)) throw optionError("headers", "something else", HEADERS_RULE);
     if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= 60_000))
-      throw optionError("timeoutMs", String(timeoutMs), TIMEOUT_RULE);
+      throw optionError("timeoutMs", typeof timeoutMs === "number" ? `${timeoutMs}` : typeof timeoutMs, TIMEOUT_RULE);
     const call = options.fetch ?? globalThis.fetch;
     if (typeof call !== "function") throw optionError("fetch", typeof call, FETCH_RULE);
     // Without `this`: Workers refuse their fetch as a method of something else. Looked up at each call, as other code may wrap it.
@@ -183,7 +196,7 @@ export class EtcdGateway {
 
   async #newToken(at: number, signal: AbortSignal | undefined): Promise<string | undefined> {
     const { token, username: name, password } = this.#options;
-    if (token) return givenToken(token, signal);
+    if (token) return givenToken(token, this.#timeoutMs, signal);
     if (name === undefined) return undefined;
     const answer = await this.#send("auth/authenticate", { name, password }, at, undefined, signal);
     if ("body" in answer) return String(answer.body["token"]);
@@ -229,11 +242,11 @@ export class EtcdGateway {
       const text = await untilAborted(response.text(), controller.signal);
       const answer = answerOf(url, response.status, text);
       if (!("header" in answer)) return answer;
-      const dateMs = Date.parse(date ?? "");
+      const dateMs = HTTP_DATE.test(date ?? "") ? Date.parse(date as string) : Number.NaN;
       if (Number.isNaN(dateMs))
         throw storeRefused(
-          `${url} answered without a Date header (${JSON.stringify(date)}), which is the clock of the store: something between ` +
-            "removes it. Let it pass, or connect to etcd itself",
+          `${url} answered without a Date header of HTTP (${JSON.stringify(date)}), which is the clock of the store: something ` +
+            "between removes or changes it. Let it pass, or connect to etcd itself",
         );
       const now = (...pastMs: number[]) =>
         pastMs.reduce(
@@ -252,13 +265,29 @@ export class EtcdGateway {
   }
 }
 
-/** The token of the user's own function. */
-async function givenToken(token: NonNullable<EtcdStoreOptions["token"]>, signal: AbortSignal | undefined) {
+/** The token of the user's own function, which may take as long as an endpoint. */
+async function givenToken(
+  token: NonNullable<EtcdStoreOptions["token"]>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  let limit: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    limit = setTimeout(() => reject(new Error(`no token for ${timeoutMs} ms`)), timeoutMs);
+  });
   try {
-    return String(await untilAborted((async () => token())(), signal));
+    const text = String(await untilAborted(Promise.race([(async () => token())(), late]), signal)).trim();
+    if (!isHeaderValue(text))
+      throw storeRefused(
+        "the option token returned a text that no HTTP header may have: a line break, or beyond U+00FF",
+      );
+    return text;
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
+    if (FrazilError.is(error)) throw error;
     throw storeUnavailable(`the option token failed: ${reasonOf(error)}`, error);
+  } finally {
+    clearTimeout(limit);
   }
 }
 
@@ -275,7 +304,9 @@ function answerOf(url: string, status: number, text: string): AnswerBody | EtcdF
   try {
     json = JSON.parse(text);
   } catch {
-    json = undefined;
+    // A proxy that ends in mid-answer: the request may have been carried out.
+    if (status === 200 && `${text}`.startsWith("{"))
+      throw storeUnavailable(`${url} answered a part of a JSON text only`);
   }
   const object = typeof json === "object" && json !== null ? (json as Record<string, unknown>) : {};
   if (status === 200 && "header" in object) return object as unknown as AnswerBody;

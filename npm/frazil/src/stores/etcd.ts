@@ -43,7 +43,7 @@
  * What it does not see: a cluster restored with the same token whose numbers are higher than all that were seen, or that are in
  * the keys. A holder finds its row too old at its next renewal. After a restore by hand, call `fence()`.
  */
-import { storeRefused, wholeOf } from "./answers.js";
+import { storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -67,7 +67,9 @@ interface EtcdScope extends Scope {
   readonly version: string;
   /** The epoch in the incarnation of the record. */
   readonly epoch: number;
-  /** The Raft term in which the answer was given. */
+  /** The cluster that gave the answer, its revision and its Raft term then. */
+  readonly cluster: string;
+  readonly revision: bigint;
   readonly term: number;
 }
 
@@ -102,6 +104,8 @@ const OLDEST = 17;
 const ROWS = 64;
 /** How many keys one transaction may write: etcd allows 128 operations (`--max-txn-ops`). */
 const MAX_ROWS = 100;
+/** So many answers are remembered. One that is not is refused after a restore, and the holder asks for another node id. */
+const MAX_ANSWERED = 256;
 /** Of a record that nobody has used yet, in a cluster that went back: `ensure` must raise the fence. */
 const LOST = "lost";
 
@@ -172,7 +176,7 @@ const recordValue = ({
   fenceMs,
   incarnation,
   term,
-}: Omit<EtcdScope, "version" | "epoch">) => ({
+}: Omit<EtcdScope, "version" | "epoch" | "cluster" | "revision">) => ({
   layout,
   nodeFrom,
   nodeTo,
@@ -219,13 +223,32 @@ function labelOf(key: string, field: string, value: unknown): string | null {
   return value;
 }
 
+const isPair = (pair: unknown): pair is KeyValue => {
+  try {
+    const { key, mod_revision: version } = pair as KeyValue;
+    return textOf(key) !== "" && typeof version === "string" && /^\d+$/.test(version);
+  } catch {
+    return false;
+  }
+};
+
+/** What the reads of a transaction found. */
+function foundOf(responses: unknown): readonly (readonly KeyValue[])[] {
+  const lists = Array.isArray(responses)
+    ? responses.map((response: { response_range?: { kvs?: unknown } } | null) => response?.response_range?.kvs ?? [])
+    : [responses];
+  if (!lists.every((list) => Array.isArray(list) && list.every(isPair)))
+    throw storeRefused("the answer has responses that are not of etcd's gateway");
+  return lists as KeyValue[][];
+}
+
 /** The parts of an incarnation. */
 function partsOf(incarnation: string): { readonly cluster: string; readonly epoch: number } {
   const [cluster = "", epoch = "0"] = incarnation.split("/");
   return { cluster, epoch: wholeOf("the epoch in incarnation", epoch) };
 }
 
-function scopeOf(pair: KeyValue, term: number): EtcdScope & { readonly writtenTerm: number } {
+function scopeOf(pair: KeyValue, header: Result["header"]): EtcdScope & { readonly writtenTerm: number } {
   const value = jsonOf(pair);
   const whole = (field: string) => wholeOf(`${field} of ${textOf(pair.key)}`, value[field]);
   const { layout, incarnation } = value;
@@ -241,7 +264,7 @@ function scopeOf(pair: KeyValue, term: number): EtcdScope & { readonly writtenTe
     fenceMs: whole("fenceMs"),
     version: pair.mod_revision,
     epoch: partsOf(incarnation).epoch,
-    term,
+    ...header,
     writtenTerm: whole("term"),
   };
 }
@@ -297,6 +320,8 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
   readonly #gateway: EtcdGateway;
   /** The last position in which each scope was seen. */
   readonly #seen = new Map<string, Position>();
+  /** The grants of the last answers, with the revisions of their rows. */
+  readonly #answered = new Set<string>();
 
   constructor(options: EtcdStoreOptions) {
     this.#gateway = new EtcdGateway(options);
@@ -318,8 +343,17 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     const [held] = grants;
     // Only of a repeated acquire: the row is not among those that were read.
     const own = held === undefined ? undefined : await this.readRow(scope, held, signal);
-    const mine = own?.row?.grant === grant ? own.row : undefined;
+    const mine = own?.row?.grant === grant ? this.#known(own, own.row) : undefined;
     return { ...view, mine, free, earliestMs };
+  }
+
+  /**
+   * The row of a repeated `acquire`. If the cluster went back since the first attempt was decided, that may have arrived after the
+   * loss, where the row was free again. Then the row is not this holder's, unless this object had the answer.
+   */
+  #known({ scope, moment }: ScopeView<EtcdScope>, row: EtcdRow): EtcdRow {
+    const isSameHistory = scope.incarnation === moment.incarnation && scope.epoch === row.epoch;
+    return isSameHistory || this.#answered.has(`${row.grant} ${row.version}`) ? row : { ...row, nonce: null };
   }
 
   async readRow(
@@ -349,7 +383,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     const isOther = row.grant !== seen.grant;
     const gone = isOther && seen.grant !== null ? [remove(keys.grant(seen.grant))] : [];
     const added = isOther && row.grant !== null ? [row.grant] : [];
-    const { succeeded } = await this.#write(
+    const { succeeded, header } = await this.#write(
       scope,
       view,
       [isAt(keys.lease(row.node), seen.version), ...added.map((grant) => isMissing(keys.grant(grant)))],
@@ -361,6 +395,11 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
       [],
       signal,
     );
+    if (succeeded && added.length > 0) {
+      this.#answered.add(`${row.grant} ${header.revision}`);
+      const [oldestAnswer] = this.#answered;
+      if (this.#answered.size > MAX_ANSWERED) this.#answered.delete(oldestAnswer as string);
+    }
     return succeeded;
   }
 
@@ -426,7 +465,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     );
     if (succeeded) return undefined;
     const [other] = found[0] ?? [];
-    return other ? { layout: scopeOf(other, term).layout } : "rows";
+    return other ? { layout: scopeOf(other, header).layout } : "rows";
   }
 
   #keys(scope: string): Keys {
@@ -441,7 +480,7 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     const { found, header, now } = await this.#transaction([], [get(keys.scope), ...reads], [], true, signal);
     const [[pair] = [], ...others] = found;
     if (pair === undefined) return undefined;
-    const { writtenTerm, ...scope } = scopeOf(pair, header.term);
+    const { writtenTerm, ...scope } = scopeOf(pair, header);
     const pairs = others.flat();
     const isRow = ({ key }: KeyValue) => textOf(key).startsWith(keys.leases);
     const rows = pairs.filter(isRow).map(rowOf);
@@ -461,7 +500,10 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     return { scope: isUnused && isBack ? { ...scope, incarnation: LOST } : scope, moment, rows, grants };
   }
 
-  /** Writes if the record is as it was read. */
+  /**
+   * Writes if the record is as it was read. A snapshot that is restored has the same revisions of keys, so that a write which was
+   * decided before the loss has an effect behind it. The answer shows that, and then it is no grant.
+   */
   async #write(
     name: string,
     { scope }: ScopeView<EtcdScope>,
@@ -471,7 +513,11 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     signal: AbortSignal | undefined,
   ): Promise<Result> {
     const isSame = isAt(this.#keys(name).scope, scope.version);
-    return this.#transaction([isSame, ...conditions], writes, reads, false, signal);
+    const result = await this.#transaction([isSame, ...conditions], writes, reads, false, signal);
+    const { cluster, revision, term } = result.header;
+    if (result.succeeded && (cluster !== scope.cluster || revision <= scope.revision || term < scope.term))
+      throw storeUnavailable("the cluster was replaced, or went back, between the read and the write");
+    return result;
   }
 
   /** Keeps how far a scope has come. */
@@ -490,18 +536,15 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
   ): Promise<Result> {
     const body = { compare, success: onSuccess, failure: onFailure };
     const { body: answer, now } = await this.#gateway.call("kv/txn", body, isRead, signal);
-    const { succeeded = false, responses = [] } = answer as {
-      readonly succeeded?: boolean;
-      readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly KeyValue[] } }[];
-    };
-    const found = responses.map(({ response_range: range }) => range?.kvs ?? []);
+    const { succeeded, responses = [] } = answer;
+    const found = foundOf(responses);
     const header = headerOf(answer.header);
     // The revision and the term are those of the cluster: what one scope shows counts for all.
     for (const [name, last] of this.#seen) {
       const position = { ...last, ...header };
       if (!isBefore(position, last)) this.#seen.set(name, position);
     }
-    return { succeeded, found, header, now };
+    return { succeeded: succeeded === true, found, header, now };
   }
 }
 
@@ -532,7 +575,7 @@ const shellOf = (keys: Keys, prefix: string, value: string, first: string) => `e
 
 # The rights of the user that your program has, if authentication is on.
 etcdctl role add frazil
-etcdctl role grant-permission frazil --prefix=true readwrite ${prefix}
+etcdctl role grant-permission frazil --prefix=true readwrite ${/^[\w./:@-]+$/.test(prefix) ? prefix : `'${prefix}'`}
 # etcdctl user grant-role YOUR_USER frazil
 
 # The record, once, where there is neither a record nor a row. It answers FAILURE if there is one: leave that as it is.

@@ -112,8 +112,9 @@ FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
  * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is
  * that of the start of the server and a monotonic clock, which MariaDB never sets right again.
  */
-const SERVER = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000 AS now_ms,
-  TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)) AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
+const NOW_MS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000";
+const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
+const SERVER = `${NOW_MS} AS now_ms, ${MOVED} AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
 
 /** The record of a scope as it is read. */
 const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
@@ -153,8 +154,11 @@ FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
 const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
     AND l.nonce <=> :seenNonce`;
 
-/** Whether this is the server that was read. */
-const SAME_SERVER = `${INCARNATION} <=> :server`;
+/** Whether the write lasts: a transaction of the program may have begun since the read, on a connection that it shares. */
+const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*!50700 0 */ = 0";
+
+/** Whether this is the server that was read, and the write lasts. */
+const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
 
 /**
  * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those by which it
@@ -171,7 +175,11 @@ const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
  * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
  * lost after it was answered. This write puts it there.
  */
+<<<<<<< HEAD
 const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l}`;
+=======
+const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND ${COMMITS}`;
+>>>>>>> attack2
 
 /** How many rows are made at a time. */
 const ROWS = 64;
@@ -187,12 +195,16 @@ const MAKE_ROWS = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
   LOCK IN SHARE MODE`;
 const DIGITS = `(SELECT 0 AS d ${Array.from({ length: 15 }, (_, at) => `UNION ALL SELECT ${at + 1}`).join(" ")})`;
 
+/** So long after its read a fence may be written. The margin of a fence is five times that. */
+const LATE_MS = 1000;
+
 /** Rows below the mark can be granted. Invariant: it only grows, and only where the rows are: a failover may have lost them. */
 const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.writes + 1
   WHERE s.scope = :scope AND s.next_node = :next
     AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
 
 /**
+<<<<<<< HEAD
  * Makes rows for numbers that are ours in an old table, in the place of `MAKE_ROWS`. Their first window begins now, and not at 0,
  * since the old table may have been emptied once: its generator then had these numbers before.
  */
@@ -206,9 +218,16 @@ const LEAVE = `UPDATE {scopes} s
   WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
 
 /** `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided. */
+=======
+ * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
+ * read may be a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
+ * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
+ */
+>>>>>>> attack2
 const REPLACE_SCOPE = `UPDATE {scopes} s
   SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
-  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
+  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
+    AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
 
 /** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
 const INIT = `INSERT INTO {scopes}
@@ -346,7 +365,8 @@ function queryOf(client: unknown): Query {
 
 /** The result itself: `mysql2` answers it in an array with the columns beside it. */
 const resultOf = (answer: unknown): unknown =>
-  Array.isArray(answer) && (Array.isArray(answer[0]) || "affectedRows" in ((answer[0] ?? {}) as object))
+  Array.isArray(answer) &&
+  (Array.isArray(answer[0]) || (answer[0] as { affectedRows?: unknown } | null | undefined)?.affectedRows !== undefined)
     ? answer[0]
     : answer;
 
@@ -362,7 +382,8 @@ function rowsOf(answer: unknown): readonly Row[] {
 const isOn = (value: unknown): boolean => !["0", "OFF", "false", "null", "undefined"].includes(String(value));
 
 /** Refuses a server or a session that may lose, or take back, what it acknowledged. */
-function checkServer(row: Row): void {
+function checkServer(row: Row | undefined): asserts row is Row {
+  if (row === undefined) throw storeRefused("the client returned no row, where the server always has one");
   const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
   if (!isOn(row["autocommit"]))
     throw refuse(
@@ -416,7 +437,11 @@ interface MySqlScope extends Scope {
 }
 
 /** The server, and the record if there is one. */
+<<<<<<< HEAD
 function scopeViewOf(row: Row, oldTable: OldTable | undefined): ScopeView<MySqlScope> | undefined {
+=======
+function scopeViewOf(row: Row | undefined): ScopeView<Scope> | undefined {
+>>>>>>> attack2
   checkServer(row);
   const incarnation = incarnationOf(row);
   if (row["scope"] === null) return undefined;
@@ -491,7 +516,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
 
   async readForAcquire(request: AcquireRequest): Promise<AcquireView<MySqlScope, LeaseRow> | undefined> {
     const { scope, grant, nonce, node = -1, signal } = request;
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       const found = await this.#readOf(scope, READ_FOR_ACQUIRE, { grant, node }, signal);
       if (found === undefined) return undefined;
@@ -507,6 +532,11 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
       if (mine?.nonce !== nonce || (await this.#writeOf(view, KEEP_ROW, sameRow(scope, mine), signal)))
         return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
+      if (attempt === MAX_ATTEMPTS)
+        throw storeUnavailable(
+          `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
+        );
+      await pause(attempt, signal);
     }
   }
 
@@ -585,7 +615,8 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     { fenceMs, incarnation }: Scope,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    return this.#write(REPLACE_SCOPE, { scope, raised: fenceMs, incarnation, ...sameScope(view) }, signal);
+    const values = { scope, raised: fenceMs, incarnation, now: view.moment.nowMs, ...sameScope(view) };
+    return this.#write(REPLACE_SCOPE, values, signal);
   }
 
   async create(
@@ -638,7 +669,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   async migrate(): Promise<void> {
     for (let isMade = false; ; isMade = true) {
       const rows = (await this.#read(EXISTING, {}, undefined)) as readonly Row[];
-      checkServer(rows[0] as Row);
+      checkServer(rows[0]);
       const wrong = rows.find(({ name, engine }) => name !== null && engine !== "InnoDB");
       if (wrong)
         throw storeRefused(
