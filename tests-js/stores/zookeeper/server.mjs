@@ -129,15 +129,16 @@ export async function connectClient(port, { auth, chroot = "", sessionTimeout = 
 }
 
 /**
- * Ends a client. By its own `close()` alone, one that is about to connect goes on, and keeps the process from ending.
+ * Ends a client. Its own `close()` is for one with a session: one that connects would go on, and throw when it is answered.
  */
 export function closeClient(client) {
   const manager = client.connectionManager;
   manager.connect = () => {};
   manager.findNextServer = () => {};
+  manager.socket?.unref();
+  if (client.getState().getName() !== "SYNC_CONNECTED") return manager.socket?.destroy();
   client.close();
   setTimeout(() => manager.socket?.destroy(), 100).unref();
-  manager.socket?.unref();
 }
 
 /** A store with a client of its own, which draws another when a session has ended. */

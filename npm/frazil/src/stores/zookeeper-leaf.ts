@@ -11,12 +11,12 @@
  */
 import { ConfigError, configError, LeaseError } from "../errors.js";
 import { checkKeys } from "../keys.js";
-import { notInitialised, setUpOf, storeRefused, storeUnavailable, untilAborted } from "./answers.js";
+import { notInitialised, setUpOf, storeRefused, storeUnavailable } from "./answers.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 import { type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
-import type { Operation, ZooKeeperClient } from "./zookeeper-session.js";
+import { type Operation, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
 import {
   newRow,
   pathsOf,
@@ -106,10 +106,8 @@ class LeafTable extends ZooKeeperTable {
 
   override async readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
     const client = await this.session.client();
-    const [view, folder] = await untilAborted(
-      Promise.all([super.readForAcquire(request), this.session.stat(client, this.folder)]),
-      request.signal,
-    );
+    const read = () => Promise.all([super.readForAcquire(request), this.session.stat(client, this.folder)]);
+    const [view, folder] = await unlessAborted(request.signal, read);
     if (view === undefined) return undefined;
     if (folder === undefined) throw this.#missing();
     // What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left.
@@ -148,7 +146,7 @@ class LeafTable extends ZooKeeperTable {
       if (node === 0 || node < scope.nodeFrom || node > scope.nodeTo) return;
       await this.#addRow(client, newRow(leases, ends, node));
     };
-    await untilAborted(work(), signal);
+    await unlessAborted(signal, work);
   }
 
   async #addRow(client: ZooKeeperClient, operations: readonly Operation[]): Promise<void> {

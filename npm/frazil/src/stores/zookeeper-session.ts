@@ -9,7 +9,7 @@
  *   that it accepts while it starts.
  */
 import { configError, FrazilError, type LeaseError } from "../errors.js";
-import { storeRefused, storeUnavailable } from "./answers.js";
+import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 
 /** What a transaction of the client can do. */
 export interface ZooKeeperTransaction {
@@ -29,7 +29,7 @@ export interface ZooKeeperClient {
   getChildren(path: string, callback: never): void;
   exists(path: string, callback: never): void;
   transaction(): ZooKeeperTransaction;
-  on(event: "expired", listener: () => void): unknown;
+  on(event: "expired" | "connected", listener: () => void): unknown;
   close(): void;
 }
 
@@ -81,8 +81,10 @@ const CONNECTED_READ_ONLY = 5;
 const PERSISTENT = 0;
 const PERSISTENT_SEQUENTIAL = 2;
 
-/** How long a session is waited for, and an answer. A client that does not answer for so long is given up. */
+/** How long an operation waits for a session, and a call for its answer. A client that does not answer for so long is given up. */
 const ANSWER_MS = 5000;
+/** How long a client that can be replaced may be without a session: within the 3 s after which the driver asks again. */
+const SESSION_MS = 2000;
 /** How often a client that connects is looked at. */
 const LOOK_MS = 10;
 
@@ -141,6 +143,21 @@ function errorOf(error: unknown, path: string): LeaseError {
 
 type Callback = (error: unknown, ...results: never[]) => void;
 
+/** The result of work, unless the signal has aborted or aborts: then nothing is begun, and nobody waits. @internal */
+export async function unlessAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  return untilAborted(work(), signal);
+}
+
+/**
+ * Closes a client, as soon as it has a session. A client that is closed while it connects takes the answer to its connection for one
+ * to a call, and throws an exception that nobody can catch.
+ */
+function giveUp(client: ZooKeeperClient): void {
+  if (client.getState().code === CONNECTED) client.close();
+  else client.on("connected", () => client.close());
+}
+
 /** What a function of the user resolves to, or a rejection after a while: it may wait for a connection that nobody answers. */
 async function inTime(made: unknown): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -149,7 +166,7 @@ async function inTime(made: unknown): Promise<unknown> {
       reject(storeUnavailable(`the function that makes a ZooKeeper client has not returned one for ${ANSWER_MS} ms`));
       // A client that comes after that is of no use to anybody.
       Promise.resolve(made).then(
-        (client) => isClient(client) && client.close(),
+        (client) => isClient(client) && giveUp(client),
         () => {},
       );
     }, ANSWER_MS);
@@ -170,6 +187,10 @@ export class Session {
   readonly #make: (() => unknown) | undefined;
   #client: ZooKeeperClient | undefined;
   #making: Promise<ZooKeeperClient> | undefined;
+  /** When the client was made. */
+  #madeMs = Number.NEGATIVE_INFINITY;
+  /** How old a client without a session must be to be given up: twice as old each time, since all of them go on connecting. */
+  #patienceMs = SESSION_MS;
   /** Passed to `create`, as the client has it. Undefined: the default of the client, everything for everybody. */
   readonly #acl: unknown;
 
@@ -186,23 +207,31 @@ export class Session {
     client.on("expired", () => dead.add(client));
   }
 
-  /** A client with a session, or `STORE_UNAVAILABLE` after a while. */
+  /** A client with a session, or `STORE_UNAVAILABLE` after a while. One that gets none is given up, if another can be made. */
   async client(): Promise<ZooKeeperClient> {
     const started = performance.now();
-    const client = await this.#living();
     for (;;) {
-      const state = client.getState().code;
-      if (state === CONNECTED) return client;
-      if (state === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
-      if (dead.has(client)) throw this.#ended();
-      if (performance.now() - started > ANSWER_MS) {
-        // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
-        if (this.#make !== undefined) dead.add(client);
-        throw storeUnavailable(
-          `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
-        );
+      const client = await this.#living();
+      const waited = performance.now();
+      while (!dead.has(client)) {
+        const { code } = client.getState();
+        if (code === CONNECTED) {
+          this.#patienceMs = SESSION_MS;
+          return client;
+        }
+        if (code === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
+        const now = performance.now();
+        const isOld = now - waited > SESSION_MS && now - this.#madeMs > this.#patienceMs;
+        if (this.#make !== undefined && isOld) {
+          this.#patienceMs *= 2;
+          dead.add(client);
+        } else if (now - started > ANSWER_MS)
+          // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
+          throw storeUnavailable(
+            `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
+          );
+        else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
 
@@ -219,9 +248,9 @@ export class Session {
     const make = this.#make;
     if (make === undefined) throw this.#ended();
     this.#making ??= (async () => {
-      client?.close();
-      this.#client = undefined;
       const made = givenClient(await inTime(make()));
+      if (client !== undefined) giveUp(client);
+      this.#madeMs = performance.now();
       this.#watch(made);
       return made;
     })();
@@ -330,7 +359,7 @@ export class Session {
     for (const operation of operations) {
       if ("version" in operation && !((operation.version as number) > 0))
         throw storeRefused(
-          `a znode of the scope has the version ${operation.version}: it was made by hand. Write it once more, as npx frazil ddl zookeeper does`,
+          `the znode ${Object.values(operation)[0]} has the version ${operation.version}: it was made by hand. Write its text once more (set of zkCli)`,
         );
       if ("check" in operation) transaction.check(operation.check, operation.version);
       else if ("set" in operation)

@@ -1,11 +1,19 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
 import { configError } from "../errors.js";
-import { storeRefused, untilAborted } from "./answers.js";
+import { storeRefused } from "./answers.js";
 import type { AcquireView, LeaseTable, RowView, ScopeView } from "./compare-and-set.js";
 import type { ScopeRecord } from "./requests.js";
 import type { LeaseRow, Moment, Scope } from "./rules.js";
 import type { AcquireRequest } from "./store.js";
-import { Code, type Operation, Session, type Stat, type Znode, type ZooKeeperClient } from "./zookeeper-session.js";
+import {
+  Code,
+  type Operation,
+  Session,
+  type Stat,
+  unlessAborted,
+  type Znode,
+  type ZooKeeperClient,
+} from "./zookeeper-session.js";
 
 /** The options of a `ZooKeeperStore`. */
 export interface ZooKeeperStoreOptions {
@@ -188,7 +196,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
-    return untilAborted(this.#readForAcquire(request), request.signal);
+    return unlessAborted(request.signal, () => this.#readForAcquire(request));
   }
 
   async #readForAcquire({ scope: name, grant, node: preferred }: AcquireRequest) {
@@ -230,12 +238,12 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       const [view, row] = await Promise.all([this.readView(client, paths), this.row(client, paths, node)]);
       return view && { ...view, row };
     };
-    return untilAborted(read(), signal);
+    return unlessAborted(signal, read);
   }
 
   readScope(scope: string, signal: Signal): Promise<View | undefined> {
     const read = async () => this.readView(await this.session.client(), pathsOf(this.prefix, scope));
-    return untilAborted(read(), signal);
+    return unlessAborted(signal, read);
   }
 
   /** What is written besides with a row: nothing. */
@@ -261,7 +269,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       if (row.grant !== null) operations.push({ create: `${grants}/${row.grant}`, text: String(row.node) });
     }
     operations.push(...this.besides(name, row));
-    return untilAborted(this.write(operations, 2), signal);
+    return unlessAborted(signal, () => this.write(operations, 2));
   }
 
   /**
@@ -288,7 +296,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const made = { ...scope, nextNode: last + 1 };
     const operations: Operation[] = [{ set: record, text: textOfRecord(made), version: scope.version }];
     for (let node = nextNode; node <= last; node++) operations.push(...newRow(leases, ends, node));
-    await untilAborted(this.write(operations, 1), signal);
+    await unlessAborted(signal, () => this.write(operations, 1));
   }
 
   async replaceScope(name: string, { scope }: View, raised: Scope, signal: Signal): Promise<boolean> {
@@ -298,7 +306,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       const client = await this.session.client();
       return this.session.set(client, record, textOfRecord({ ...scope, ...raised }), version);
     };
-    return (await untilAborted(write(), signal)) !== undefined;
+    return (await unlessAborted(signal, write)) !== undefined;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { CompareAndSetStore } from "./compare-and-set.js";
-import type { ZooKeeperClient } from "./zookeeper-session.js";
+import { type ZooKeeperClient } from "./zookeeper-session.js";
 import { type ZooKeeperRow, type ZooKeeperScope, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
 /** The options of a `LeafStore`. */
 export interface LeafStoreOptions extends ZooKeeperStoreOptions {

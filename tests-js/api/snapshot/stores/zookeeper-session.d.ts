@@ -17,6 +17,6 @@ export interface ZooKeeperClient {
     getChildren(path: string, callback: never): void;
     exists(path: string, callback: never): void;
     transaction(): ZooKeeperTransaction;
-    on(event: "expired", listener: () => void): unknown;
+    on(event: "expired" | "connected", listener: () => void): unknown;
     close(): void;
 }
