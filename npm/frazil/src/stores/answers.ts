@@ -50,9 +50,15 @@ export function answerOf(row: AnswerRow, grant: string): Answer {
   };
 }
 
-/** Whether a node id was free, and another client had locked it or made its row meanwhile: then the next attempt sees it. */
+/**
+ * Whether a node id was free, and another client had locked it or made its row meanwhile: then the next attempt sees it. A scope
+ * that shares its numbers may have no row of its own.
+ */
 export const isLostRace = (answer: Answer): boolean =>
-  !answer.granted && answer.reason === "exhausted" && (answer.freeAtMs ?? 0) <= (answer.storeNowMs as number);
+  !answer.granted &&
+  answer.reason === "exhausted" &&
+  answer.sharedWith === undefined &&
+  (answer.freeAtMs ?? 0) <= (answer.storeNowMs as number);
 
 /** `STORE_REFUSED`: the store must be set up in another way first. */
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>

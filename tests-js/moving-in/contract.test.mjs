@@ -1,0 +1,84 @@
+// The contract of lease stores, with node ids from the tables of UidGenerator and CosId: whose numbers they are changes nothing
+// about leases.
+import { MySqlStore } from "frazil/stores/mysql";
+import { leaseContract } from "frazil/testing/lease-contract";
+import mysql from "mysql2/promise";
+import { MySqlServer } from "../stores/mysql/server.mjs";
+import { movableClock } from "../stores/server-process.mjs";
+import { COSID_MACHINE } from "./cosid-player.mjs";
+import { WORKER_NODE } from "./uid-generator-player.mjs";
+
+/**
+ * Makes the old table of a scope, with rows of ours for all of its numbers: so a preferred node id can be granted, and the first
+ * window of a number begins at 0, as the contract expects of a store that numbers by itself.
+ */
+const OLD = {
+  async UidGenerator(query, { scope }, numbers) {
+    const table = scope.replaceAll("-", "_");
+    await query(WORKER_NODE.replace("WORKER_NODE", table));
+    const rows = numbers.map((number) => `(${number}, 'frazil:${scope}', UUID(), 2, CURRENT_DATE, NOW(), NOW())`);
+    const insert = `INSERT INTO ${table} (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ${rows}`;
+    return [{ workerNode: table }, `SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; ${insert}`];
+  },
+  async CosId(_query, { scope }, numbers) {
+    const names = (number) => [4, 8].map((digits) => `${scope}.${String(number).padStart(digits, "0")}`);
+    const rows = numbers.flatMap((number) =>
+      names(number).map((name) => `('${name}', '${scope}', ${number}, 253402300799999, 'frazil:${scope}')`),
+    );
+    const columns = "name, namespace, machine_id, last_timestamp, instance_id";
+    return [{ cosId: { namespace: scope } }, `INSERT INTO cosid_machine (${columns}) VALUES ${rows}`];
+  },
+};
+
+for (const [name, oldTable] of Object.entries(OLD)) {
+  // docs/safety.md: 22, 25, 26, 27
+  leaseContract({
+    name: `node ids of ${name}`,
+    async open() {
+      const { env, jump } = movableClock();
+      const server = await MySqlServer.start({}, env);
+      const query = (sql, values) => server.query(sql, values, "test");
+      for (const ddl of COSID_MACHINE) await query(ddl);
+      await query("CREATE TABLE incarnation (value bigint)");
+      await query("INSERT INTO incarnation VALUES (1)");
+      const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
+      const address = server.address({ database: "test" });
+      const pool = mysql.createPool(address);
+      const store = new MySqlStore(pool, options);
+      await store.migrate();
+      const clients = [];
+      return {
+        store,
+        async init({ nodes = { from: 0, to: 1023 }, ...scope }) {
+          const numbers = Array.from({ length: nodes.to - nodes.from + 1 }, (_, at) => nodes.from + at);
+          const [nodeIdsFrom, insert] = await oldTable(query, scope, numbers);
+          await store.init({ ...scope, layout: "default", nodeIdsFrom });
+          await query(insert);
+          const rows = numbers.map((number) => `('${scope.scope}', ${number}, 0, 0)`);
+          await query(`INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES ${rows}`);
+          await query("UPDATE frazil_scopes SET node_from = ?, node_to = ?, next_node = ? WHERE scope = ?", [
+            nodes.from,
+            nodes.to,
+            nodes.to + 1,
+            scope.scope,
+          ]);
+        },
+        async connect() {
+          const client = await mysql.createConnection(address);
+          client.on("error", () => {});
+          clients.push(client);
+          return new MySqlStore(client, options);
+        },
+        jumpClock: jump,
+        changeIncarnation: () => query("UPDATE incarnation SET value = value + 1"),
+        stop: () => server.stop(),
+        start: () => server.start(),
+        async close() {
+          await Promise.all(clients.map((client) => client.end().catch(() => {})));
+          await pool.end().catch(() => {});
+          await server.stop();
+        },
+      };
+    },
+  });
+}
