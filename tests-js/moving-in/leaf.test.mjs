@@ -152,6 +152,9 @@ test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooK
   assert.ok(taken.has(workerId));
   await sleep(1000);
   await server.start();
+  // The client of before may wait without end for the server, which does not answer all that connect while it starts.
+  closeClient(administrator);
+  administrator = await connectClient(server.port);
   frazil.push(fleet.frazil(4));
   await frazil[4].started;
 
@@ -323,6 +326,53 @@ test("number 0 is never taken: the server that makes the folder uses it whatever
   await store.init({ scope: fleet.scope, layout: "leaf" });
   const held = await store.acquire(attempt({ scope: fleet.scope, layout: LEAF }));
   assert.equal(held.node, 1);
+});
+
+test("no number is handed over that the layout has no room for, nor 0, which a second server of a new folder may use", async () => {
+  const fleet = newFleet();
+  await folderOf(fleet, 0, 0, 0, 0);
+  const { scope } = fleet;
+  await fleet.store().init({ scope, layout: "leaf", nodes: { from: 0, to: 2 }, windowMaxMs: 1000 });
+  const later = new LeafStore(laterBy(administrator, 10 * 60_000), { leafName: fleet.leafName });
+  for (const node of [0, 3]) {
+    const adopted = later.adopt({ scope, node, address: `10.0.0.1:${8000 + node}` });
+    await assert.rejects(adopted, { code: "INVALID_ARGUMENT", field: "node" });
+  }
+  await later.adopt({ scope, node: 2, address: "10.0.0.1:8002" });
+});
+
+test("a folder that was deleted and made again counts from 0: nothing new is granted beside the servers of before", async () => {
+  const fleet = newFleet();
+  const { scope, forever } = fleet;
+  const names = await folderOf(fleet, Date.now(), Date.now(), Date.now());
+  const store = fleet.store();
+  await store.init({ scope, layout: "leaf" });
+  for (const name of names) await call(administrator, "remove", name);
+  await call(administrator, "remove", forever);
+  // One server registers again. Those with the numbers 1 and 2 go on minting.
+  await folderOf(fleet, Date.now());
+  await assert.rejects(store.acquire(attempt({ scope, layout: LEAF })), {
+    code: "STORE_REFUSED",
+    message: /deleted and made again/,
+  });
+});
+
+test("a request is given up with its signal, also while the client has no session", async () => {
+  const fleet = newFleet();
+  const client = zookeeper.createClient(`127.0.0.1:${server.port}`);
+  const store = new LeafStore(client, { leafName: fleet.leafName });
+  let isSettled = false;
+  const acquired = store.acquire(attempt({ layout: LEAF, signal: AbortSignal.abort() })).finally(() => {
+    isSettled = true;
+  });
+  await assert.rejects(acquired, { name: "AbortError" });
+  const controller = new AbortController();
+  const second = store.acquire(attempt({ layout: LEAF, signal: controller.signal })).catch((error) => error);
+  setTimeout(() => controller.abort(), 20);
+  // A client that is never connected has its own limit, which is longer.
+  const first = await Promise.race([second, sleep(1500).then(() => undefined)]);
+  assert.equal(first?.name, "AbortError");
+  assert.ok(isSettled);
 });
 
 test("without Leaf's folder, with another layout, or when all numbers are used up, it says so", async () => {

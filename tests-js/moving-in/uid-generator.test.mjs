@@ -211,6 +211,25 @@ test("a table that somebody has emptied ends the lease, and the number is never 
   await next.close();
 });
 
+// docs/safety.md: 22
+test("a database that draws from the table of another one, with a scope of the same name, is refused: they would share numbers", async (t) => {
+  const one = await oldDatabase(t);
+  const two = await oldDatabase(t, { ddl: undefined, used: 0 });
+  const from = { workerNode: `${one.url.split("/").at(-1)}.WORKER_NODE` };
+  await one.store.init({ layout: OPTIONS.layout, nodeIdsFrom: from });
+  const ids = await lease(one.store, OPTIONS);
+  await assert.rejects(one.store.init({ layout: OPTIONS.layout, nodeIdsFrom: from }), { code: "STATE_CONFLICT" });
+  for (const scope of ["default", "Default"])
+    await assert.rejects(two.store.init({ scope, layout: OPTIONS.layout, nodeIdsFrom: from }), {
+      code: "STORE_REFUSED",
+      message: /has rows of frazil:default already.*another name/i,
+    });
+  await two.store.init({ scope: "two", layout: OPTIONS.layout, nodeIdsFrom: from });
+  const other = await lease(two.store, { ...OPTIONS, scope: "two" });
+  assert.notEqual(ids.node, other.node);
+  await Promise.all([ids.close(), other.close()]);
+});
+
 test("leaving the old table: holders go on, and new node ids follow its largest number", async (t) => {
   const { pool, store, query } = await oldDatabase(t, { used: 5 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });

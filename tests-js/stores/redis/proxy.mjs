@@ -14,7 +14,7 @@ export async function startProxy(target) {
     };
     for (const socket of [near, far]) {
       sockets.add(socket);
-      socket.on("error", end).on("close", end);
+      socket.on("error", () => {}).on("close", () => isCut || end());
     }
     near.on("data", (bytes) => isCut || far.write(bytes));
     far.on("data", (bytes) => {

@@ -9,7 +9,7 @@ import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
 import { attempt, hex, layout, renewalOf } from "../attempts.mjs";
 import { startProxy } from "./proxy.mjs";
-import { connectStore, openClient, startServer } from "./server.mjs";
+import { connectStore, openClient, startServer, valkey } from "./server.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };
@@ -172,6 +172,81 @@ describe("a replica that lacks the last grants is promoted", () => {
   });
 });
 
+describe("a replica is promoted while the old primary runs on", () => {
+  const goodReplicas = async (of, count) => {
+    while (!new RegExp(`^min_slaves_good_slaves:${count}`, "m").test(await of.command("INFO", "replication")))
+      await sleep(20);
+  };
+
+  /** The windows of a holder that renews on the old primary for as long as it may, and of one on the promoted replica. */
+  async function windowsOf(context, { primary, replica, promote, options }) {
+    const before = await ownStore(context, primary.port, options);
+    const behind = await ownStore(context, replica.port, options);
+    const scope = await newScope({ nodes: { from: 0, to: 0 }, windowMaxMs: 1000 }, before);
+    const request = { scope, windowMs: 1000 };
+    let held = await before.acquire(attempt(request));
+    while ((await replica.command("HLEN", keyOf(scope, "rows"))) !== "1") await sleep(10);
+    await promote();
+    for (let isRenewing = true; ; await sleep(50)) {
+      if (isRenewing) {
+        const answer = await before.renew(renewalOf(held, request)).catch((error) => error);
+        if (answer.granted) held = answer;
+        else {
+          assert.equal(answer.code, "STORE_UNAVAILABLE", answer.message);
+          isRenewing = false;
+        }
+      }
+      const answer = await behind.acquire(attempt(request));
+      if (answer.granted) return [held, answer];
+      if (answer.reason === "incarnation") await behind.ensure({ scope, behind: false });
+    }
+  }
+
+  /** The link to the replica loses everything, without an end of the connection. */
+  async function partitioned(context, options) {
+    const settings = { "min-replicas-to-write": 1 };
+    const primary = await ownServer(context, { settings });
+    const link = await startProxy(primary.port);
+    context.after(() => link.close());
+    const replica = await ownServer(context);
+    await replica.command("REPLICAOF", "127.0.0.1", link.port);
+    await goodReplicas(primary, 1);
+    const promote = async () => {
+      link.cut();
+      await replica.command("REPLICAOF", "NO", "ONE");
+    };
+    return windowsOf(context, { primary, replica, promote, options });
+  }
+
+  // docs/safety.md: 22, 27
+  test("a primary whose replica does not answer stops within the margin of the fence", async (context) => {
+    assert.equal(overlaps(await partitioned(context)), 0);
+  });
+
+  test("the same without a look at the replicas: windows overlap", async (context) => {
+    assert.equal(overlaps(await partitioned(context, NO_INCARNATION)), 1);
+  });
+
+  /** Two replicas follow, and one of them is promoted. */
+  async function oneOfTwo(context, settings) {
+    const primary = await ownServer(context, { settings });
+    const replicas = [await primary.replica(), await primary.replica()];
+    for (const replica of replicas) context.after(() => replica.stop());
+    await goodReplicas(primary, 2);
+    const promote = () => replicas[1].command("REPLICAOF", "NO", "ONE");
+    return windowsOf(context, { primary, replica: replicas[1], promote });
+  }
+
+  // docs/safety.md: 22, 27
+  test("with min-replicas-to-write 2 a primary that has lost one of two replicas stops", async (context) => {
+    assert.equal(overlaps(await oneOfTwo(context, { "min-replicas-to-write": 2 })), 0);
+  });
+
+  test("with min-replicas-to-write 1 it does not, and windows overlap", async (context) => {
+    assert.equal(overlaps(await oneOfTwo(context, { "min-replicas-to-write": 1 })), 1);
+  });
+});
+
 describe("a server that may lose leases is refused, with what to set", () => {
   const refused = (promise, ...texts) =>
     assert.rejects(promise, (error) => {
@@ -205,6 +280,23 @@ describe("a server that may lose leases is refused, with what to set", () => {
     await refused(behind.acquire(attempt({ scope })), "replica", "primary");
     const plain = await ownStore(context, replica.port, NO_INCARNATION);
     await refused(plain.init({ scope: "s", layout: "default" }), "READONLY", "primary");
+  });
+
+  test("a Cluster of Valkey, which names its mode otherwise, needs no min-replicas-to-write", {
+    skip: valkey === undefined,
+  }, async (context) => {
+    const own = await ownServer(context, { program: valkey, settings: { "cluster-enabled": "yes" } });
+    const replica = await ownServer(context, { program: valkey, settings: { "cluster-enabled": "yes" } });
+    await own.command("CLUSTER", "ADDSLOTSRANGE", 0, 16383);
+    await own.command("CLUSTER", "MEET", "127.0.0.1", replica.port);
+    while (!/^cluster_state:ok/m.test(await own.command("CLUSTER", "INFO"))) await sleep(20);
+    const id = await own.command("CLUSTER", "MYID");
+    while (!(await replica.command("CLUSTER", "NODES")).includes(id)) await sleep(20);
+    await replica.command("CLUSTER", "REPLICATE", id);
+    while (!/^connected_slaves:1/m.test(await own.command("INFO", "replication"))) await sleep(20);
+    const stored = await ownStore(context, own.port);
+    await stored.init({ scope: "s", layout: "default" });
+    assert.ok((await stored.acquire(attempt())).granted);
   });
 
   test("replicas without min-replicas-to-write; with it, and no replica, it is unavailable", async (context) => {

@@ -43,7 +43,9 @@ export interface OldTable {
   readonly check: string;
   /** What is wrong if that fails. */
   readonly mismatch: string;
-  /** Reads the engine and the largest number. */
+  /** Whether it has a row of ours. */
+  readonly hasOurs: string;
+  /** Reads the engine, the largest number, and whether it has a row of ours. */
   readonly state: string;
   /** What the role of a program needs. */
   readonly permission: string;
@@ -60,6 +62,7 @@ export const TAKEN_OVER = 64;
 const workerNode = (table: string) => ({
   isOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.ID = {node} AND o.HOST_NAME = :marker)`,
   largest: `(SELECT MAX(ID) FROM ${table})`,
+  hasOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.HOST_NAME = :marker)`,
   readOurs: `SELECT ID AS node FROM ${table} WHERE ID BETWEEN :next AND :last AND HOST_NAME = :marker
     ORDER BY ID LIMIT ${TAKEN_OVER}`,
   insert: `INSERT INTO ${table} (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
@@ -89,6 +92,7 @@ const cosIdMachine = (table: string) => ({
     WHERE o.name = ${nameOf(digits, "{node}")} AND o.instance_id = :marker)`,
   ).join(" AND "),
   largest: `(SELECT MAX(machine_id) FROM ${table} WHERE namespace = :namespace)`,
+  hasOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.namespace = :namespace AND o.instance_id = :marker)`,
   readOurs: `SELECT DISTINCT machine_id AS node FROM ${table}
     WHERE namespace = :namespace AND instance_id = :marker AND machine_id BETWEEN :next AND :last
     ORDER BY machine_id LIMIT ${TAKEN_OVER}`,
@@ -132,10 +136,19 @@ export const withOldTable = (statement: string, oldTable: OldTable | undefined):
     .replaceAll("{largest}", oldTable?.largest ?? "NULL");
 
 /** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
-export function checkOldTable({ name, maxNode }: OldTable, engine: string, largest: number, nodeTo: number): number {
+export function checkOldTable(
+  { name, maxNode, values }: OldTable,
+  { engine, largest, hasOurs }: { readonly engine: string; readonly largest: number; readonly hasOurs: boolean },
+  nodeTo: number,
+): number {
   if (engine.toLowerCase() !== "innodb")
     throw storeRefused(
       `the table ${name} has the engine ${engine}: must be InnoDB, since others lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB`,
+    );
+  // The rows of two scopes with one name cannot be told apart: each would grant the numbers of the other.
+  if (hasOurs)
+    throw storeRefused(
+      `the table ${name} has rows of ${values["marker"]} already: a scope of this name, in any database or case, has drawn numbers from it. Use another name for the scope; if its record was lost, restore it`,
     );
   if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
   if (largest > nodeTo) {
@@ -165,7 +178,7 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
     const statements = workerNode(quoted);
     return {
       ...statements,
-      state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
+      state: `SELECT ${engine} AS engine, ${statements.largest} AS largest, ${statements.hasOurs} AS has_ours`,
       text: JSON.stringify({ workerNode: table }),
       ...about(table as string, "UidGenerator"),
       values: { marker },
@@ -185,7 +198,7 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
   const statements = cosIdMachine(quoted);
   return {
     ...statements,
-    state: `SELECT ${engine} AS engine, ${statements.largest} AS largest`,
+    state: `SELECT ${engine} AS engine, ${statements.largest} AS largest, ${statements.hasOurs} AS has_ours`,
     text: JSON.stringify({ cosId: { namespace, table: name } }),
     ...about(name, "CosId"),
     values: { marker, namespace },

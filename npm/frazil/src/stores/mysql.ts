@@ -623,7 +623,6 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     { scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord,
     oldTable?: OldTable,
   ): Promise<{ layout: string } | "rows" | undefined> {
-    const next = oldTable === undefined ? nodeFrom : await this.#checked(oldTable, nodeTo);
     const nodeIdsFrom = hexOf(oldTable?.text ?? null);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Before the record: what another process makes meanwhile has a record before it has rows.
@@ -634,6 +633,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const found = scopeViewOf(row, undefined);
       if (found !== undefined) return { layout: found.scope.layout };
       if (left?.length) return "rows";
+      const next = oldTable === undefined ? nodeFrom : await this.#checked(oldTable, nodeTo);
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
@@ -651,7 +651,12 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       throw isAnother ? storeRefused(`${oldTable.mismatch}: ${(error as LeaseError).message}`, error) : error;
     }
     const [row] = (await this.#read(oldTable.state, oldTable.values, undefined)) as readonly Row[];
-    return checkOldTable(oldTable, String(row?.["engine"]), wholeOf("largest", row?.["largest"] ?? -1), nodeTo);
+    const state = {
+      engine: String(row?.["engine"]),
+      largest: wholeOf("largest", row?.["largest"] ?? -1),
+      hasOurs: wholeOf("has_ours", row?.["has_ours"]) === 1,
+    };
+    return checkOldTable(oldTable, state, nodeTo);
   }
 
   /** `leaveOldTable`. Resolves to whether there was one to leave; to `undefined` without a record. */

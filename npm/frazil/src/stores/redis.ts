@@ -79,6 +79,12 @@ local function whole(number) return string.format("%.0f", number) end
 `;
 
 /**
+ * How long ago each replica may have answered, in whole seconds: a replica answers each second. One that did not may have been
+ * promoted, and its fence lasts for 5 seconds longer than the windows that are granted here at that moment.
+ */
+const MAX_LAG_S = 2;
+
+/**
  * The incarnation of a server, and whether it may grant at all. `run_id` changes when the server starts, since a start may lack
  * the last writes. `master_replid` changes when it is promoted: a primary that was demoted and is promoted again has the
  * `run_id` of before, and the data of the primary in between.
@@ -88,8 +94,10 @@ local server, replication = redis.call("INFO", "server"), redis.call("INFO", "re
 if fact(replication, "role") == "slave" then return {"replica"} end
 local replicas, good = fact(replication, "connected_slaves"), fact(replication, "min_slaves_good_slaves")
 if good == "0" then return {"alone"} end
-if not good and (tonumber(replicas) or 0) > 0 and fact(server, "redis_mode") ~= "cluster" then
-  return {"unguarded", replicas}
+local mode = fact(server, "redis_mode") or fact(server, "server_mode")
+if not good and (tonumber(replicas) or 0) > 0 and mode ~= "cluster" then return {"unguarded", replicas} end
+for lag in string.gmatch(good and replication or "", "\\nslave%d+:[^\\r\\n]*state=online[^\\r\\n]*,lag=(%d+)") do
+  if tonumber(lag) > ${MAX_LAG_S} then return {"lagging", lag} end
 end
 local run, history = fact(server, "run_id"), fact(replication, "master_replid")
 if not run or not history then return {"anonymous"} end
@@ -462,7 +470,11 @@ function checkSetUp([outcome, value]: readonly string[]): void {
     case "unguarded":
       throw storeRefused(
         `connected_slaves is ${value} and min-replicas-to-write is 0: an old primary would go on granting beside the promoted one. ` +
-          "Run CONFIG SET min-replicas-to-write 1 on the primary and on each replica, and write it to their redis.conf",
+          `Run CONFIG SET min-replicas-to-write ${value}, the number of replicas, on the primary and on each replica, and write it to their redis.conf`,
+      );
+    case "lagging":
+      throw storeUnavailable(
+        `a replica has not answered for ${value} s, and may have been promoted. Nothing is granted until it answers, or is disconnected while min-replicas-to-write others follow`,
       );
     case "alone":
       throw storeUnavailable(
@@ -545,7 +557,7 @@ export function redisDdl(options: InitOptions, store: RedisStoreOptions): string
 #   appendonly yes
 #   appendfsync always              # everysec is fenced too: new holders wait after each restart, as they do with always
 #   maxmemory-policy noeviction
-#   min-replicas-to-write 1         # if there are replicas
+#   min-replicas-to-write 1         # the number of replicas, if there are any
 #
 # The rights of the user that your program connects as.
 #   ACL SETUSER your_user on '>password' ${ACL_RULE}

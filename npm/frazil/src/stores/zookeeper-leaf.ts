@@ -16,9 +16,11 @@ import { CompareAndSetStore } from "./compare-and-set.js";
 import { type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
-import { type Operation, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
+import { type Operation, type Stat, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
 import {
   newRow,
+  type Paths,
+  parentsOf,
   pathsOf,
   type Signal,
   type View,
@@ -54,6 +56,8 @@ const TRIES = 5;
 const NAME_RULE = "must be the leaf.name of the Java servers: one part of a path";
 const LAYOUT_RULE =
   'must be that of Leaf, "leaf", or have its fields (time 41, node 10, sequence 12, ticks of 1 ms): IDs of another layout would meet those of the Java servers';
+const NUMBER_RULE =
+  "must be a node id of the scope, and not 0: servers that start at once where no folder is all mint with 0, whatever their numbers are";
 const ADDRESS_RULE = "must be the ip:port of a Java server in Leaf's folder, with this number";
 
 /** What Leaf keeps of a server. It reads no further fields. */
@@ -73,6 +77,9 @@ const nameOf = (scope: string): string => {
   return `${ip}:${port}-`;
 };
 const textOf = (scope: string, timestamp: number): string => JSON.stringify({ ...addressOf(scope), timestamp });
+
+/** The transaction that made a znode: no two have the same. */
+const identityOf = ({ czxid }: Stat): string => Buffer.from(czxid).toString("hex");
 
 /** Rows whose node ids are numbers of Leaf's folder. */
 class LeafTable extends ZooKeeperTable {
@@ -100,16 +107,39 @@ class LeafTable extends ZooKeeperTable {
     if (!/ 1ms time41 node10 sequence12$/.test(record.layout))
       throw configError("INVALID_OPTION", "layout", record.layout, LAYOUT_RULE);
     const client = await this.session.client();
-    if ((await this.session.stat(client, this.folder)) === undefined) throw this.#missing();
+    const folder = await this.session.stat(client, this.folder);
+    if (folder === undefined) throw this.#missing();
+    const { record: path } = pathsOf(this.prefix, record.scope);
+    for (const parent of [...parentsOf(this.prefix), path]) await this.session.make(client, parent, "");
+    await this.session.make(client, `${path}/folder`, identityOf(folder));
     return super.create(record);
   }
 
-  override async readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
-    const client = await this.session.client();
-    const read = () => Promise.all([super.readForAcquire(request), this.session.stat(client, this.folder)]);
-    const [view, folder] = await unlessAborted(request.signal, read);
-    if (view === undefined) return undefined;
+  /** Invariant: the folder is the one of `init`: another one counts from 0, and hands out the numbers of servers that run. */
+  async #folder(client: ZooKeeperClient, { record }: Paths): Promise<Stat> {
+    const [folder, known] = await Promise.all([
+      this.session.stat(client, this.folder),
+      this.session.get(client, `${record}/folder`),
+    ]);
     if (folder === undefined) throw this.#missing();
+    if (known?.text !== identityOf(folder))
+      throw storeRefused(
+        `Leaf's folder ${this.folder} was deleted and made again since init(), so it hands out numbers of servers that may still mint. ` +
+          "Stop the servers of both generations, start those of Leaf, and use another scope",
+      );
+    return folder;
+  }
+
+  override async readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
+    const read = async () => {
+      const view = await super.readForAcquire(request);
+      return (
+        view && ([view, await this.#folder(await this.session.client(), pathsOf(this.prefix, request.scope))] as const)
+      );
+    };
+    const found = await unlessAborted(request.signal, read);
+    if (found === undefined) return undefined;
+    const [view, folder] = found;
     // What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left.
     const nextNode = (folder.cversion + folder.numChildren) / 2;
     const { nodeTo } = view.scope;
@@ -169,6 +199,10 @@ class LeafTable extends ZooKeeperTable {
     const java = `${this.folder}/${address}-${String(node).padStart(10, "0")}`;
     const [view, found] = await Promise.all([this.readView(client, paths), this.session.get(client, java)]);
     if (view === undefined) return undefined;
+    const { nodeFrom, nodeTo } = view.scope;
+    if (node === 0 || node < nodeFrom || node > nodeTo)
+      throw configError("INVALID_ARGUMENT", "node", node, NUMBER_RULE);
+    await this.#folder(client, paths);
     if (found === undefined || address.startsWith("frazil."))
       throw configError("INVALID_ARGUMENT", "address", address, ADDRESS_RULE);
     const { timestamp } = endpointOf(java, found.text);

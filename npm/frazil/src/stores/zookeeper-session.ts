@@ -37,6 +37,7 @@ export interface ZooKeeperClient {
 export interface Stat {
   readonly version: number;
   readonly mtime: Uint8Array;
+  readonly czxid: Uint8Array;
   readonly mzxid: Uint8Array;
   readonly cversion: number;
   readonly numChildren: number;

@@ -332,12 +332,15 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
 
 /** The znodes of a scope, each behind the one that it is in. @internal */
 export function znodesOf(prefix: string, { record, clock, leases, ends, grants }: Paths): readonly string[] {
-  const parents = prefix
+  return [...parentsOf(prefix), record, clock, leases, ends, grants];
+}
+
+/** The znode that has the scopes, behind those that it is in. @internal */
+export const parentsOf = (prefix: string): readonly string[] =>
+  prefix
     .split("/")
     .slice(1)
     .map((_, at, parts) => `/${parts.slice(0, at + 1).join("/")}`);
-  return [...parents, record, clock, leases, ends, grants];
-}
 
 /** A row that nobody holds, free from `untilMs` on. It is written twice, so that its version is not 0. @internal */
 export function newRow(leases: string, ends: string, node: number, untilMs = 0): readonly Operation[] {

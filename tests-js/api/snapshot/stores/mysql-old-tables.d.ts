@@ -29,7 +29,9 @@ export interface OldTable {
     readonly check: string;
     /** What is wrong if that fails. */
     readonly mismatch: string;
-    /** Reads the engine and the largest number. */
+    /** Whether it has a row of ours. */
+    readonly hasOurs: string;
+    /** Reads the engine, the largest number, and whether it has a row of ours. */
     readonly state: string;
     /** What the role of a program needs. */
     readonly permission: string;
@@ -41,7 +43,11 @@ export declare const NEVER_MS = 253402300799999;
 /** Puts the old table of a scope into a statement; without one, every number is ours. */
 export declare const withOldTable: (statement: string, oldTable: OldTable | undefined) => string;
 /** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
-export declare function checkOldTable({ name, maxNode }: OldTable, engine: string, largest: number, nodeTo: number): number;
+export declare function checkOldTable({ name, maxNode, values }: OldTable, { engine, largest, hasOurs }: {
+    readonly engine: string;
+    readonly largest: number;
+    readonly hasOurs: boolean;
+}, nodeTo: number): number;
 /** What a scope draws its node ids from. `scope` is in its rows there. */
 export declare function oldTableOf(scope: string, given: NodeIdsFrom): OldTable;
 /** What the record of a scope names. */
