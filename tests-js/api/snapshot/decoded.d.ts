@@ -3,7 +3,6 @@
  * `parts` are getters, so a copy has neither.
  */
 export declare class Decoded<P extends string = string> {
-    #private;
     /** The ID. */
     readonly id: bigint;
     /** The start of its tick, in Unix milliseconds. */

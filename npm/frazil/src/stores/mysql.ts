@@ -175,11 +175,7 @@ const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
  * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
  * lost after it was answered. This write puts it there.
  */
-<<<<<<< HEAD
-const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l}`;
-=======
-const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND ${COMMITS}`;
->>>>>>> attack2
+const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l} AND ${COMMITS}`;
 
 /** How many rows are made at a time. */
 const ROWS = 64;
@@ -204,7 +200,6 @@ const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.
     AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
 
 /**
-<<<<<<< HEAD
  * Makes rows for numbers that are ours in an old table, in the place of `MAKE_ROWS`. Their first window begins now, and not at 0,
  * since the old table may have been emptied once: its generator then had these numbers before.
  */
@@ -217,13 +212,11 @@ const LEAVE = `UPDATE {scopes} s
   SET s.next_node = GREATEST(s.next_node, 1 + COALESCE({largest}, -1)), s.node_ids_from = NULL, s.writes = s.writes + 1
   WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
 
-/** `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided. */
-=======
+/**
  * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
  * read may be a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
  * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
  */
->>>>>>> attack2
 const REPLACE_SCOPE = `UPDATE {scopes} s
   SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
   WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
@@ -437,11 +430,7 @@ interface MySqlScope extends Scope {
 }
 
 /** The server, and the record if there is one. */
-<<<<<<< HEAD
-function scopeViewOf(row: Row, oldTable: OldTable | undefined): ScopeView<MySqlScope> | undefined {
-=======
-function scopeViewOf(row: Row | undefined): ScopeView<Scope> | undefined {
->>>>>>> attack2
+function scopeViewOf(row: Row | undefined, oldTable: OldTable | undefined): ScopeView<MySqlScope> | undefined {
   checkServer(row);
   const incarnation = incarnationOf(row);
   if (row["scope"] === null) return undefined;
@@ -701,10 +690,11 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         if (record === undefined || record[0]?.["node_ids_from"] === oldTable?.text) throw error;
         return record;
       });
-      const [row] = rows ?? [];
-      const view = row && scopeViewOf(row, oldTable);
-      if (rows === undefined || row === undefined || view === undefined) return undefined;
-      const recorded = textOrNull(row["node_ids_from"]);
+      if (rows === undefined) return undefined;
+      const [row] = rows;
+      const view = scopeViewOf(row, oldTable);
+      if (view === undefined) return undefined;
+      const recorded = textOrNull((row as Row)["node_ids_from"]);
       if (recorded === (oldTable?.text ?? null)) return { rows, view };
       if (recorded === null) this.#oldTables.delete(scope);
       else this.#oldTables.set(scope, recordedTable(scope, recorded));
