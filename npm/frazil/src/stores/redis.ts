@@ -106,7 +106,7 @@ local incarnation = run .. "/" .. history
 
 /** Whether the server may remove the keys of a scope. Not read by renewals: it costs as much as the rest of the script. */
 const EVICTION = `local policy = fact(redis.call("INFO", "memory"), "maxmemory_policy")
-if policy and string.sub(policy, 1, 7) == "allkeys" then return {"evicting", policy} end
+if policy and policy ~= "noeviction" then return {"evicting", policy} end
 `;
 
 /** The incarnation by an expression of the user. */
@@ -300,7 +300,7 @@ export interface RedisStoreOptions {
    * How a server is told from the one that replaced it after a failover or a restart.
    *
    * - `"redis"` (default): `run_id` and `master_replid` of `INFO`. The store then also refuses a server whose settings lose
-   *   leases: a replica, an eviction policy for all keys, replicas without `min-replicas-to-write`.
+   *   leases: a replica, an eviction policy other than `noeviction`, replicas without `min-replicas-to-write`.
    * - `{ lua }`: a Lua expression of your own, a string that changes whenever acknowledged writes may have been lost. No setting
    *   of the server is looked at.
    * - `"none-accepting-repeats-after-failover"`: not at all. If a server goes on without the last writes, IDs repeat. No setting
@@ -470,7 +470,7 @@ function checkSetUp([outcome, value]: readonly string[]): void {
     case "unguarded":
       throw storeRefused(
         `connected_slaves is ${value} and min-replicas-to-write is 0: an old primary would go on granting beside the promoted one. ` +
-          `Run CONFIG SET min-replicas-to-write ${value}, the number of replicas, on the primary and on each replica, and write it to their redis.conf`,
+          `Run CONFIG SET min-replicas-to-write ${Math.ceil(Number(value) / 2)}, half of the replicas, on the primary and on each replica, and write it to their redis.conf`,
       );
     case "lagging":
       throw storeUnavailable(
@@ -482,8 +482,8 @@ function checkSetUp([outcome, value]: readonly string[]): void {
       );
     case "evicting":
       throw storeRefused(
-        `maxmemory-policy is ${value}: Redis may delete leases, which have no time to live. ` +
-          "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf. The policies volatile-… do no harm",
+        `maxmemory-policy is ${value}: leases must not be on a server that deletes keys when its memory is full. ` +
+          "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf",
       );
     case "anonymous":
       throw storeRefused(
@@ -557,7 +557,7 @@ export function redisDdl(options: InitOptions, store: RedisStoreOptions): string
 #   appendonly yes
 #   appendfsync always              # everysec is fenced too: new holders wait after each restart, as they do with always
 #   maxmemory-policy noeviction
-#   min-replicas-to-write 1         # the number of replicas, if there are any
+#   min-replicas-to-write 1         # if there are replicas: half of them, on the primary and on each replica
 #
 # The rights of the user that your program connects as.
 #   ACL SETUSER your_user on '>password' ${ACL_RULE}
