@@ -32,7 +32,8 @@ static REPLACING: AtomicBool = AtomicBool::new(false);
 /// Takes the place of the function of the C library in this program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mmap64(at: *mut c_void, length: usize, access: i32, flags: i32, file: i32, offset: i64) -> *mut c_void {
-    if NO_MAPPINGS.load(Relaxed) {
+    // Memory without a file is for the stacks of threads, which the test harness may start at any moment.
+    if file >= 0 && NO_MAPPINGS.load(Relaxed) {
         // SAFETY: the number of the last error of this thread.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
         return libc::MAP_FAILED;
