@@ -1,6 +1,6 @@
 // What the operations of lease stores cost on this machine: milliseconds, and how acquiring grows with the rows.
 //
-//   node tests-js/bench/leases.mjs              every store, after `npm test -- stores` and the like have installed the servers
+//   node tests-js/bench/leases.mjs              every store, after `npm test -- stores-postgres` and the like have installed the servers
 //   node tests-js/bench/leases.mjs postgres     one of them
 //
 // The server is on this host, so a round trip costs little and the flush to disk most. `ensure` changes nothing here: it is a

@@ -14,7 +14,7 @@ import pg from "pg";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
 import { startProxy } from "../nemesis/dropping-proxy.mjs";
-import { PostgresServer } from "../stores/postgres-server.mjs";
+import { PostgresServer } from "../stores/postgres/server.mjs";
 
 const program = fileURLToPath(new URL("instance-main.mjs", import.meta.url));
 const WINDOW_MS = 2000;

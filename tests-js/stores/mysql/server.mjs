@@ -13,7 +13,7 @@ let template;
 /** The folder of a server that was never started: made once, since that takes four seconds, and then copied. */
 function templateFolder() {
   if (template !== undefined) return template;
-  if (!existsSync(PROGRAM)) throw new Error("MariaDB is missing: npm test -- stores installs it");
+  if (!existsSync(PROGRAM)) throw new Error("MariaDB is missing: npm test -- stores-mysql installs it");
   const folder = join(serverFolder(), "data");
   const args = ["--no-defaults", `--datadir=${folder}`, "--auth-root-authentication-method=normal", "--skip-test-db"];
   runProgram("/usr/bin/mariadb-install-db", [...args, "--innodb-log-file-size=4M"], { user });

@@ -4,8 +4,8 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { PostgresServer, startBouncer } from "./postgres-server.mjs";
-import { movableClock } from "./server-process.mjs";
+import { movableClock } from "../server-process.mjs";
+import { PostgresServer, startBouncer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27

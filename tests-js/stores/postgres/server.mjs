@@ -3,14 +3,14 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from "node:path";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { freePort, runProgram, serverFolder, startProgram } from "./server-process.mjs";
+import { freePort, runProgram, serverFolder, startProgram } from "../server-process.mjs";
 
 /** The folder of the server's programs: the newest version that is installed. */
 const programs = () => {
   const top = "/usr/lib/postgresql";
   const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(a) - Number(b)) : [];
   const bin = versions.map((version) => join(top, version, "bin")).findLast((path) => existsSync(join(path, "initdb")));
-  if (bin === undefined) throw new Error("Postgres is missing: npm test -- stores installs it");
+  if (bin === undefined) throw new Error("Postgres is missing: npm test -- stores-postgres installs it");
   return bin;
 };
 

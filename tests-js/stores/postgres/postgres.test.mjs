@@ -8,9 +8,9 @@ import { ConfigError, Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt, hex, layout, renewalOf } from "./attempts.mjs";
-import { PostgresServer, startBouncer } from "./postgres-server.mjs";
-import { freePort } from "./server-process.mjs";
+import { attempt, hex, layout, renewalOf } from "../attempts.mjs";
+import { freePort } from "../server-process.mjs";
+import { PostgresServer, startBouncer } from "./server.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -433,7 +433,7 @@ test("without tables or a record, the error says what to call", async () => {
 });
 
 test("npx frazil ddl prints what migrate and init do, and what a role needs", async () => {
-  const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
   const ddl = (...args) => execFileSync(process.execPath, [cli, "ddl", "postgres", ...args], { encoding: "utf8" });
   await server.query('CREATE ROLE "my app" LOGIN; CREATE SCHEMA ids; GRANT USAGE ON SCHEMA ids TO "my app"');
   const script = ddl(
