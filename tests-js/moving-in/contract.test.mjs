@@ -3,8 +3,8 @@
 import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mysql from "mysql2/promise";
+import { movableClock } from "../movable-clock.mjs";
 import { MySqlServer } from "../stores/mysql/server.mjs";
-import { movableClock } from "../stores/server-process.mjs";
 import { COSID_MACHINE } from "./cosid-player.mjs";
 import { WORKER_NODE } from "./uid-generator-player.mjs";
 

@@ -8,7 +8,7 @@ import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
 import { attempt, hex, renewalOf } from "../attempts.mjs";
-import { freePort, serverFolder } from "../server-process.mjs";
+import { freePort } from "../server-process.mjs";
 import { connectStore, EtcdServer, movableFetch, startCluster as startMembers } from "./server.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -721,7 +721,6 @@ test("a learner is passed over, and refused if it is alone", async () => {
   const peerPort = await freePort();
   own.etcdctl(["member", "add", "learner", "--learner", `--peer-urls=http://127.0.0.1:${peerPort}`]);
   const learner = new EtcdServer({
-    folder: serverFolder(),
     name: "learner",
     port: await freePort(),
     peerPort,

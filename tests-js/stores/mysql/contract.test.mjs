@@ -4,7 +4,7 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
-import { movableClock } from "../server-process.mjs";
+import { movableClock } from "../../movable-clock.mjs";
 import { MySqlServer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });

@@ -8,8 +8,9 @@ import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
+import { movableClock } from "../../movable-clock.mjs";
 import { attempt, hex, renewalOf } from "../attempts.mjs";
-import { freePort, movableClock } from "../server-process.mjs";
+import { freePort } from "../server-process.mjs";
 import { MySqlServer } from "./server.mjs";
 
 let server;

@@ -4,7 +4,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { movableClock } from "../server-process.mjs";
+import { movableClock } from "../../movable-clock.mjs";
 import { PostgresServer, startBouncer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });

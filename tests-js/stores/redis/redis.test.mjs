@@ -8,7 +8,7 @@ import { RedisStore, redisDdl } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
 import { attempt, hex, layout, renewalOf } from "../attempts.mjs";
-import { startProxy } from "./proxy.mjs";
+import { startProxy } from "../cut-proxy.mjs";
 import { connectStore, openClient, startServer, valkey } from "./server.mjs";
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
