@@ -61,10 +61,12 @@ class Member {
   }
 }
 
-/** A process of Frazil with a clock of its own. */
-function newGeneration(taskOf) {
+/** A process of Frazil under leases of a MySqlStore, with a clock of its own. */
+function newGeneration({ url, broken, ...task }) {
   const clock = movableClock({ library: tools.faketime });
-  return Object.assign(new Member("frazil-main.mjs", taskOf, clock.env), { clock });
+  const store = { module: new URL("mysql-store.mjs", import.meta.url).href, address: { url, broken } };
+  const taskOf = () => ({ ...task, store, prefix: "frazil-", keepsMs: [3000, 12_000] });
+  return Object.assign(new Member("../minting/minting-main.mjs", taskOf, clock.env), { clock });
 }
 
 /**
@@ -85,7 +87,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     { length: java.processes },
     (_, at) => new Member(java.program, (starts) => ({ ...common, ...java.taskOf(at, starts) })),
   );
-  const news = Array.from({ length: frazil.processes }, () => newGeneration(() => ({ ...common, ...frazil.task })));
+  const news = Array.from({ length: frazil.processes }, () => newGeneration({ ...common, ...frazil.task }));
   const pending = new Set();
   const later = (ms, work) => {
     const done = sleep(ms)

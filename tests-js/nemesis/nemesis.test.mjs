@@ -31,7 +31,7 @@ const WINDOW_MS = STORE === "redis" ? 12_000 : 3000;
 /** What the lengths of faults are counted in. */
 const FAULT_MS = 3000;
 
-const program = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../minting/minting-main.mjs", import.meta.url));
 const { startServer, connectStore } = await import(serverModule(STORE));
 
 let server;
@@ -62,7 +62,7 @@ async function startHolder(folder, offsetMs, task) {
   const start = () => {
     child = spawn(
       process.execPath,
-      [program, JSON.stringify({ ...task, out: folder, server: serverModule(STORE), port: proxy.port })],
+      [program, JSON.stringify({ ...task, out: folder, store: { module: serverModule(STORE), address: proxy.port } })],
       {
         stdio: ["ignore", "ignore", "pipe"],
         env: { ...process.env, ...clock.env },
@@ -152,7 +152,15 @@ async function run({ seconds, faults, seed = 20261122, ...task }) {
       .finally(() => pending.delete(done));
     pending.add(done);
   };
-  const settings = { scope, windowMs: WINDOW_MS, time: "store", batch: 200, pauseMs: 4, ...task };
+  const settings = {
+    scope,
+    windowMs: WINDOW_MS,
+    time: "store",
+    batch: 200,
+    pauseMs: 4,
+    keepsMs: [5000, 20_000],
+    ...task,
+  };
   const offsets = Array.from({ length: PROCESSES }, () => (faults ? 40_000 * random() - 20_000 : 0));
   const holders = await Promise.all(offsets.map((offsetMs) => startHolder(folder, offsetMs, settings)));
   try {
