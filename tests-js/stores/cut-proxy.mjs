@@ -20,6 +20,8 @@ export async function startProxy(targetPort) {
     for (const [from, to] of [pair, [target, client]]) {
       from.on("error", () => {});
       from.on("close", () => {
+        // A paused socket still reads the end of its connection.
+        if (isCut || dropped.has(to)) return;
         pairs.delete(pair);
         to.destroy();
       });
@@ -36,9 +38,14 @@ export async function startProxy(targetPort) {
     /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
     heal({ lose = false } = {}) {
       isCut = false;
-      for (const socket of [...pairs].flat()) {
-        if (lose) socket.resetAndDestroy();
-        else socket.resume();
+      for (const pair of [...pairs]) {
+        const isEnded = pair.some(({ destroyed }) => destroyed);
+        if (isEnded) pairs.delete(pair);
+        for (const socket of pair.filter(({ destroyed }) => !destroyed)) {
+          if (lose) socket.resetAndDestroy();
+          else if (isEnded) socket.destroy();
+          else socket.resume();
+        }
       }
     },
     /** Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. */
