@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdStore } from "frazil/stores/etcd";
 import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 const CLIENT = "/usr/bin/etcdctl";
 const TOKEN = "frazil-tests";
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A member of a cluster. */
 export class EtcdServer extends ServerProcess {
