@@ -7,7 +7,7 @@ import { MySqlServer } from "./server.mjs";
 
 export let server;
 export let pool;
-export const closing = [];
+const closing = [];
 before(async () => {
   server = await MySqlServer.start();
   pool = poolTo();

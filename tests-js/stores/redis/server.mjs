@@ -16,7 +16,7 @@ export async function openClient(port, { create = createClient, ...options } = {
   return client;
 }
 
-export class RedisServer extends ServerProcess {
+class RedisServer extends ServerProcess {
   #args;
   constructor({ program = "/usr/bin/redis-server", port, settings, env }) {
     super({ port, env });
