@@ -41,6 +41,8 @@ const isFree = (port) =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
+const allFree = async (ports) => (await Promise.all(ports.map(isFree))).every(Boolean);
+
 /**
  * Starts what `make(ports)` makes of so many free ports: one server, or a list of servers that need each other to start. If a port
  * was taken meanwhile, others are made with other ports.
@@ -54,7 +56,9 @@ export async function startOnFreePorts(count, make, tries = 3) {
   const failed = results.find(({ status }) => status === "rejected");
   if (failed === undefined) return made;
   await Promise.all(all.map((server) => server.crash()));
-  if (tries === 1 || !/address already in use/i.test(failed.reason.message)) throw failed.reason;
+  // Not every server writes why it ended.
+  const isTaken = /address already in use/i.test(failed.reason.message) || !(await allFree(ports));
+  if (tries === 1 || !isTaken) throw failed.reason;
   return startOnFreePorts(count, make, tries - 1);
 }
 

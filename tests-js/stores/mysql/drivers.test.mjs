@@ -9,15 +9,15 @@ import callbacks from "mysql2";
 import mysql from "mysql2/promise";
 import { attempt, releaseOf, renewalOf } from "../attempts.mjs";
 import { freePort } from "../server-process.mjs";
-import { newScope, poolTo, server, sessionWith, spied } from "./one-server.mjs";
+import { newScope, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 for (const flags of ["FOUND_ROWS", "-FOUND_ROWS"]) {
   test(`a renewal that changes nothing is answered once more, with the flag ${flags}`, async () => {
     const own = poolTo({ flags: [flags] });
-    const [{ affectedRows }] = await own.query("UPDATE frazil_scopes SET writes = writes");
-    assert.equal(affectedRows > 0, flags === "FOUND_ROWS");
     const store = new MySqlStore(own);
     const scope = await newScope();
+    const [{ affectedRows }] = await own.query("UPDATE frazil_scopes SET writes = writes");
+    assert.equal(affectedRows > 0, flags === "FOUND_ROWS");
     const lease = await store.acquire(attempt({ scope }));
     // The window does not move: its end is far away.
     const request = renewalOf(lease, { scope, windowMs: 1 });

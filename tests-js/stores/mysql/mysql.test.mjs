@@ -8,10 +8,7 @@ import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
 import { attempt, hex, releaseOf, renewalOf } from "../attempts.mjs";
-import { isReplacement, newScope, pool, poolTo, server, sessionWith, spied } from "./one-server.mjs";
-
-const rowOf = async (scope, node) =>
-  (await pool.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ?", [scope, node]))[0][0];
+import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */
 async function contend(client) {

@@ -39,3 +39,6 @@ export const spied = (client, hook) => ({
     hook(statement.sql, (sql = statement.sql) => client.query({ ...statement, sql }, values)),
 });
 export const isReplacement = (text) => text.startsWith("UPDATE") && text.includes("l.from_ms = ");
+
+export const rowOf = async (scope, node) =>
+  (await pool.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ?", [scope, node]))[0][0];
