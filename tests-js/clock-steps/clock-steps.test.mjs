@@ -2,13 +2,14 @@
 // threads mint with one node id. This process counts repeats. Each scenario also runs a broken generator, which must be caught.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { tools } from "../../scripts/tools.mjs";
+import { movableClock } from "../movable-clock.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-clock-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -39,16 +40,8 @@ let runs = 0;
 async function mint(task) {
   const run = ++runs;
   const out = join(folder, `ids-${run}`);
-  const offset = join(folder, `offset-${run}`);
-  writeFileSync(offset, "-7200\n");
-  const env = {
-    ...process.env,
-    LD_PRELOAD: tools.faketime,
-    FAKETIME_TIMESTAMP_FILE: offset,
-    FAKETIME_NO_CACHE: "1",
-    DONT_FAKE_MONOTONIC: "1",
-    FRAZIL_BACKEND: "native",
-  };
+  const clock = movableClock({ library: tools.faketime, offsetMs: -7_200_000 });
+  const env = { ...process.env, ...clock.env, FRAZIL_BACKEND: "native" };
   const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
   const argument = JSON.stringify({ most: 200_000, ...task, out });
   const { stdout } = await promisify(execFile)(process.execPath, [script, argument], { env });

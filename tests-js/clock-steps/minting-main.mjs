@@ -1,11 +1,12 @@
 // A process whose clock is set back and forth (libfaketime reads the offset from a file) while its worker threads mint with one
 // node id. It writes the IDs to a file, and the refusals and stats of each thread to the standard output.
 import { once } from "node:events";
-import { renameSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Snowflake } from "frazil";
 import { resetting } from "../api/broken-generators.mjs";
+import { setOffset } from "../movable-clock.mjs";
 
 /** Mints until the gate is set; returns the IDs, how often each code refused, and the stats of the generator. */
 function mint({ gate, layout, broken, most }) {
@@ -40,9 +41,7 @@ if (isMainThread) {
   await messages();
   for (const { afterMs, offsetS } of [{ afterMs: 0, offsetS: 0 }, ...steps]) {
     await sleep(afterMs);
-    // Atomic, so that no thread reads half a number.
-    writeFileSync(`${file}.new`, `${offsetS < 0 ? "" : "+"}${offsetS}\n`);
-    renameSync(`${file}.new`, file);
+    setOffset(file, 1000 * offsetS);
   }
   await sleep(1200);
   const reported = messages();

@@ -5,7 +5,7 @@ import { time } from "./faked.mjs";
 import { MemoryStore } from "./memory-store.mjs";
 
 /** The clock of a store whose host shows true time. */
-export const storeClock =
+const storeClock =
   (aheadMs = 0) =>
   () =>
     Math.floor(time.wallStartMs + time.ms + aheadMs);

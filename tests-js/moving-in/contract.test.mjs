@@ -3,10 +3,10 @@
 import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mysql from "mysql2/promise";
+import { movableClock } from "../movable-clock.mjs";
 import { MySqlServer } from "../stores/mysql/server.mjs";
-import { movableClock } from "../stores/server-process.mjs";
-import { COSID_MACHINE } from "./cosid-player.mjs";
-import { WORKER_NODE } from "./uid-generator-player.mjs";
+import { COSID_MACHINE } from "./old-cosid.mjs";
+import { WORKER_NODE } from "./old-uid-generator.mjs";
 
 /**
  * Makes the old table of a scope, with rows of ours for all of its numbers: so a preferred node id can be granted, and the first

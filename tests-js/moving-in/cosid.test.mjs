@@ -10,8 +10,8 @@ import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
 import { MySqlServer } from "../stores/mysql/server.mjs";
-import { COSID_MACHINE, Distributor, snowflakeId, stateOf, synchronise } from "./cosid-player.mjs";
 import { runFleet, shown } from "./fleet.mjs";
+import { COSID_MACHINE, Distributor, snowflakeId, stateOf, synchronise } from "./old-cosid.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 25);
 const NAMESPACE = "orders";
@@ -53,7 +53,7 @@ async function oldDatabase(t, { used = 0 } = {}) {
   return { url, pool, store, query, process };
 }
 
-const FLEET = { program: "cosid-player.mjs", endings: ["SIGTERM", "SIGKILL"] };
+const FLEET = { program: "old-cosid.mjs", endings: ["SIGTERM", "SIGKILL"] };
 /**
  * The task of a process of CosId. Each start has an instance of its own, as in a container. The counter of CosId restarts from
  * its upper half only, so that each batch has all low numbers, as those of Frazil have.

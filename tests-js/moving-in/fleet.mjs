@@ -2,7 +2,7 @@
 // IDs to files.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
+import { movableClock } from "../movable-clock.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -60,22 +61,12 @@ class Member {
   }
 }
 
-/** A process of Frazil with a clock of its own. */
-function newGeneration(folder, at, taskOf) {
-  const clock = join(folder, `clock-${at}`);
-  const setClock = (seconds) => {
-    // Atomic, so that the process does not read half a number.
-    writeFileSync(`${clock}.new`, `${seconds < 0 ? "" : "+"}${seconds.toFixed(3)}\n`);
-    renameSync(`${clock}.new`, clock);
-  };
-  setClock(0);
-  const env = {
-    LD_PRELOAD: tools.faketime,
-    FAKETIME_TIMESTAMP_FILE: clock,
-    FAKETIME_NO_CACHE: "1",
-    DONT_FAKE_MONOTONIC: "1",
-  };
-  return Object.assign(new Member("frazil-main.mjs", taskOf, env), { setClock });
+/** A process of Frazil under leases of a MySqlStore, with a clock of its own. */
+function newGeneration({ url, broken, ...task }) {
+  const clock = movableClock({ library: tools.faketime });
+  const store = { module: new URL("mysql-store.mjs", import.meta.url).href, address: { url, broken } };
+  const taskOf = () => ({ ...task, store, prefix: "frazil-", keepsMs: [3000, 12_000] });
+  return Object.assign(new Member("../minting/minting-main.mjs", taskOf, clock.env), { clock });
 }
 
 /**
@@ -96,9 +87,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     { length: java.processes },
     (_, at) => new Member(java.program, (starts) => ({ ...common, ...java.taskOf(at, starts) })),
   );
-  const news = Array.from({ length: frazil.processes }, (_, at) =>
-    newGeneration(out, at, () => ({ ...common, ...frazil.task })),
-  );
+  const news = Array.from({ length: frazil.processes }, () => newGeneration({ ...common, ...frazil.task }));
   const pending = new Set();
   const later = (ms, work) => {
     const done = sleep(ms)
@@ -124,7 +113,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     },
     () => {
       count("clock set");
-      pick(news).setClock(40 * random() - 20);
+      pick(news).clock.set(40_000 * random() - 20_000);
     },
     strikeOld,
   ];

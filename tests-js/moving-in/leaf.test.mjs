@@ -1,5 +1,5 @@
 // A fleet of Meituan Leaf is replaced by Frazil, one by one, with both minting: on a real ZooKeeper, with data in Leaf's format. The
-// Java servers are played by leaf-player.mjs.
+// Java servers are played by old-leaf.mjs.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -85,9 +85,9 @@ function newFleet({ isPlain = false } = {}) {
     forever: `/snowflake/${leafName}/forever`,
     java: (name) => {
       const options = { leafName, ip: "10.0.0.1", leafPort: String(8000 + name), folder: join(folder, `tmp${number}`) };
-      return play("leaf-player.mjs", { ...options, out: out(`java${name}`) });
+      return play("old-leaf.mjs", { ...options, out: out(`java${name}`) });
     },
-    frazil: (name) => play("leaf-frazil-main.mjs", { leafName, scope, isPlain, out: out(`frazil${name}`) }),
+    frazil: (name) => play("frazil-beside-leaf.mjs", { leafName, scope, isPlain, out: out(`frazil${name}`) }),
     store: () => new LeafStore(administrator, { leafName }),
     /** All IDs of the fleet: how many, and how many more than once. */
     count() {
@@ -231,7 +231,7 @@ test("the znode of a lease has Leaf's form and the end of the window as its time
     folder: join(folder, "none"),
     out: join(folder, "none"),
   };
-  const java = play("leaf-player.mjs", options);
+  const java = play("old-leaf.mjs", options);
   await java.ended;
   assert.deepEqual(java.events, [
     { event: "start error", message: "CheckLastTimeException" },
@@ -295,7 +295,7 @@ test("a number is handed over when its server has been silent, from beyond what 
   assert.deepEqual([granted.node, granted.fromMs], [1, fromMs]);
 
   // The server starts again all the same: it finds no znode of its own.
-  const again = play("leaf-player.mjs", {
+  const again = play("old-leaf.mjs", {
     leafName: fleet.leafName,
     ip: "10.0.0.1",
     leafPort: "8001",

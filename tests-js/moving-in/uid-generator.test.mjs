@@ -11,7 +11,7 @@ import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
 import { MySqlServer } from "../stores/mysql/server.mjs";
 import { runFleet, shown } from "./fleet.mjs";
-import { maxWorkerId, register, uidGenerator, WORKER_NODE } from "./uid-generator-player.mjs";
+import { maxWorkerId, register, uidGenerator, WORKER_NODE } from "./old-uid-generator.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 15);
 const BITS = { timeBits: 31, workerBits: 20, seqBits: 12, epochSeconds: 1463673600 };
@@ -58,7 +58,7 @@ async function run(t, { init = { nodeIdsFrom: FROM }, broken, seconds = SECONDS 
   const counted = await runFleet({
     seconds,
     java: {
-      program: "uid-generator-player.mjs",
+      program: "old-uid-generator.mjs",
       processes: 4,
       taskOf: (at) => ({ url, bits: BITS, ...(at % 2 === 1 && { cached: true, pauseMs: 100 }) }),
       endings: ["SIGKILL"],
@@ -89,7 +89,7 @@ test("the checker catches node ids of processes of UidGenerator whose rows are o
   const counted = await runFleet({
     seconds: 5,
     java: {
-      program: "uid-generator-player.mjs",
+      program: "old-uid-generator.mjs",
       processes: 4,
       taskOf: () => ({ url, bits: BITS }),
       endings: ["SIGKILL"],

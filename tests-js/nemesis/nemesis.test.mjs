@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -17,8 +17,9 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
+import { movableClock } from "../movable-clock.mjs";
 import { serverModule } from "../stores/all-stores.mjs";
-import { startProxy } from "./dropping-proxy.mjs";
+import { startProxy } from "../stores/cut-proxy.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_NEMESIS_S ?? 20);
 const PROCESSES = 6;
@@ -30,7 +31,7 @@ const WINDOW_MS = STORE === "redis" ? 12_000 : 3000;
 /** What the lengths of faults are counted in. */
 const FAULT_MS = 3000;
 
-const program = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
+const program = fileURLToPath(new URL("../minting/minting-main.mjs", import.meta.url));
 const { startServer, connectStore } = await import(serverModule(STORE));
 
 let server;
@@ -51,14 +52,8 @@ async function newScope() {
 }
 
 /** A process that mints, behind a proxy and with a clock of its own. */
-async function startHolder(folder, at, offsetS, task) {
-  const clock = join(folder, `clock-${at}`);
-  const setClock = (seconds) => {
-    // Atomic, so that the process does not read half a number.
-    writeFileSync(`${clock}.new`, `${seconds < 0 ? "" : "+"}${seconds.toFixed(3)}\n`);
-    renameSync(`${clock}.new`, clock);
-  };
-  setClock(offsetS);
+async function startHolder(folder, offsetMs, task) {
+  const clock = movableClock({ library: tools.faketime, offsetMs });
   const proxy = await startProxy(server.port);
   const gaveUp = [];
   let child;
@@ -67,16 +62,10 @@ async function startHolder(folder, at, offsetS, task) {
   const start = () => {
     child = spawn(
       process.execPath,
-      [program, JSON.stringify({ ...task, out: folder, server: serverModule(STORE), port: proxy.port })],
+      [program, JSON.stringify({ ...task, out: folder, store: { module: serverModule(STORE), address: proxy.port } })],
       {
         stdio: ["ignore", "ignore", "pipe"],
-        env: {
-          ...process.env,
-          LD_PRELOAD: tools.faketime,
-          FAKETIME_TIMESTAMP_FILE: clock,
-          FAKETIME_NO_CACHE: "1",
-          DONT_FAKE_MONOTONIC: "1",
-        },
+        env: { ...process.env, ...clock.env },
       },
     );
     let errors = "";
@@ -90,7 +79,7 @@ async function startHolder(folder, at, offsetS, task) {
   start();
   return {
     proxy,
-    setClock,
+    clock,
     gaveUp,
     signal: (name) => child.kill(name),
     async restart() {
@@ -119,7 +108,7 @@ const FAULTS = [
     },
   ],
   [3, "killed", ({ holder }) => holder.restart()],
-  [5, "clock set", ({ holder, random }) => holder.setClock(40 * random() - 20)],
+  [5, "clock set", ({ holder, random }) => holder.clock.set(40_000 * random() - 20_000)],
   [
     4,
     "cut off",
@@ -163,9 +152,17 @@ async function run({ seconds, faults, seed = 20261122, ...task }) {
       .finally(() => pending.delete(done));
     pending.add(done);
   };
-  const settings = { scope, windowMs: WINDOW_MS, time: "store", batch: 200, pauseMs: 4, ...task };
-  const offsets = Array.from({ length: PROCESSES }, () => (faults ? 40 * random() - 20 : 0));
-  const holders = await Promise.all(offsets.map((offsetS, at) => startHolder(folder, at, offsetS, settings)));
+  const settings = {
+    scope,
+    windowMs: WINDOW_MS,
+    time: "store",
+    batch: 200,
+    pauseMs: 4,
+    keepsMs: [5000, 20_000],
+    ...task,
+  };
+  const offsets = Array.from({ length: PROCESSES }, () => (faults ? 40_000 * random() - 20_000 : 0));
+  const holders = await Promise.all(offsets.map((offsetMs) => startHolder(folder, offsetMs, settings)));
   try {
     // Starting six processes takes seconds on a busy machine, and is not what is measured.
     while (readdirSync(folder).filter((name) => name.endsWith(".ids")).length < PROCESSES) await sleep(50);

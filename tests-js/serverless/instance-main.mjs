@@ -4,10 +4,10 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Layout, Snowflake } from "frazil";
-import { layoutText, lease } from "frazil/lease";
+import { lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
+import { leaseUntilTimeout } from "../minting/time-out-lease.mjs";
 
 const { out, url, scope, windowMs, time, node, pool: poolOptions, broken } = JSON.parse(process.argv[2]);
 
@@ -52,17 +52,11 @@ const proper = {
   close: () => ids?.close(),
 };
 
-/** A node id that it has acquired for so long by its own clock; nothing bounds the times in the IDs. */
 let held;
 const untilTimeout = {
   async ready() {
-    if (held && Date.now() < held.expiresAt) return;
-    const digits = () => crypto.randomUUID().replaceAll("-", "");
-    const request = { scope, windowMs, owner: "broken", layout: layoutText(Layout.named("default")) };
-    const answer = await store.acquire({ ...request, grant: digits(), nonce: digits() });
-    if (!answer.granted) throw new Error(answer.reason);
-    const { node } = answer;
-    held = { node, expiresAt: Date.now() + windowMs, ids: new Snowflake({ node, now: Date.now, maxLeadMs: 1000 }) };
+    if (held && Date.now() < held.expiresAtMs) return;
+    held = await leaseUntilTimeout(store, { scope, windowMs });
   },
   mint: (array) => held.ids.fillAsync(array),
   node: () => held.node,

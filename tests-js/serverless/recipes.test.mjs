@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { PostgresServer } from "../stores/postgres-server.mjs";
+import { PostgresServer } from "../stores/postgres/server.mjs";
 import { freePort } from "../stores/server-process.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

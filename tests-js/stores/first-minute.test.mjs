@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { PostgresServer } from "./postgres-server.mjs";
+import { PostgresServer } from "./postgres/server.mjs";
 
 const run = promisify(execFile);
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

@@ -1,6 +1,6 @@
 // Real servers in temporary folders and on loopback: what tests of all stores start, signal and end them with.
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,37 +21,52 @@ export function serverFolder() {
 }
 
 /**
- * A clock that tests move, for one server: `env` is for its process, and `jump` steps the clock. Not for Go programs, which ask
- * the kernel without the C library.
+ * A port that is free now. It is below those that the kernel takes for connections and for port 0 (32768 and up), so that nothing
+ * but another call of this function, in another process, takes it before its server starts, or while its server is down.
  */
-export function movableClock() {
-  const file = join(serverFolder(), "clock");
-  let offsetMs = 0;
-  const jump = async (ms) => {
-    offsetMs += ms;
-    // Atomic, so that the server does not read half a number.
-    writeFileSync(`${file}.new`, `${offsetMs < 0 ? "" : "+"}${offsetMs / 1000}s\n`);
-    renameSync(`${file}.new`, file);
-  };
-  jump(0);
-  const env = {
-    LD_PRELOAD: "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-    FAKETIME_TIMESTAMP_FILE: file,
-    FAKETIME_NO_CACHE: "1",
-    DONT_FAKE_MONOTONIC: "1",
-  };
-  return { env, jump };
+export async function freePort() {
+  for (;;) {
+    const port = 12_000 + Math.floor(20_000 * Math.random());
+    if (!given.has(port) && (await isFree(port))) {
+      given.add(port);
+      return port;
+    }
+  }
 }
 
-/** A free port. */
-export const freePort = () =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
+const given = new Set();
+const isFree = (port) =>
+  new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+
+const allFree = async (ports) => (await Promise.all(ports.map(isFree))).every(Boolean);
+
+/**
+ * Starts what `make(ports)` makes of so many free ports: one server, or a list of servers that need each other to start. If a port
+ * was taken meanwhile, others are made with other ports.
+ */
+export async function startOnFreePorts(count, make, tries = 3) {
+  const ports = [];
+  while (ports.length < count) ports.push(await freePort());
+  const made = await make(ports);
+  const all = [made].flat();
+  const results = await Promise.allSettled(all.map((server) => server.start()));
+  const failed = results.find(({ status }) => status === "rejected");
+  if (failed === undefined) return made;
+  await Promise.all(all.map((server) => server.crash()));
+  // Not every server writes why it ended.
+  const isTaken = /address already in use/i.test(failed.reason.message) || !(await allFree(ports));
+  if (tries === 1 || !isTaken) throw failed.reason;
+  return startOnFreePorts(count, make, tries - 1);
+}
+
+/** The path of a program of a server. `path` is undefined if it was looked for, and not found. `suite` installs it. */
+export function installed(title, suite, path) {
+  if (path === undefined || !existsSync(path)) throw new Error(`${title} is missing: npm test -- ${suite} installs it`);
+  return path;
+}
 
 /** The command that runs a program as a user, if this process may choose. It ends with this process, however that ends. */
 const asUser = (user) => [
@@ -69,26 +84,87 @@ export function runProgram(path, args, { user } = {}) {
   if (status !== 0) throw new Error(`${path} failed: ${stderr}`);
 }
 
-/** Starts a program, and resolves when the port answers. `env`: variables besides those of this process. */
-export async function startProgram(path, args, port, { user, env = {} } = {}) {
-  // Set behind `setpriv`: libfaketime keeps its state by user.
-  const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  const [program, ...rest] = [...asUser(user), "env", ...variables, path, ...args];
-  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], cwd: tmpdir() });
-  servers.add(child);
-  let log = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk) => {
-      log = `${log}${chunk}`.slice(-4000);
-    });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  ended.then(() => servers.delete(child));
-  for (let tries = 0; ; tries++) {
-    if (child.exitCode !== null || tries === 1200) throw new Error(`${path} did not start: ${log}`);
-    if (await answers(port)) break;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+/**
+ * A server on a port of loopback that tests start, stop, signal and kill. A class of servers says what its program is, and may say
+ * when it serves.
+ */
+export class ServerProcess {
+  #running;
+
+  /** `user`: as whom the program runs (default: as this process). `env`: variables besides those of this process. */
+  constructor({ port, user, env = {} }) {
+    Object.assign(this, { port, user, env });
   }
-  return { child, ended };
+
+  /** The path of the program, and its arguments. */
+  commandLine() {
+    throw new Error(`${this.constructor.name} has no command line`);
+  }
+
+  /** Resolves when the server serves. Its port is open by then. */
+  async ready() {}
+
+  async start() {
+    const [path, ...args] = this.commandLine();
+    // Set behind `setpriv`: libfaketime keeps its state by user.
+    const variables = Object.entries(this.env).map(([key, value]) => `${key}=${value}`);
+    const [program, ...rest] = [...asUser(this.user), "env", ...variables, path, ...args];
+    // It would be taken for the server until that ends.
+    if (await answers(this.port)) throw new Error(`${path} did not start: ${this.port}: address already in use`);
+    const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], cwd: tmpdir() });
+    servers.add(child);
+    let log = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        log = `${log}${chunk}`.slice(-4000);
+      });
+    const closed = new Promise((resolve) => child.once("close", resolve));
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    ended.then(() => servers.delete(child));
+    this.#running = { child, ended };
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+    for (let tries = 0; ; tries++) {
+      if (hasEnded() || tries === 1200) {
+        // What it wrote last.
+        if (hasEnded()) await closed;
+        throw new Error(`${path} did not start: ${log}`);
+      }
+      if (await answers(this.port)) break;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    await this.ready();
+  }
+
+  /** The id of the process while it runs. */
+  get pid() {
+    return this.#running?.child.pid;
+  }
+
+  /** Sends a signal to the server, such as `"SIGSTOP"`. */
+  signal(name) {
+    this.#running?.child.kill(name);
+  }
+
+  /** Ends it in an orderly way. */
+  stop() {
+    return this.end("SIGTERM");
+  }
+
+  /** Ends it as a crash of its process does. */
+  crash() {
+    return this.end("SIGKILL");
+  }
+
+  /** Ends it by a signal. */
+  async end(signal) {
+    const running = this.#running;
+    if (running === undefined) return;
+    running.child.kill(signal);
+    // A stopped process takes a signal other than SIGKILL only when it goes on.
+    this.signal("SIGCONT");
+    await running.ended;
+    if (this.#running === running) this.#running = undefined;
+  }
 }
 
 /** Whether something listens on a port. An open connection without a word would hold up the end of a server for a minute. */

@@ -6,9 +6,7 @@ import { tmpdir } from "node:os";
 import { bundle, root } from "../bundle-and-run.mjs";
 
 /** The number of tests in the file, to check that a runtime runs all of them. */
-export const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(
-  /^#\[wasm_bindgen_test\]$/gm,
-).length;
+const TESTS = readFileSync(`${root}crates/wasm/tests/calls.rs`, "utf8").match(/^#\[wasm_bindgen_test\]$/gm).length;
 
 const cargo = (args) =>
   execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });

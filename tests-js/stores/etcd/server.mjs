@@ -3,26 +3,26 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { EtcdStore } from "frazil/stores/etcd";
-import { freePort, serverFolder, startProgram } from "../server-process.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
-const SERVER = "/usr/bin/etcd";
 const CLIENT = "/usr/bin/etcdctl";
 const TOKEN = "frazil-tests";
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A member of a cluster. */
-export class EtcdServer {
-  #running;
-  constructor({ folder, name, port, peerPort, cluster, token, args }) {
-    Object.assign(this, { folder, name, port, peerPort, cluster, token, args });
-    this.data = join(folder, "data");
+export class EtcdServer extends ServerProcess {
+  constructor({ name, port, peerPort, cluster, token, args }) {
+    super({ port });
+    Object.assign(this, { name, peerPort, cluster, token, args });
+    this.data = join(serverFolder(), "data");
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  get #flags() {
+  commandLine() {
     const peer = `http://127.0.0.1:${this.peerPort}`;
     return [
+      installed("etcd", "stores-etcd", "/usr/bin/etcd"),
       `--name=${this.name}`,
       `--data-dir=${this.data}`,
       `--listen-client-urls=${this.url}`,
@@ -37,14 +37,13 @@ export class EtcdServer {
     ];
   }
 
-  async start() {
-    this.#running = await startProgram(SERVER, this.#flags, this.port);
+  async ready() {
     // The port is open before the cluster has a leader.
     for (let tries = 0; ; tries++) {
       try {
         const answer = await this.call("kv/range", { key: btoa("none") });
         // With authentication, and of a learner, a refusal is an answer as well.
-        if (answer.header || answer.code === 3 || /learner/.test(answer.message)) return this;
+        if (answer.header || answer.code === 3 || /learner/.test(answer.message)) return;
       } catch {
         // no answer yet
       }
@@ -58,28 +57,6 @@ export class EtcdServer {
     const signal = AbortSignal.timeout(1000);
     const response = await fetch(`${this.url}/v3/${path}`, { method: "POST", body: JSON.stringify(body), signal });
     return response.json();
-  }
-
-  /** Ends it in an orderly way. */
-  async stop() {
-    await this.#end("SIGTERM");
-  }
-
-  async crash() {
-    await this.#end("SIGKILL");
-  }
-
-  async #end(signal) {
-    if (this.#running === undefined) return;
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill("SIGCONT");
-    child.kill(signal);
-    await ended;
-  }
-
-  signal(name) {
-    this.#running?.child.kill(name);
   }
 
   /** Runs etcdctl against this member. Returns what it prints. `input` is its standard input. */
@@ -122,21 +99,16 @@ export class EtcdServer {
 }
 
 /** Starts a cluster of so many members. `args`: further flags of etcd. */
-export async function startCluster(count, args = [], tries = 3) {
-  const members = [];
-  for (let at = 0; at < count; at++)
-    members.push({ name: `m${at}`, port: await freePort(), peerPort: await freePort() });
-  const cluster = members.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(",");
-  const common = { cluster, token: TOKEN, args };
-  const servers = members.map((member) => new EtcdServer({ ...member, ...common, folder: serverFolder() }));
-  const results = await Promise.allSettled(servers.map((server) => server.start()));
-  const failed = results.find(({ status }) => status === "rejected");
-  if (failed === undefined) return servers;
-  await Promise.all(servers.map((server) => server.crash()));
-  // Somebody may have taken a port meanwhile.
-  if (tries === 1 || !/address already in use/.test(failed.reason.message)) throw failed.reason;
-  return startCluster(count, args, tries - 1);
-}
+export const startCluster = (count, args = []) =>
+  startOnFreePorts(2 * count, (ports) => {
+    const members = Array.from({ length: count }, (_, at) => ({
+      name: `m${at}`,
+      port: ports[2 * at],
+      peerPort: ports[2 * at + 1],
+    }));
+    const cluster = members.map(({ name, peerPort }) => `${name}=http://127.0.0.1:${peerPort}`).join(",");
+    return members.map((member) => new EtcdServer({ ...member, cluster, token: TOKEN, args }));
+  });
 
 /** Starts a cluster of one member. */
 export async function startServer({ args = [] } = {}) {

@@ -4,43 +4,25 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
-import { movableClock } from "../server-process.mjs";
+import { openWithIncarnation } from "../incarnation-table.mjs";
 import { MySqlServer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "mysql2: a pool, and connections, of a server whose clock tests move",
-  async open() {
-    const { env, jump } = movableClock();
-    const server = await MySqlServer.start({}, env);
-    await server.query("CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)", [], "test");
-    const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
-    const address = server.address({ database: "test" });
-    const pool = mysql.createPool(address);
-    const store = new MySqlStore(pool, options);
-    await store.migrate();
-    const clients = [];
-    return {
-      store,
-      init: init(store),
-      async connect() {
-        const client = await mysql.createConnection(address);
+  open: () =>
+    openWithIncarnation({
+      Store: MySqlStore,
+      start: (env) => MySqlServer.start({}, env),
+      query: (server, sql) => server.query(sql, [], "test"),
+      poolTo: (server) => mysql.createPool(server.address({ database: "test" })),
+      async connect(server) {
+        const client = await mysql.createConnection(server.address({ database: "test" }));
         client.on("error", () => {});
-        clients.push(client);
-        return new MySqlStore(client, options);
+        return client;
       },
-      jumpClock: jump,
-      changeIncarnation: () => server.query("UPDATE incarnation SET value = value + 1", [], "test"),
-      stop: () => server.stop(),
-      start: () => server.start(),
-      async close() {
-        await Promise.all(clients.map((client) => client.end().catch(() => {})));
-        await pool.end().catch(() => {});
-        await server.stop();
-      },
-    };
-  },
+    }),
 });
 
 leaseContract({

@@ -1,11 +1,11 @@
 // Real MariaDB servers, in temporary folders and on loopback, that tests start, stop, signal, kill and replicate.
-import { cpSync, existsSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { freePort, runProgram, serverFolder, startProgram } from "../server-process.mjs";
+import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
-const PROGRAM = "/usr/sbin/mariadbd";
+const program = () => installed("MariaDB", "stores-mysql", "/usr/sbin/mariadbd");
 /** The server refuses to run as root without a word. */
 const user = "mysql";
 
@@ -13,7 +13,7 @@ let template;
 /** The folder of a server that was never started: made once, since that takes four seconds, and then copied. */
 function templateFolder() {
   if (template !== undefined) return template;
-  if (!existsSync(PROGRAM)) throw new Error("MariaDB is missing: npm test -- stores installs it");
+  program(); // it comes with the next one
   const folder = join(serverFolder(), "data");
   const args = ["--no-defaults", `--datadir=${folder}`, "--auth-root-authentication-method=normal", "--skip-test-db"];
   runProgram("/usr/bin/mariadb-install-db", [...args, "--innodb-log-file-size=4M"], { user });
@@ -21,11 +21,12 @@ function templateFolder() {
   return folder;
 }
 
-export class MySqlServer {
-  #running;
+export class MySqlServer extends ServerProcess {
   #args;
-  constructor(folder, port, settings, env) {
-    Object.assign(this, { folder, port, env, settings });
+  constructor(port, settings, env) {
+    super({ port, user, env });
+    this.settings = settings;
+    const folder = serverFolder();
     const data = join(folder, "data");
     cpSync(templateFolder(), data, { recursive: true });
     runProgram("/bin/chmod", ["-R", "a+rwX", data]);
@@ -46,37 +47,14 @@ export class MySqlServer {
 
   /** Makes a server with the database `test` and starts it. `settings`: its options. `env`: variables of its process. */
   static async start(settings = {}, env = {}) {
-    const server = new MySqlServer(serverFolder(), await freePort(), settings, env);
-    await server.start();
+    const server = await startOnFreePorts(1, ([port]) => new MySqlServer(port, settings, env));
     await server.query("CREATE DATABASE IF NOT EXISTS test");
     return server;
   }
 
-  async start() {
+  commandLine() {
     const settings = Object.entries(this.settings).map(([name, value]) => `--${name}=${value}`);
-    this.#running = await startProgram(PROGRAM, [...this.#args, ...settings], this.port, { user, env: this.env });
-  }
-
-  /** Ends it in an orderly way. */
-  async stop() {
-    await this.#end("SIGTERM");
-  }
-
-  /** Ends it as a crash of its process does. */
-  async crash() {
-    await this.#end("SIGKILL");
-  }
-
-  signal(name) {
-    this.#running?.child.kill(name);
-  }
-
-  async #end(signal) {
-    if (this.#running === undefined) return;
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill(signal);
-    await ended;
+    return [program(), ...this.#args, ...settings];
   }
 
   /** Runs statements as the superuser, outside a database unless one is named. Returns the rows of the last one. */

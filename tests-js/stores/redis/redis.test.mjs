@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, LeaseError } from "frazil";
 import { RedisStore, redisDdl } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
-import { attempt, hex, layout, renewalOf } from "../attempts.mjs";
-import { startProxy } from "./proxy.mjs";
+import { attempt, hex, layout, newScopeOf, overlaps, renewalOf } from "../attempts.mjs";
+import { startProxy } from "../cut-proxy.mjs";
 import { connectStore, openClient, startServer, valkey } from "./server.mjs";
 
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };
 
 let server;
@@ -27,11 +27,7 @@ after(async () => {
 });
 
 /** A new scope. */
-async function newScope(options = {}, of = store) {
-  const scope = `s${hex().slice(0, 12)}`;
-  await of.init({ scope, layout: "default", ...options });
-  return scope;
-}
+const newScope = (options, of = store) => newScopeOf(of, options);
 const keyOf = (scope, key) => `frazil:{${scope}}:${key}`;
 
 /** A server of a test's own, which is stopped after it. */
@@ -45,15 +41,6 @@ async function ownStore(context, port, options) {
   const own = await connectStore(port, options);
   context.after(() => own.close());
   return own.store;
-}
-
-/** How many pairs of windows of one node id overlap. */
-function overlaps(leases) {
-  let count = 0;
-  for (const [at, one] of leases.entries())
-    for (const two of leases.slice(at + 1))
-      if (one.node === two.node && one.fromMs < two.untilMs && two.fromMs < one.untilMs) count++;
-  return count;
 }
 
 describe("64 clients at once", () => {

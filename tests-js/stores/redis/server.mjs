@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { RedisStore } from "frazil/stores/redis";
 import { createClient } from "redis";
 import { tools } from "../../../scripts/tools.mjs";
-import { freePort, serverFolder, startProgram } from "../server-process.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 /** The server of Valkey, or undefined if it is not installed. */
 export const valkey = existsSync(tools.valkey) ? tools.valkey : undefined;
@@ -16,10 +16,10 @@ export async function openClient(port, { create = createClient, ...options } = {
   return client;
 }
 
-export class RedisServer {
-  #running;
+class RedisServer extends ServerProcess {
   #args;
   constructor({ program = "/usr/bin/redis-server", port, settings, env }) {
+    super({ port, env });
     const folder = serverFolder();
     const all = {
       dir: folder,
@@ -32,7 +32,7 @@ export class RedisServer {
       "shutdown-timeout": 0,
       ...settings,
     };
-    Object.assign(this, { program, port, env, folder });
+    Object.assign(this, { program, folder });
     this.#args = [
       "--save",
       "",
@@ -40,37 +40,21 @@ export class RedisServer {
     ];
   }
 
-  async start() {
-    this.#running = await startProgram(this.program, this.#args, this.port, { env: this.env });
+  commandLine() {
+    return [installed("Redis", "stores-redis", this.program), ...this.#args];
+  }
+
+  async ready() {
     // The port is open before the server has read its files.
     while (/^loading:1/m.test(await this.command("INFO", "persistence")))
       await new Promise((resolve) => setTimeout(resolve, 20));
   }
 
-  /** Ends it in an orderly way. */
   async stop() {
-    if (this.#running === undefined) return;
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill("SIGCONT");
-    child.kill("SIGTERM");
     // A server that still writes its first file refuses to end.
-    const again = setInterval(() => child.kill("SIGTERM"), 200);
-    await ended;
+    const again = setInterval(() => this.signal("SIGTERM"), 200);
+    await super.stop();
     clearInterval(again);
-  }
-
-  /** Ends it as a crash does. */
-  async crash() {
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill("SIGKILL");
-    await ended;
-  }
-
-  /** Sends a signal to the server, such as `"SIGSTOP"`. */
-  signal(name) {
-    this.#running.child.kill(name);
   }
 
   /** Runs commands one after the other, with no other client's between them. Each is an array. Returns their replies. */
@@ -107,11 +91,8 @@ export class RedisServer {
  * Starts a server that flushes each write. `program`: another one than the installed Redis. `settings`: those of its
  * configuration. `env`: variables of its process.
  */
-export async function startServer({ program, settings, env, port } = {}) {
-  const server = new RedisServer({ program, settings, env, port: port ?? (await freePort()) });
-  await server.start();
-  return server;
-}
+export const startServer = ({ program, settings, env } = {}) =>
+  startOnFreePorts(1, ([port]) => new RedisServer({ program, settings, env, port }));
 
 /** A store with a client of its own. `options`: of the store. */
 export async function connectStore(port, options) {

@@ -2,7 +2,7 @@
 import { after, test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import zookeeper from "node-zookeeper-client";
-import { movableClock } from "../server-process.mjs";
+import { movableClock } from "../../movable-clock.mjs";
 import { call, connectClient, connectStore, startServer } from "./server.mjs";
 
 /** A store on a server, and what the contract does to it. */

@@ -1,10 +1,10 @@
 // Real ZooKeeper servers, in temporary folders and on loopback, that tests start, stop and kill, alone or three together.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZooKeeperStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { freePort, serverFolder, startProgram } from "../server-process.mjs";
+import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 const JARS = "/etc/zookeeper/conf:/usr/share/java/*";
 /** What a JVM needs to be small and to start fast beside others. */
@@ -16,56 +16,28 @@ const JVM = [
   "-Dzookeeper.admin.enableServer=false",
 ];
 
-class Server {
-  #running;
-  constructor(folder, port, { env = {}, properties = {}, lines }) {
-    Object.assign(this, { folder, port, env, properties });
-    mkdirSync(join(folder, "data"), { recursive: true });
-    this.config = join(folder, "zoo.cfg");
-    writeFileSync(this.config, `${lines.join("\n")}\n`);
+class ZooKeeperServer extends ServerProcess {
+  /** `lines`: of its configuration. `properties`: of its JVM. `id`: its number among servers that elect a leader. */
+  constructor({ port, env, properties = {}, lines, id }) {
+    super({ port, env });
+    Object.assign(this, { properties, folder: serverFolder() });
+    const data = join(this.folder, "data");
+    mkdirSync(data, { recursive: true });
+    if (id !== undefined) writeFileSync(join(data, "myid"), `${id}\n`);
+    this.config = join(this.folder, "zoo.cfg");
+    writeFileSync(this.config, `${[...COMMON, `dataDir=${data}`, ...lines].join("\n")}\n`);
   }
 
-  /** The state of the process, for tests that send it signals. */
-  get pid() {
-    return this.#running?.child.pid;
-  }
-
-  /** Starts it again, with what is in its folder. Resolves when it takes sessions. */
-  async start() {
-    await this.launch();
-    await serves(this.port);
-  }
-
-  /** Starts its process. One of several serves when they have elected a leader. */
-  async launch() {
-    if (!existsSync("/usr/share/java/zookeeper.jar"))
-      throw new Error("ZooKeeper is missing: apt-get install zookeeper");
+  commandLine() {
+    installed("ZooKeeper", "stores-zookeeper", "/usr/share/java/zookeeper.jar");
     const properties = Object.entries(this.properties).map(([name, value]) => `-D${name}=${value}`);
     const main = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
-    const args = [...JVM, ...properties, "-cp", JARS, main, this.config];
-    this.#running = await startProgram("/usr/bin/java", args, this.port, { env: this.env });
+    return ["/usr/bin/java", ...JVM, ...properties, "-cp", JARS, main, this.config];
   }
 
-  async #end(signal) {
-    if (this.#running === undefined) return;
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill(signal);
-    // A stopped process takes a signal other than SIGKILL only when it goes on.
-    child.kill("SIGCONT");
-    await ended;
-  }
-
-  stop() {
-    return this.#end("SIGTERM");
-  }
-
-  crash() {
-    return this.#end("SIGKILL");
-  }
-
-  signal(name) {
-    this.#running.child.kill(name);
+  /** Resolves when it takes sessions. */
+  async ready() {
+    closeClient(await connectClient(this.port));
   }
 }
 
@@ -75,37 +47,29 @@ const COMMON = ["tickTime=500", "syncLimit=20", "initLimit=40", "maxClientCnxns=
  * A server alone. `env`: variables of its process. `lines`: of its configuration. `properties`: of its JVM. `isQuorum`: it
  * elects itself, so that each of its starts is an epoch.
  */
-export async function startServer({ env, lines = [], properties, isQuorum = false } = {}) {
-  const [folder, port] = [serverFolder(), await freePort()];
-  const quorum = async () => [
-    "standaloneEnabled=false",
-    "reconfigEnabled=true",
-    `server.1=127.0.0.1:${await freePort()}:${await freePort()}:participant;127.0.0.1:${port}`,
-  ];
-  const address = isQuorum ? await quorum() : [`clientPort=${port}`, "clientPortAddress=127.0.0.1"];
-  const all = [...COMMON, `dataDir=${join(folder, "data")}`, ...address, ...lines];
-  const server = new Server(folder, port, { env, properties, lines: all });
-  if (isQuorum) writeFileSync(join(folder, "data", "myid"), "1\n");
-  await server.start();
-  return server;
-}
+export const startServer = ({ env, lines = [], properties, isQuorum = false } = {}) =>
+  startOnFreePorts(3, ([port, ...peers]) => {
+    const quorum = [
+      "standaloneEnabled=false",
+      "reconfigEnabled=true",
+      `server.1=127.0.0.1:${peers.join(":")}:participant;127.0.0.1:${port}`,
+    ];
+    const address = isQuorum ? quorum : clientAddress(port);
+    return new ZooKeeperServer({ port, env, properties, lines: [...address, ...lines], id: isQuorum ? 1 : undefined });
+  });
+
+const clientAddress = (port) => [`clientPort=${port}`, "clientPortAddress=127.0.0.1"];
 
 /** Three servers that elect a leader. `lines` and `properties` are for each. */
-export async function startEnsemble({ lines = [], properties } = {}) {
-  const ids = [1, 2, 3];
-  const peers = await Promise.all(ids.map(async () => [await freePort(), await freePort(), await freePort()]));
-  const addresses = ids.map((id, at) => `server.${id}=127.0.0.1:${peers[at][0]}:${peers[at][1]}`);
-  const servers = ids.map((id, at) => {
-    const folder = serverFolder();
-    const port = peers[at][2];
-    const own = [`dataDir=${join(folder, "data")}`, `clientPort=${port}`, "clientPortAddress=127.0.0.1"];
-    const server = new Server(folder, port, { properties, lines: [...COMMON, ...own, ...addresses, ...lines] });
-    writeFileSync(join(folder, "data", "myid"), `${id}\n`);
-    return server;
+export const startEnsemble = ({ lines = [], properties } = {}) =>
+  startOnFreePorts(9, (ports) => {
+    const ids = [1, 2, 3];
+    const peers = ids.map((id) => `server.${id}=127.0.0.1:${ports[id + 2]}:${ports[id + 5]}`);
+    return ids.map((id) => {
+      const port = ports[id - 1];
+      return new ZooKeeperServer({ port, properties, lines: [...clientAddress(port), ...peers, ...lines], id });
+    });
   });
-  await Promise.all(servers.map((server) => server.start()));
-  return servers;
-}
 
 /**
  * A connected client. `auth`: a user and a password for the scheme digest. A server that starts may leave the first connections
@@ -154,11 +118,6 @@ export async function connectStore(port, options = {}) {
     for (const client of clients) closeClient(client);
   };
   return { store, clients, close };
-}
-
-/** Resolves when a server takes sessions. */
-async function serves(port) {
-  closeClient(await connectClient(port));
 }
 
 /** A call of a client as a promise. */

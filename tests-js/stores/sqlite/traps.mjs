@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ConfigError, LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { attempt } from "./attempts.mjs";
+import { attempt } from "../attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -219,7 +219,7 @@ test("without tables or a record, the error says what to call", async () => {
 });
 
 test("npx frazil ddl prints what migrate and init do; the first holder sets the file, without a fence", async () => {
-  const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
   const script = execFileSync(process.execPath, [cli, "ddl", "sqlite", "--scope", "s", "--nodes", "7-8"], {
     encoding: "utf8",
   });

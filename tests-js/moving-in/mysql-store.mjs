@@ -1,4 +1,7 @@
-// Pools that send another statement than the store meant, so that the checker has something to catch.
+// The store of the processes of Frazil in a fleet, with broken variants that send another statement than the store meant, so that the
+// checker has something to catch.
+import { MySqlStore } from "frazil/stores/mysql";
+import mysql from "mysql2/promise";
 
 /** What each one changes in a statement and its values. */
 const CHANGES = {
@@ -20,8 +23,14 @@ const CHANGES = {
   ],
 };
 
+/** A store at an address. `broken`: the change to its statements. */
+export async function connectStore({ url, broken }) {
+  const pool = mysql.createPool({ uri: url, connectionLimit: 2 });
+  return { store: new MySqlStore(broken === undefined ? pool : brokenPool(pool, broken)) };
+}
+
 /** A pool that changes statements on their way. */
-export function brokenPool(pool, name) {
+function brokenPool(pool, name) {
   const change = CHANGES[name];
   return new Proxy(pool, {
     get(target, key) {

@@ -4,44 +4,26 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { PostgresServer, startBouncer } from "./postgres-server.mjs";
-import { movableClock } from "./server-process.mjs";
+import { openWithIncarnation } from "../incarnation-table.mjs";
+import { PostgresServer, startBouncer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "pg: a pool, and clients, of a server whose clock tests move",
-  async open() {
-    const { env, jump } = movableClock();
-    const server = await PostgresServer.start({ max_connections: 200 }, env);
-    await server.query("CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)");
-    const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
-    const pool = new pg.Pool({ connectionString: server.url });
-    pool.on("error", () => {});
-    const store = new PostgresStore(pool, options);
-    await store.migrate();
-    const clients = [];
-    return {
-      store,
-      init: init(store),
-      async connect() {
+  open: () =>
+    openWithIncarnation({
+      Store: PostgresStore,
+      start: (env) => PostgresServer.start({ max_connections: 200 }, env),
+      query: (server, sql) => server.query(sql),
+      poolTo: (server) => new pg.Pool({ connectionString: server.url }).on("error", () => {}),
+      async connect(server) {
         const client = new pg.Client({ connectionString: server.url });
         client.on("error", () => {});
-        clients.push(client);
         await client.connect();
-        return new PostgresStore(client, options);
+        return client;
       },
-      jumpClock: jump,
-      changeIncarnation: () => server.query("UPDATE incarnation SET value = value + 1"),
-      stop: () => server.stop(),
-      start: () => server.start(),
-      async close() {
-        await Promise.all(clients.map((client) => client.end().catch(() => {})));
-        await pool.end();
-        await server.stop();
-      },
-    };
-  },
+    }),
 });
 
 leaseContract({

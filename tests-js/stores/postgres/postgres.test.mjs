@@ -1,18 +1,18 @@
 // What goes wrong with Postgres, on real servers: isolation levels, poolers, settings of a role, replicas, failovers, rights.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import { ConfigError, Layout, LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt, hex, layout, renewalOf } from "./attempts.mjs";
-import { PostgresServer, startBouncer } from "./postgres-server.mjs";
-import { freePort } from "./server-process.mjs";
-
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+import { attempt, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
+import { failoverTests } from "../failover.mjs";
+import { freePort } from "../server-process.mjs";
+import { PostgresServer, startBouncer } from "./server.mjs";
 
 let server;
 let pool;
@@ -28,12 +28,8 @@ after(async () => {
   await server.stop();
 });
 
-/** A new scope, and the parts of a request that name it. */
-async function newScope(options = {}, store = new PostgresStore(pool)) {
-  const scope = `s${hex().slice(0, 12)}`;
-  await store.init({ scope, layout: "default", ...options });
-  return scope;
-}
+/** A new scope. */
+const newScope = (options, store = new PostgresStore(pool)) => newScopeOf(store, options);
 
 /** A pool. A server that ends reports that to idle connections too, which is an event of the pool. */
 const poolTo = (connectionString, more) => new pg.Pool({ connectionString, ...more }).on("error", () => {});
@@ -183,63 +179,28 @@ test("a stricter synchronous_commit stays", async () => {
   client.release();
 });
 
-/**
- * Leases a node id, cuts the standby off, renews on the primary, and promotes the standby, which lacks the renewal. Returns the
- * window that the holder had, and the first one that the new primary grants of its node id.
- */
-async function failover(options) {
-  const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
-  const first = poolTo(primary.url);
-  const store = new PostgresStore(first, options);
-  await store.migrate();
-  await store.init({ scope: "s", layout: "default", nodes: { from: 0, to: 0 }, windowMaxMs: 3000 });
-  const standby = await primary.standby();
-  const holder = await store.acquire(attempt({ windowMs: 1000 }));
-  for (let tries = 0; (await standby.query("SELECT * FROM frazil_leases")).length === 0; tries++) {
-    assert.ok(tries < 200, "the standby does not follow");
-    await sleep(25);
-  }
-  // The standby hears nothing any more: it is stopped, and started without its primary.
-  await standby.stop();
-  standby.configure({ primary_conninfo: "" });
-  const renewed = await store.renew(renewalOf(holder, { windowMs: 3000 }));
-  assert.ok(renewed.granted);
-  await first.end();
-  await primary.crash();
-  await standby.start();
-  await standby.promote();
-  const second = poolTo(standby.url);
-  const after = new PostgresStore(second, options);
-  await sleep(Math.max(0, holder.untilMs - Date.now()) + 20);
-  const reasons = [];
-  let next;
-  for (let tries = 0; next === undefined && tries < 400; tries++) {
-    const answer = await after.acquire(attempt({ windowMs: 1000 }));
-    if (answer.granted) next = answer;
-    else {
-      reasons.push(answer.reason);
-      if (answer.reason === "incarnation") await after.ensure({ scope: "s", behind: false });
-      await sleep(25);
-    }
-  }
-  // The holder is still alive, and comes to the new primary.
-  const returned = await after.renew(renewalOf(renewed, { windowMs: 1000 }));
-  await second.end();
-  await standby.stop();
-  return { renewed, next, reasons: [...new Set(reasons)], returned };
-}
-
-test("an asynchronous standby that lacks a renewal is promoted: no window overlaps", async () => {
-  const { renewed, next, reasons } = await failover();
-  assert.deepEqual(reasons, ["incarnation", "fenced"]);
-  assert.ok(next.fromMs >= renewed.untilMs, `${next.fromMs} lies in a window until ${renewed.untilMs}`);
-});
-
-test("the same without an incarnation: windows overlap", async () => {
-  const { renewed, next, returned } = await failover({ incarnation: "none-accepting-repeats-after-failover" });
-  assert.ok(next.fromMs < renewed.untilMs, "the windows are disjoint: the twin shows nothing");
-  assert.equal(returned.granted, false);
-});
+// docs/safety.md: 27
+describe("an asynchronous standby that lacks a renewal is promoted", () =>
+  failoverTests({
+    async startPair() {
+      const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
+      const replica = await primary.standby();
+      async function cutOff() {
+        await replica.stop();
+        replica.configure({ primary_conninfo: "" });
+      }
+      async function promote() {
+        await replica.start();
+        await replica.promote();
+      }
+      return { primary, replica, cutOff, promote };
+    },
+    connect(own, options) {
+      const clients = poolTo(own.url);
+      return { store: new PostgresStore(clients, options), close: () => clients.end() };
+    },
+    grants: (own) => own.query("SELECT grant_id FROM frazil_leases"),
+  }));
 
 test("a read-only replica is refused, with what to do", async () => {
   const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4 });
@@ -433,7 +394,7 @@ test("without tables or a record, the error says what to call", async () => {
 });
 
 test("npx frazil ddl prints what migrate and init do, and what a role needs", async () => {
-  const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+  const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
   const ddl = (...args) => execFileSync(process.execPath, [cli, "ddl", "postgres", ...args], { encoding: "utf8" });
   await server.query('CREATE ROLE "my app" LOGIN; CREATE SCHEMA ids; GRANT USAGE ON SCHEMA ids TO "my app"');
   const script = ddl(

@@ -3,55 +3,47 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from "node:path";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { freePort, runProgram, serverFolder, startProgram } from "./server-process.mjs";
+import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
-/** The folder of the server's programs: the newest version that is installed. */
-const programs = () => {
+/** The path of one of the server's programs, in the newest version that is installed. */
+const program = (name) => {
   const top = "/usr/lib/postgresql";
   const versions = existsSync(top) ? readdirSync(top).sort((a, b) => Number(a) - Number(b)) : [];
-  const bin = versions.map((version) => join(top, version, "bin")).findLast((path) => existsSync(join(path, "initdb")));
-  if (bin === undefined) throw new Error("Postgres is missing: npm test -- stores installs it");
-  return bin;
+  const paths = versions.map((version) => join(top, version, "bin", name));
+  return installed("Postgres", "stores-postgres", paths.findLast(existsSync));
 };
 
 /** The server refuses to run as root. */
 const user = "postgres";
-const runPostgres = (name, ...args) => runProgram(join(programs(), name), args, { user });
+const runPostgres = (name, ...args) => runProgram(program(name), args, { user });
 
-export class PostgresServer {
-  #running;
-  constructor(folder, port, env) {
-    Object.assign(this, { folder, port, env });
-    this.data = join(folder, "data");
+export class PostgresServer extends ServerProcess {
+  constructor(port, env) {
+    super({ port, user, env });
+    this.data = join(serverFolder(), "data");
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
 
   /** Makes a server and starts it. `settings`: lines of its configuration. `env`: variables of its process. */
-  static async start(settings = {}, env = {}) {
-    const server = new PostgresServer(serverFolder(), await freePort(), env);
-    const locale = ["--locale=C", "--encoding=UTF8", "--username=postgres", "--auth=trust"];
-    runPostgres("initdb", "--pgdata", server.data, ...locale, "--no-sync");
-    server.configure({ listen_addresses: "127.0.0.1", port: server.port, unix_socket_directories: "", ...settings });
-    await server.start();
-    return server;
+  static start(settings = {}, env = {}) {
+    return startOnFreePorts(1, ([port]) => {
+      const server = new PostgresServer(port, env);
+      const locale = ["--locale=C", "--encoding=UTF8", "--username=postgres", "--auth=trust"];
+      runPostgres("initdb", "--pgdata", server.data, ...locale, "--no-sync");
+      server.configure({ listen_addresses: "127.0.0.1", port, unix_socket_directories: "", ...settings });
+      return server;
+    });
   }
 
   /** A standby of this server that replays what it sends, and that nobody waits for. */
-  async standby() {
-    const other = new PostgresServer(serverFolder(), await freePort(), {});
-    const from = ["--host=127.0.0.1", `--port=${this.port}`, "--username=postgres"];
-    runPostgres(
-      "pg_basebackup",
-      ...from,
-      "--pgdata",
-      other.data,
-      "--write-recovery-conf",
-      "--checkpoint=fast",
-      "--no-sync",
-    );
-    other.configure({ port: other.port });
-    await other.start();
-    return other;
+  standby() {
+    return startOnFreePorts(1, ([port]) => {
+      const other = new PostgresServer(port);
+      const from = ["--host=127.0.0.1", `--port=${this.port}`, "--username=postgres", "--pgdata", other.data];
+      runPostgres("pg_basebackup", ...from, "--write-recovery-conf", "--checkpoint=fast", "--no-sync");
+      other.configure({ port });
+      return other;
+    });
   }
 
   configure(settings) {
@@ -59,15 +51,16 @@ export class PostgresServer {
     appendFileSync(join(this.data, "postgresql.conf"), lines.join(""));
   }
 
-  async start() {
-    this.#running = await startProgram(join(programs(), "postgres"), ["-D", this.data], this.port, {
-      user,
-      env: this.env,
-    });
+  commandLine() {
+    return [program("postgres"), "-D", this.data];
+  }
+
+  async ready() {
     // The port is open before the server takes statements.
     for (let tries = 0; ; tries++) {
       try {
-        return await this.query("SELECT 1");
+        await this.query("SELECT 1");
+        return;
       } catch (error) {
         if (tries === 200) throw error;
         await new Promise((resolve) => setTimeout(resolve, 25));
@@ -75,26 +68,21 @@ export class PostgresServer {
     }
   }
 
-  /** Ends it in an orderly way. */
-  async stop() {
-    if (this.#running === undefined) return;
-    const { child, ended } = this.#running;
-    this.#running = undefined;
-    child.kill("SIGINT");
-    await ended;
+  /** Ends it in an orderly way, without waiting for clients. */
+  stop() {
+    return this.end("SIGINT");
   }
 
   /** Ends it as a crash of all its processes does: what was not written is lost. */
-  async crash() {
+  crash() {
     // The server's own way: it ends without a checkpoint, and flushes nothing.
-    this.#running.child.kill("SIGQUIT");
-    await this.#running.ended;
-    this.#running = undefined;
+    return this.end("SIGQUIT");
   }
 
   /** Signals the server and its children. One that has ended meanwhile is left out. */
   signal(name) {
-    const pid = Number(readFileSync(join(this.data, "postmaster.pid"), "utf8").split("\n")[0]);
+    const { pid } = this;
+    if (pid === undefined) return;
     const children = readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
       .filter((name) => {
@@ -149,31 +137,39 @@ export async function connectStore(port) {
   return { store: new PostgresStore(pool), close: () => pool.end() };
 }
 
-/** Starts pgbouncer in transaction mode in front of a server. Returns the address. */
-export async function startBouncer(server) {
-  const folder = serverFolder();
-  const port = await freePort();
-  const users = join(folder, "users.txt");
-  writeFileSync(users, '"postgres" ""\n');
-  const config = join(folder, "pgbouncer.ini");
-  const lines = [
-    "[databases]",
-    `postgres = host=127.0.0.1 port=${server.port} dbname=postgres user=postgres`,
-    "[pgbouncer]",
-    "listen_addr = 127.0.0.1",
-    `listen_port = ${port}`,
-    "auth_type = trust",
-    `auth_file = ${users}`,
-    "pool_mode = transaction",
-    "default_pool_size = 3",
-    "unix_socket_dir =",
-    "ignore_startup_parameters = extra_float_digits",
-  ];
-  writeFileSync(config, `${lines.join("\n")}\n`);
-  const { child, ended } = await startProgram("/usr/sbin/pgbouncer", [config], port, { user });
-  const stop = async () => {
-    child.kill("SIGINT");
-    await ended;
-  };
-  return { url: `postgres://postgres@127.0.0.1:${port}/postgres`, stop };
+/** pgbouncer in transaction mode in front of a server. */
+class Bouncer extends ServerProcess {
+  constructor(server, port) {
+    super({ port, user });
+    const folder = serverFolder();
+    const users = join(folder, "users.txt");
+    writeFileSync(users, '"postgres" ""\n');
+    this.config = join(folder, "pgbouncer.ini");
+    const lines = [
+      "[databases]",
+      `postgres = host=127.0.0.1 port=${server.port} dbname=postgres user=postgres`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      "auth_type = trust",
+      `auth_file = ${users}`,
+      "pool_mode = transaction",
+      "default_pool_size = 3",
+      "unix_socket_dir =",
+      "ignore_startup_parameters = extra_float_digits",
+    ];
+    writeFileSync(this.config, `${lines.join("\n")}\n`);
+    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  }
+
+  commandLine() {
+    return [installed("pgbouncer", "stores-postgres", "/usr/sbin/pgbouncer"), this.config];
+  }
+
+  stop() {
+    return this.end("SIGINT");
+  }
 }
+
+/** Starts pgbouncer in transaction mode in front of a server, at the address `url`. */
+export const startBouncer = (server) => startOnFreePorts(1, ([port]) => new Bouncer(server, port));

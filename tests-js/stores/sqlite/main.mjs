@@ -1,6 +1,6 @@
 // Holds the contract against an SQLite file through one client, in the runtime that runs this. Prints the failures as JSON.
 //
-//   node sqlite-main.mjs FOLDER CLIENT    CLIENT: node:sqlite, bun:sqlite, or the path of better-sqlite3
+//   node main.mjs FOLDER CLIENT    CLIENT: node:sqlite, bun:sqlite, or the path of better-sqlite3
 import { copyFileSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";

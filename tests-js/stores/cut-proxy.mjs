@@ -1,18 +1,27 @@
-// A TCP proxy on loopback that a test can cut: then it forwards nothing, and neither side is told, as on a broken network.
+// A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side is told, as on a broken network.
 import { connect, createServer } from "node:net";
 
+/** Forwards connections to a port of this host. */
 export async function startProxy(targetPort) {
   const pairs = new Set();
   const dropped = new Set();
   let isCut = false;
+  let isReplyLost = false;
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
     const pair = [client, target];
     pairs.add(pair);
+    client.on("data", (chunk) => target.write(chunk));
+    target.on("data", (chunk) => {
+      if (isReplyLost) client.destroy();
+      else client.write(chunk);
+      isReplyLost = false;
+    });
     for (const [from, to] of [pair, [target, client]]) {
-      from.on("data", (chunk) => to.write(chunk));
       from.on("error", () => {});
       from.on("close", () => {
+        // A paused socket still reads the end of its connection.
+        if (isCut || dropped.has(to)) return;
         pairs.delete(pair);
         to.destroy();
       });
@@ -26,6 +35,19 @@ export async function startProxy(targetPort) {
       isCut = true;
       for (const socket of [...pairs].flat()) socket.pause();
     },
+    /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
+    heal({ lose = false } = {}) {
+      isCut = false;
+      for (const pair of [...pairs]) {
+        const isEnded = pair.some(({ destroyed }) => destroyed);
+        if (isEnded) pairs.delete(pair);
+        for (const socket of pair.filter(({ destroyed }) => !destroyed)) {
+          if (lose) socket.resetAndDestroy();
+          else if (isEnded) socket.destroy();
+          else socket.resume();
+        }
+      }
+    },
     /** Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. */
     drop() {
       for (const pair of [...pairs]) {
@@ -36,13 +58,9 @@ export async function startProxy(targetPort) {
         }
       }
     },
-    /** What was sent meanwhile arrives now, late; or, if `lose` is set, never: the connections are reset. */
-    heal({ lose = false } = {}) {
-      isCut = false;
-      for (const socket of [...pairs].flat()) {
-        if (lose) socket.resetAndDestroy();
-        else socket.resume();
-      }
+    /** Loses the next reply of the target, and ends its connection. */
+    loseReply() {
+      isReplyLost = true;
     },
     close() {
       for (const socket of [...[...pairs].flat(), ...dropped]) socket.destroy();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { tools } from "../../scripts/tools.mjs";
+import { tools } from "../../../scripts/tools.mjs";
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -43,7 +43,7 @@ for (const [name, program, client] of CLIENTS) {
   test(`${client} in ${name} keeps the contract`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
     try {
-      const { held, skipped, failures } = JSON.parse(await output(program, file("sqlite-main.mjs"), folder, client));
+      const { held, skipped, failures } = JSON.parse(await output(program, file("main.mjs"), folder, client));
       assert.deepEqual(failures, []);
       assert.deepEqual(skipped, ["a jump of the store's clock costs time only"]);
       assert.ok(held > 40, `${held} scenarios`);
@@ -54,5 +54,5 @@ for (const [name, program, client] of CLIENTS) {
 }
 
 test("traps", async () => {
-  await output(tools.node24, "--no-warnings", "--test", file("sqlite-traps.mjs"));
+  await output(tools.node24, "--no-warnings", "--test", file("traps.mjs"));
 });
