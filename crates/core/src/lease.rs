@@ -13,7 +13,7 @@
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
-//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only requests renew it,
+//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it,
 //!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).)
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
@@ -92,7 +92,7 @@ pub struct LeaseTerms {
 
 impl LeaseTerms {
     /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
-    /// of the window where timers run, half of it where only requests do). An attempt is given up after `timeout_ms`, by whoever
+    /// of the window where timers run, half of it where only calls do). An attempt is given up after `timeout_ms`, by whoever
     /// made the request ([`Lease::fail`]).
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl LeaseTerms {
     }
 
     /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or after half of it
-    /// if only requests can renew it, since no timer runs between them.
+    /// if only calls can renew it, since no timer runs between them.
     ///
     /// # Errors
     /// As [`LeaseTerms::new`].
@@ -123,8 +123,8 @@ impl LeaseTerms {
     /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 10_000, 1)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn usual(window_ms: u64, by_requests: bool, tick_ms: u64) -> Result<Self> {
-        let renew_after_ms = window_ms / if by_requests { 2 } else { 3 };
+    pub fn usual(window_ms: u64, by_calls: bool, tick_ms: u64) -> Result<Self> {
+        let renew_after_ms = window_ms / if by_calls { 2 } else { 3 };
         Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
     }
 
