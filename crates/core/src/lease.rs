@@ -518,9 +518,9 @@ impl Lease {
         change
     }
 
-    /// Takes the answer to an attempt that was given up: [`Lease::take`]. If it says nothing new, it must not count as that of the
-    /// attempt under way. Otherwise that one need not be waited for, but the store may still carry it out, so the next one keeps its
-    /// nonce.
+    /// Takes the answer to an attempt that was given up: [`Lease::take`]. `is_last`: whether no attempt has begun since. If it says
+    /// nothing new, it must not count as that of the attempt under way. Otherwise no later attempt need be waited for, but the store
+    /// may still carry one out, or has done so, given up or not. So unless this is the last one, the next one keeps the nonce.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -531,23 +531,23 @@ impl Lease {
     /// let Request::Renew { nonce, .. } = lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 }) else { unreachable!() };
     /// lease.fail(13_000, 0);
     /// lease.ask(14_000, LeaseRandom { grant: 5, nonce: 6 });
-    /// assert_eq!(lease.take_late(&answer, 14_000), Change::None);
-    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, 14_000), Change::Extended);
+    /// assert_eq!(lease.take_late(&answer, false, 14_000), Change::None);
+    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, false, 14_000), Change::Extended);
     /// lease.fail(17_000, 0);
     /// assert!(matches!(lease.ask(27_000, LeaseRandom { grant: 7, nonce: 8 }), Request::Renew { nonce: same, .. } if same == nonce));
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn take_late(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
+    pub fn take_late(&mut self, answer: &Granted, is_last: bool, monotonic_ms: u64) -> Change {
         let is_known = self.held.is_some_and(|Held { node, window }| {
             (node, window.from_ms) == (answer.node, answer.from_ms) && answer.until_ms <= window.until_ms
         });
         if is_known {
             return Change::None;
         }
-        let under_way = self.nonce.filter(|_| self.outstanding);
+        let of_later_ones = self.nonce.filter(|_| !is_last);
         let change = self.take(answer, monotonic_ms);
         if matches!(change, Change::Begun | Change::Extended) {
-            self.nonce = under_way;
+            self.nonce = of_later_ones;
         }
         change
     }

@@ -374,7 +374,7 @@ impl LeasedGenerator {
         let lease_ms = self.lease_ms(now);
         let change = match late {
             None => self.lease.take(answer, lease_ms),
-            Some(_) => self.lease.take_late(answer, lease_ms),
+            Some(asked) => self.lease.take_late(answer, self.asked == Some(asked), lease_ms),
         };
         match change {
             Change::None => {}

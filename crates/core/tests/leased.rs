@@ -261,6 +261,27 @@ fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
 }
 
 #[test]
+fn a_late_answer_leaves_the_nonce_to_later_attempts_that_were_given_up_too() {
+    for is_last in [false, true] {
+        let mut ids = by_calls(IdTime::Wall);
+        let from_ms = ids.status().held.unwrap().window.from_ms;
+        let ask = |ids: &mut LeasedGenerator, ms: u64, number: u128| {
+            let at_ms = ids.lease_ms(after(ms));
+            let Request::Renew { nonce, until_ms, .. } = ids.ask(at_ms, drawn(number)) else { unreachable!() };
+            ids.fail(at_ms + W / 10, 0);
+            (nonce, until_ms)
+        };
+        let (nonce, until_ms) = ask(&mut ids, W / 2, 2);
+        assert_eq!(ask(&mut ids, W, 3).0, nonce);
+        // Of the first, or of the second. The store has carried out both.
+        let asked = after(if is_last { W } else { W / 2 });
+        let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
+        ids.take_late(&answer, asked, after(W + W / 10), &mut Registry::new()).unwrap();
+        assert_eq!(ask(&mut ids, 2 * W, 4).0 == nonce, !is_last);
+    }
+}
+
+#[test]
 fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() {
     // Of two copies of a holder that know one nonce, the store would refuse neither.
     for earlier_ms in [0, 1] {
