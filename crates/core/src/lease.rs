@@ -13,7 +13,7 @@
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
-//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only requests renew it,
+//! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it,
 //!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).)
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
@@ -92,7 +92,7 @@ pub struct LeaseTerms {
 
 impl LeaseTerms {
     /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
-    /// of the window where timers run, half of it where only requests do). An attempt is given up after `timeout_ms`, by whoever
+    /// of the window where timers run, half of it where only calls do). An attempt is given up after `timeout_ms`, by whoever
     /// made the request ([`Lease::fail`]).
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl LeaseTerms {
     }
 
     /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or after half of it
-    /// if only requests can renew it, since no timer runs between them.
+    /// if only calls can renew it, since no timer runs between them.
     ///
     /// # Errors
     /// As [`LeaseTerms::new`].
@@ -123,8 +123,8 @@ impl LeaseTerms {
     /// assert_eq!(LeaseTerms::usual(300_000, true, 1)?, LeaseTerms::new(300_000, 150_000, 10_000, 1)?);
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn usual(window_ms: u64, by_requests: bool, tick_ms: u64) -> Result<Self> {
-        let renew_after_ms = window_ms / if by_requests { 2 } else { 3 };
+    pub fn usual(window_ms: u64, by_calls: bool, tick_ms: u64) -> Result<Self> {
+        let renew_after_ms = window_ms / if by_calls { 2 } else { 3 };
         Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
     }
 
@@ -518,9 +518,9 @@ impl Lease {
         change
     }
 
-    /// Takes the answer to an attempt that was given up: [`Lease::take`]. If it says nothing new, it must not count as that of the
-    /// attempt under way. Otherwise that one need not be waited for, but the store may still carry it out, so the next one keeps its
-    /// nonce.
+    /// Takes the answer to an attempt that was given up: [`Lease::take`]. `is_last`: whether no attempt has begun since. If it says
+    /// nothing new, it must not count as that of the attempt under way. Otherwise no later attempt need be waited for, but the store
+    /// may still carry one out, or has done so, given up or not. So unless this is the last one, the next one keeps the nonce.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -531,23 +531,23 @@ impl Lease {
     /// let Request::Renew { nonce, .. } = lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 }) else { unreachable!() };
     /// lease.fail(13_000, 0);
     /// lease.ask(14_000, LeaseRandom { grant: 5, nonce: 6 });
-    /// assert_eq!(lease.take_late(&answer, 14_000), Change::None);
-    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, 14_000), Change::Extended);
+    /// assert_eq!(lease.take_late(&answer, false, 14_000), Change::None);
+    /// assert_eq!(lease.take_late(&Granted { until_ms: 40_000, ..answer }, false, 14_000), Change::Extended);
     /// lease.fail(17_000, 0);
     /// assert!(matches!(lease.ask(27_000, LeaseRandom { grant: 7, nonce: 8 }), Request::Renew { nonce: same, .. } if same == nonce));
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn take_late(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
+    pub fn take_late(&mut self, answer: &Granted, is_last: bool, monotonic_ms: u64) -> Change {
         let is_known = self.held.is_some_and(|Held { node, window }| {
             (node, window.from_ms) == (answer.node, answer.from_ms) && answer.until_ms <= window.until_ms
         });
         if is_known {
             return Change::None;
         }
-        let under_way = self.nonce.filter(|_| self.outstanding);
+        let of_later_ones = self.nonce.filter(|_| !is_last);
         let change = self.take(answer, monotonic_ms);
         if matches!(change, Change::Begun | Change::Extended) {
-            self.nonce = under_way;
+            self.nonce = of_later_ones;
         }
         change
     }

@@ -29,7 +29,7 @@ use crate::sync::Arc;
 use crate::window::Window;
 
 /// How far the wall clock and monotonic time may drift apart before store time asks the store again, and before a lease that only
-/// requests renew takes it for a suspension, in milliseconds. A suspended machine shows up like that, since monotonic time stands
+/// calls renew takes it for a suspension, in milliseconds. A suspended machine shows up like that, since monotonic time stands
 /// still meanwhile.
 const MAX_DRIFT_MS: u64 = 1000;
 
@@ -79,9 +79,9 @@ pub struct LeasedOptions {
     pub sequence_start: SequenceStart,
     /// Where the time comes from.
     pub id_time: IdTime,
-    /// Whether only requests renew the lease, so that the process may be suspended between any two calls
+    /// Whether only calls renew the lease, so that the process may be suspended between any two calls
     /// ([`LeasedGenerator::lease_ms`]).
-    pub by_requests: bool,
+    pub by_calls: bool,
     /// Whether the scope is the default one, whose IDs share a space with those of static and local generators of the process. A
     /// node id that such a generator has is then declined.
     pub default_scope: bool,
@@ -102,7 +102,7 @@ impl LeasedOptions {
             max_lead_ms: None,
             sequence_start: SequenceStart::Zero,
             id_time: IdTime::Wall,
-            by_requests: false,
+            by_calls: false,
             default_scope: true,
         }
     }
@@ -260,7 +260,7 @@ impl LeasedGenerator {
         })
     }
 
-    /// The time that the schedule of the lease goes by, to be passed wherever monotonic time is: monotonic time, and if only requests
+    /// The time that the schedule of the lease goes by, to be passed wherever monotonic time is: monotonic time, and if only calls
     /// renew the lease, also the time in which the machine was suspended.
     ///
     /// Monotonic time stands still during a suspension on many systems, so a lease whose window ended long ago would be due much
@@ -270,7 +270,7 @@ impl LeasedGenerator {
     ///
     /// ```
     /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
-    /// let options = LeasedOptions { by_requests: true, ..LeasedOptions::new(LeaseTerms::usual(30_000, true, 1)?) };
+    /// let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(30_000, true, 1)?) };
     /// let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// assert_eq!(ids.lease_ms(Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 5 }), 5);
     /// // The machine was suspended for a minute.
@@ -297,7 +297,7 @@ impl LeasedGenerator {
     fn uncounted_ms(&self, now: Readings) -> u64 {
         let drift_ms = self.counted_at.map_or(0, |at| drift_ms(at, now));
         match u64::try_from(drift_ms) {
-            Ok(drift_ms) if self.options.by_requests && drift_ms > MAX_DRIFT_MS => drift_ms.max(MAX_BACKOFF_MS),
+            Ok(drift_ms) if self.options.by_calls && drift_ms > MAX_DRIFT_MS => drift_ms.max(MAX_BACKOFF_MS),
             _ => 0,
         }
     }
@@ -374,7 +374,7 @@ impl LeasedGenerator {
         let lease_ms = self.lease_ms(now);
         let change = match late {
             None => self.lease.take(answer, lease_ms),
-            Some(_) => self.lease.take_late(answer, lease_ms),
+            Some(asked) => self.lease.take_late(answer, self.asked == Some(asked), lease_ms),
         };
         match change {
             Change::None => {}

@@ -10,11 +10,16 @@
 //! * **Time** is that of the store, a small number. A window is two long, so that an order of times that matters is there: within
 //!   a window, at its end, before and after a fence.
 //! * **Asking needs no timer**: a holder may ask at any moment, also while an attempt is under way. The driver asks less often.
+//! * **Late answers**: where the fleet has the shipped driver (`Fleet::driver`), a holder has one attempt at a time. What belongs to an
+//!   attempt that was given up is marked: its answer goes to `take_late`, and its refusal is dropped, as in
+//!   `npm/frazil/src/lease-attempt.ts`. Elsewhere every answer goes to `take`, whenever it comes.
 //! * **Clocks of holders are not bounded**: from the moment that a window is granted, all of its times count as minted, since a
 //!   clock may show any of them at once. Two configurations mint one by one instead: where the last time used matters (closing),
 //!   and where the twins ignore the window (`Readings`).
 //! * **Names**: a grant or nonce is only ever compared, so it is named by its place in the state. Holders are alike, so they are
 //!   sorted. What decides only when an attempt is due (`timeless`) is left out.
+//! * **No lease is lost to its own holder**: where the driver has one request under way and no holder is copied, the store never
+//!   refuses a renewal for another attempt of the same holder.
 //!
 //! What may repeat is an `Exposure`: after a holder is copied, and after a store went back without a new incarnation, IDs of
 //! times before one window later. A twin is a defect, or a promise that is not made, for which the same search must find an ID
@@ -36,15 +41,28 @@ const W: u8 = 2;
 /// How far the clocks of two store hosts may differ. The fence passes the longest window by that much.
 const MARGIN: u8 = 1;
 /// Monotonic time: every attempt is due, so the holder may ask at any moment, sooner and later than any timer would.
-const DUE: u64 = u64::MAX;
+const DUE: u64 = 1 << 40;
+/// Monotonic time of a question that changes nothing: later than any pause that began at `DUE`.
+const LATER: u64 = 1 << 60;
+/// Longer than any pause, so that it shows whether a lease waits for an attempt.
+const TIMEOUT: u64 = 1 << 50;
 /// What the kernel draws when the model only looks what a lease has drawn before.
 const PROBE: u128 = u128::MAX;
 /// What no grant and no nonce is.
 const NONE: u8 = 0;
 /// The one property.
-const PROMISE: &str = "no ID repeats";
+const PROMISE: &str = "no ID repeats, and no lease is lost to its own holder";
 /// The slot of a process that is gone.
 const GONE: u8 = u8::MAX;
+/// The bit in the slot of a message whose attempt was given up.
+const LATE: u8 = 64;
+/// The same, if another attempt has begun since.
+const EARLIER: u8 = 32;
+
+/// The holder in a slot.
+const fn holder_of(slot: u8) -> u8 {
+    if slot == GONE { GONE } else { slot & !(LATE | EARLIER) }
+}
 
 // ----------------------------------------------------------------------------------------------------------------- the store
 
@@ -101,16 +119,32 @@ impl Message {
     /// The holder that an answer is for.
     fn addressee(self) -> Option<u8> {
         match self {
-            Self::Granted { slot, .. } | Self::Refused { slot, .. } | Self::Fenced { slot } => Some(slot),
+            Self::Granted { slot, .. } | Self::Refused { slot, .. } | Self::Fenced { slot } => Some(holder_of(slot)),
             _ => None,
+        }
+    }
+
+    /// Whether the attempt that it belongs to was given up.
+    fn is_late(self) -> bool {
+        match self {
+            Self::Granted { slot, .. } | Self::Refused { slot, .. } | Self::Fenced { slot } => slot & LATE != 0,
+            _ => false,
         }
     }
 
     /// The holder that waits for an answer to a request.
     fn sender(self) -> Option<u8> {
         match self {
-            Self::Acquire { slot, .. } | Self::Renew { slot, .. } | Self::Ensure { slot, .. } => Some(slot),
+            Self::Acquire { slot, .. } | Self::Renew { slot, .. } | Self::Ensure { slot, .. } => Some(holder_of(slot)),
             _ => None,
+        }
+    }
+
+    /// Whether no attempt has begun since.
+    fn is_of_the_last(self) -> bool {
+        match self {
+            Self::Granted { slot, .. } | Self::Refused { slot, .. } | Self::Fenced { slot } => slot & EARLIER == 0,
+            _ => true,
         }
     }
 
@@ -122,7 +156,7 @@ impl Message {
             | Self::Fenced { slot }
             | Self::Acquire { slot, .. }
             | Self::Renew { slot, .. }
-            | Self::Ensure { slot, .. } => *slot = change(*slot),
+            | Self::Ensure { slot, .. } => *slot = change(holder_of(*slot)) | *slot & (LATE | EARLIER),
             Self::Release { .. } => {}
         }
     }
@@ -255,6 +289,8 @@ struct Holder {
     word: u8,
     /// For the twins that mint in two steps: what the first step found.
     decided: Option<(u8, u8)>,
+    /// Whether the driver has an attempt under way.
+    asks: bool,
 }
 
 /// IDs that may repeat.
@@ -299,6 +335,8 @@ struct State {
     budget: Budget,
     /// An ID that was issued twice: node id and time.
     repeated: Option<(u8, u8)>,
+    /// Whether a holder has lost its lease to another attempt of its own.
+    lost: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -306,6 +344,8 @@ enum Action {
     Tick,
     StepBack,
     Ask(usize),
+    /// The driver waits for its attempt no longer.
+    GiveUp(usize),
     Lose(usize),
     Deliver {
         at: usize,
@@ -373,6 +413,10 @@ enum Twin {
     CountedGrants,
     /// The grant is the name of the holder, which two processes share.
     SameOwner,
+    /// An answer that comes after its attempt was given up is taken for that of the attempt under way.
+    LateAsInTime,
+    /// An answer that comes after its attempt was given up ends the nonce, also that of later attempts.
+    LateIsLast,
     /// Promises that a copy of a holder repeats nothing, and that a store that went back unseen repeats nothing.
     NoExposure,
 }
@@ -392,6 +436,10 @@ enum Event {
     AnsweredLate,
     /// An answer arrives when its lease has ended.
     AnswerOfAnEndedLease,
+    /// An answer counts after its attempt was given up.
+    LateTaken,
+    /// The same, while another attempt is under way.
+    LateDuringAnother,
     /// A retry was granted another lease than the first try.
     AnotherRow,
     RenewedAfterExpiry,
@@ -427,6 +475,8 @@ struct Fleet {
     /// By how much the clock of the store that takes over may be behind. `None`: no store takes over.
     failover: Option<u8>,
     restore: bool,
+    /// Whether holders ask as the shipped driver does. Otherwise they ask at any time.
+    driver: bool,
     twin: Twin,
     /// What happened in some history.
     seen: Arc<AtomicU64>,
@@ -434,11 +484,11 @@ struct Fleet {
 
 fn terms() -> LeaseTerms {
     // They only decide when an attempt is due.
-    LeaseTerms::new(3, 1, 0, 1).unwrap()
+    LeaseTerms::new(3, 1, TIMEOUT, 1).unwrap()
 }
 
 fn fresh() -> Holder {
-    Holder { lease: Lease::new(terms()), word: 0, decided: None }
+    Holder { lease: Lease::new(terms()), word: 0, decided: None, asks: false }
 }
 
 fn small(number: u128) -> u8 {
@@ -448,48 +498,92 @@ fn small(number: u128) -> u8 {
 /// The grant and the nonce that a lease has drawn.
 fn drawn(lease: &Lease) -> (u8, u8) {
     let mut lease = lease.clone();
-    lease.fenced(DUE);
-    match lease.ask(DUE, LeaseRandom { grant: PROBE, nonce: PROBE }) {
+    lease.fenced(LATER);
+    match lease.ask(LATER, LeaseRandom { grant: PROBE, nonce: PROBE }) {
         Request::Acquire { grant: Grant(grant), nonce: Nonce(nonce) }
         | Request::Renew { grant: Grant(grant), nonce: Nonce(nonce), .. } => (small(grant), small(nonce)),
         _ => (NONE, NONE),
     }
 }
 
-/// The same lease as if it had just been begun: what it holds, what it has drawn, and whether the store must be fenced, without
-/// what only decides when the next attempt is due.
-fn timeless(lease: &Lease, rename: impl Fn(u8) -> u8) -> Lease {
+/// Whether a lease waits for an attempt.
+fn waits(lease: &Lease) -> bool {
+    lease.retry_after_ms(0) >= TIMEOUT
+}
+
+/// Whether the store must be fenced, and whether it was behind. `Err` if the lease is closed.
+fn fence_of(lease: &Lease) -> Result<Option<bool>, ()> {
+    match lease.clone().ask(LATER, LeaseRandom { grant: PROBE, nonce: PROBE }) {
+        Request::Nothing => Err(()),
+        Request::Fence { behind } => Ok(Some(behind)),
+        _ => Ok(None),
+    }
+}
+
+/// The same lease as if it had just been begun: what it holds, what it has drawn, and whether the store must be fenced, without what
+/// only decides when the next attempt is due. With a driver also whether it waits for an attempt, and whether the last one failed:
+/// `take_late` depends on that. Without one, a lease that has drawn a nonce waits, so the nonce stays.
+fn timeless(lease: &Lease, driver: bool, rename: impl Fn(u8) -> u8) -> Lease {
     let mut same = Lease::new(terms());
-    let mut probe = lease.clone();
-    let random = LeaseRandom { grant: PROBE, nonce: PROBE };
-    let fence = match probe.ask(DUE, random) {
-        Request::Nothing => {
-            same.close(0);
-            return same;
-        }
-        Request::Fence { behind } => Some(behind),
-        _ => None,
+    let Ok(fence) = fence_of(lease) else {
+        same.close(0);
+        return same;
     };
     let (grant, nonce) = drawn(lease);
     let (grant, nonce) = (rename(grant), rename(nonce));
-    if grant == NONE {
-        return same;
-    }
     let random = LeaseRandom { grant: grant.into(), nonce: nonce.into() };
-    same.ask(DUE, random);
+    let refusal = fence.map(|behind| if behind { Refusal::Behind } else { Refusal::Incarnation });
+    let mut at = 0;
+    let mut ask = |same: &mut Lease| {
+        at += 10_000;
+        same.ask(at, random);
+    };
+    let (mut has_failed, waiting) = if driver {
+        (lease.failures() > 0, waits(lease))
+    } else {
+        (fence.is_some(), fence.is_none() && nonce != NONE)
+    };
     if let Some(Held { node, window: Window { from_ms, until_ms } }) = lease.held() {
         let grant = Grant(grant.into());
-        same.take(&Granted { grant, node, from_ms, until_ms, store_now_ms: 0 }, DUE);
+        let before = Granted { grant, node, from_ms, until_ms: until_ms - 1, store_now_ms: 0 };
+        ask(&mut same);
+        same.take(&before, 0);
         if nonce != NONE {
-            same.ask(DUE, random);
+            ask(&mut same);
         }
+        if let Some(refusal) = refusal {
+            same.refuse(grant, refusal, 0, 0);
+            ask(&mut same);
+        }
+        let answer = Granted { until_ms, ..before };
+        // A late answer leaves the attempt under way its nonce.
+        if nonce == NONE { same.take(&answer, 0) } else { same.take_late(&answer, false, 0) };
     } else {
-        assert_ne!(nonce, NONE, "a grant is drawn with a nonce");
+        // Failures count only where a lease is held, and an attempt sets them back before.
+        has_failed &= grant != NONE;
+        if grant != NONE || refusal.is_some() {
+            ask(&mut same);
+        }
+        if let Some(refusal) = refusal {
+            // It draws a grant, which is withdrawn if there was none.
+            let drawn = Grant(random.grant);
+            same.refuse(drawn, refusal, 0, 0);
+            if grant == NONE {
+                same.refuse(drawn, Refusal::Lost, 0, 0);
+            }
+        }
+        if grant != NONE && refusal.is_none() && !waiting {
+            has_failed = true;
+        }
     }
-    if let Some(behind) = fence {
-        same.refuse(Grant(grant.into()), if behind { Refusal::Behind } else { Refusal::Incarnation }, DUE, 0);
+    if has_failed && same.failures() == 0 {
+        same.fail(0, 0);
     }
-    assert_eq!(same.held(), lease.held());
+    if waiting && !waits(&same) {
+        ask(&mut same);
+    }
+    assert_eq!((same.held(), drawn(&same), fence_of(&same), waits(&same)), (lease.held(), (grant, nonce), Ok(fence), waiting));
+    assert!(!driver || lease.held().is_none() || (same.failures() > 0) == (lease.failures() > 0), "{lease:?}");
     same
 }
 
@@ -605,8 +699,29 @@ impl Fleet {
             // The one before is lost.
             state.network.retain(|message| message.sender() != Some(slot));
         }
+        if self.driver {
+            for message in &mut state.network {
+                message.readdress(|to| if to == slot { to | EARLIER } else { to });
+            }
+            state.holders[at].asks = true;
+        }
         state.network.push(request);
         Some(())
+    }
+
+    fn give_up(state: &mut State, at: usize) {
+        let holder = &mut state.holders[at];
+        holder.asks = false;
+        holder.lease.fail(DUE, 0);
+        let slot = u8::try_from(at).unwrap();
+        for message in &mut state.network {
+            message.readdress(|to| if to == slot { to | LATE } else { to });
+        }
+    }
+
+    /// Whether the store can refuse a renewal for another attempt of the same holder only if the lease forgot that attempt.
+    fn keeps_its_leases(&self) -> bool {
+        self.driver && self.under_way.0 == 1 && self.faults.clones + self.faults.disasters == 0
     }
 
     /// The store carries a request out, and sends its answer.
@@ -647,6 +762,9 @@ impl Fleet {
             state.exposure.until = state.exposure.until.max(now + W);
         }
         let grant = message.grant();
+        if let (Message::Renew { node, .. }, Err(Reason::Lost)) = (message, result) {
+            state.lost |= self.keeps_its_leases() && before.rows[usize::from(node)].grant == grant;
+        }
         match result {
             Ok(answer) => self.answer(state, Message::Granted { slot, answer }),
             Err(reason) => {
@@ -683,12 +801,26 @@ impl Fleet {
         let holder = &mut state.holders[at];
         let before = held(&holder.lease);
         let old = drawn(&holder.lease).0;
+        let (is_late, is_last) = (message.is_late(), message.is_of_the_last() || self.twin == Twin::LateIsLast);
+        let was_asking = holder.asks;
+        if !is_late {
+            holder.asks = false;
+        } else if !matches!(message, Message::Granted { .. }) {
+            return Some(());
+        }
         let change = match message {
             Message::Granted { mut answer, .. } => {
                 if let (Twin::PartialAnswers, Some((node, from, _))) = (self.twin, before) {
                     (answer.node, answer.from) = (node, from);
                 }
-                let change = holder.lease.take(&granted(answer), DUE);
+                let change = if is_late && self.twin != Twin::LateAsInTime {
+                    holder.lease.take_late(&granted(answer), is_last, DUE)
+                } else {
+                    holder.lease.take(&granted(answer), DUE)
+                };
+                if is_late && matches!(change, Change::Begun | Change::Extended) {
+                    self.saw(if was_asking { Event::LateDuringAnother } else { Event::LateTaken });
+                }
                 if decline {
                     if change != Change::Begun {
                         return None;
@@ -773,12 +905,11 @@ impl Fleet {
         // The answers under way reach both.
         let slot = u8::try_from(state.holders.len()).unwrap();
         for message in state.network.clone() {
-            state.network.push(match message {
-                Message::Granted { slot: to, answer } if usize::from(to) == at => Message::Granted { slot, answer },
-                Message::Refused { slot: to, grant, reason } if usize::from(to) == at => Message::Refused { slot, grant, reason },
-                Message::Fenced { slot: to } if usize::from(to) == at => Message::Fenced { slot },
-                _ => continue,
-            });
+            if message.addressee().map(usize::from) == Some(at) {
+                let mut copied = message;
+                copied.readdress(|_| slot);
+                state.network.push(copied);
+            }
         }
         if let (Some((node, from, until)), Readings::All) = (held(&copy.lease), self.readings) {
             self.mint(state, node, bits(from, until));
@@ -827,14 +958,14 @@ impl Fleet {
                 *minted &= !bits(0, state.exposure.until);
             }
         }
-        Self::rename(state);
+        Self::rename(state, self.driver);
     }
 
     /// Sorts the holders, which are alike, and names grants and nonces in the order in which they are found.
-    fn rename(state: &mut State) {
+    fn rename(state: &mut State, driver: bool) {
         let key = |holder: &Holder| {
             let (grant, nonce) = drawn(&holder.lease);
-            (held(&holder.lease), grant != NONE, nonce != NONE, holder.word, holder.decided)
+            (held(&holder.lease), grant != NONE, nonce != NONE, holder.word, holder.decided, holder.asks)
         };
         let mut order: Vec<_> = (0..state.holders.len()).collect();
         order.sort_by_key(|at| key(&state.holders[*at]));
@@ -870,7 +1001,7 @@ impl Fleet {
             if name >= 100 { name } else { u8::try_from(names.iter().position(|known| *known == name).unwrap()).unwrap() }
         };
         for holder in &mut state.holders {
-            holder.lease = timeless(&holder.lease, new);
+            holder.lease = timeless(&holder.lease, driver, new);
         }
         for row in [Some(&mut state.store), state.saved.as_mut()].into_iter().flatten().flat_map(|store| &mut store.rows) {
             (row.grant, row.nonce) = (new(row.grant), new(row.nonce));
@@ -899,11 +1030,12 @@ impl Model for Fleet {
             exposure: Exposure::default(),
             budget: self.faults,
             repeated: None,
+            lost: false,
         }]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        if state.repeated.is_some() {
+        if state.repeated.is_some() || state.lost {
             return;
         }
         let Budget { crashes, closes, declines, duplicates, clones, saves, disasters, steps_back } = state.budget;
@@ -931,7 +1063,9 @@ impl Model for Fleet {
         }
         for (at, holder) in state.holders.iter().enumerate() {
             let requests = state.network.iter().filter(|message| message.sender() == u8::try_from(at).ok()).count();
-            if requests < self.under_way.0 || self.under_way.0 == 1 {
+            if holder.asks {
+                actions.push(Action::GiveUp(at));
+            } else if requests < self.under_way.0 || self.under_way.0 == 1 {
                 actions.push(Action::Ask(at));
             }
             actions.extend(self.mintable(state, holder).into_iter().map(|time| Action::Mint(at, time)));
@@ -978,6 +1112,7 @@ impl Model for Fleet {
                 state.now -= 2;
             }
             Action::Ask(at) => self.ask(state, at)?,
+            Action::GiveUp(at) => Self::give_up(state, at),
             Action::Lose(at) => drop(state.network.remove(at)),
             Action::Deliver { at, duplicate, decline } => {
                 let message = state.network[at];
@@ -1041,7 +1176,7 @@ impl Model for Fleet {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always(PROMISE, |_, state: &State| state.repeated.is_none())]
+        vec![Property::always(PROMISE, |_, state: &State| state.repeated.is_none() && !state.lost)]
     }
 }
 
@@ -1058,6 +1193,7 @@ fn fleet(name: &'static str) -> Fleet {
         faults: Budget::default(),
         failover: None,
         restore: false,
+        driver: false,
         twin: Twin::None,
         seen: Arc::default(),
     }
@@ -1118,6 +1254,26 @@ fn close_and_crash() -> Fleet {
     Fleet { faults, readings: Readings::UpTo, horizon: 3, ..fleet("a holder closes, one crashes") }
 }
 
+/// The shipped driver: an attempt that it gives up is answered later.
+fn late() -> Fleet {
+    Fleet { driver: true, under_way: (1, 2), horizon: 4, ..fleet("answers come after their attempt") }
+}
+
+fn late_and_overtaken() -> Fleet {
+    Fleet { driver: true, under_way: (2, 2), holders: 1, horizon: 2, ..fleet("late answers and requests overtake") }
+}
+
+fn late_and_copied() -> Fleet {
+    let faults = Budget { clones: 1, ..Budget::default() };
+    Fleet { driver: true, faults, holders: 1, under_way: (1, 2), horizon: 1, ..fleet("a holder with late answers is copied") }
+}
+
+fn late_and_failover() -> Fleet {
+    let faults = Budget { saves: 1, disasters: 1, ..Budget::default() };
+    let name = "a replica takes over, and answers come late";
+    Fleet { driver: true, faults, failover: Some(MARGIN), under_way: (1, 2), holders: 1, horizon: 4, ..fleet(name) }
+}
+
 /// Explores all of it. Returns the shortest path to an ID that repeats, if there is one.
 fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     let began = Instant::now();
@@ -1173,6 +1329,10 @@ proofs! {
     nothing_repeats_when_the_clocks_of_holders_step: [clocks()], [RenewedAfterExpiry, Exhausted, Lost];
     nothing_repeats_when_the_clock_of_the_store_steps_back: [step_back()], [RenewedAfterExpiry, Exhausted, Lost];
     nothing_repeats_when_messages_overtake_each_other: [reorder()], [RenewedAfterExpiry, AnsweredLate, Lost];
+    nothing_repeats_when_answers_come_after_their_attempt: [late(), late_and_overtaken()], [LateTaken, LateDuringAnother, Lost];
+    a_copy_of_a_holder_with_late_answers_repeats_nothing_beyond_one_window: [late_and_copied()], [LateTaken, LateDuringAnother, Exposed, Lost];
+    nothing_repeats_when_a_replica_takes_over_and_answers_come_late: [late_and_failover()],
+        [LateTaken, LateDuringAnother, Incarnation, Fenced, Behind, Healed];
     nothing_repeats_when_a_message_comes_twice: [duplicate()], [RenewedAfterExpiry, AnotherRow, Lost];
     a_copy_repeats_nothing_beyond_one_window: [copy(), Fleet { holders: 2, horizon: 3, ..copy() }], [RenewedAfterExpiry, Exposed, AnsweredLate, Lost];
     nothing_repeats_when_a_replica_takes_over: [failover()], [RenewedAfterExpiry, Incarnation, Fenced, BegunAfterFence, Behind, Healed];
@@ -1210,6 +1370,8 @@ twins! {
     found_answers_that_are_not_the_whole_lease: PartialAnswers, duplicate();
     found_a_counter_in_the_place_of_the_grant: CountedGrants, Fleet { holders: 1, horizon: 1, under_way: (1, 2), ..failover() };
     found_an_owner_in_the_place_of_the_grant: SameOwner, crash();
+    found_a_late_answer_that_is_taken_for_that_of_the_attempt_under_way: LateAsInTime, late();
+    found_a_late_answer_that_ends_the_nonce_of_later_attempts: LateIsLast, late();
     limit_a_copy_repeats_within_one_window: NoExposure, copy();
     limit_a_store_that_went_back_unseen_repeats_within_one_window: NoExposure, restore();
     limit_a_store_whose_clock_is_behind_by_more_than_the_margin: None, Fleet { failover: Some(MARGIN + 1), ..failover() };

@@ -165,10 +165,10 @@ fn an_answer_whose_window_ends_before_it_begins_is_refused_and_changes_nothing()
     begin(&mut ids, 1, 7);
 }
 
-/// A generator that only requests renew, at wall time `T` and monotonic time 0.
-fn by_requests(id_time: IdTime) -> LeasedGenerator {
+/// A generator that only calls renew, at wall time `T` and monotonic time 0.
+fn by_calls(id_time: IdTime) -> LeasedGenerator {
     let options = LeasedOptions::new(LeaseTerms::usual(W, true, 1).unwrap());
-    let options = LeasedOptions { default_scope: false, by_requests: true, id_time, ..options };
+    let options = LeasedOptions { default_scope: false, by_calls: true, id_time, ..options };
     let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
     assert_eq!(ids.lease_ms(at(T)), 0);
     begin(&mut ids, 1, 9);
@@ -176,9 +176,9 @@ fn by_requests(id_time: IdTime) -> LeasedGenerator {
 }
 
 #[test]
-fn a_suspension_in_which_monotonic_time_stood_still_counts_where_only_requests_renew() {
+fn a_suspension_in_which_monotonic_time_stood_still_counts_where_only_calls_renew() {
     for id_time in [IdTime::Wall, IdTime::Store] {
-        let mut ids = by_requests(id_time);
+        let mut ids = by_calls(id_time);
         // A quarter of the window: with the store's time the store is asked, and soon.
         let now = Readings { wall_ms: T + W / 4, monotonic_ms: 5 };
         let lease_ms = ids.lease_ms(now);
@@ -191,7 +191,7 @@ fn a_suspension_in_which_monotonic_time_stood_still_counts_where_only_requests_r
             assert!(matches!(ids.ask(lease_ms, drawn(3)), Request::Renew { .. }));
         }
     }
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     let now = Readings { wall_ms: T + W / 2 + 5, monotonic_ms: 5 };
     let lease_ms = ids.lease_ms(now);
     assert!(matches!(ids.ask(lease_ms, drawn(2)), Request::Renew { .. }));
@@ -202,14 +202,14 @@ fn a_suspension_in_which_monotonic_time_stood_still_counts_where_only_requests_r
 
 #[test]
 fn no_pause_goes_on_after_a_suspension_of_a_second() {
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     assert_eq!(ids.lease_ms(Readings { wall_ms: T + 1000, monotonic_ms: 0 }), 0);
     assert_eq!(ids.lease_ms(Readings { wall_ms: T + 1001, monotonic_ms: 0 }), frazil::MAX_BACKOFF_MS);
 }
 
 #[test]
 fn short_suspensions_add_up() {
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     let after = |times: u64| Readings { wall_ms: T + 900 * times, monotonic_ms: 5 * times };
     assert_eq!(ids.lease_ms(after(1)), 5);
     assert_eq!(ids.lease_ms(after(2)), 10 + frazil::MAX_BACKOFF_MS);
@@ -217,7 +217,7 @@ fn short_suspensions_add_up() {
 
 #[test]
 fn a_wall_clock_that_is_set_back_is_no_suspension_and_hides_none() {
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     assert_eq!(ids.lease_ms(Readings { wall_ms: T - 60_000, monotonic_ms: 1 }), 1);
     assert_eq!(ids.lease_ms(Readings { wall_ms: T - 50_000, monotonic_ms: 2 }), 2 + 9999);
 }
@@ -231,7 +231,7 @@ fn where_timers_renew_the_wall_clock_does_not_change_when() {
 
 #[test]
 fn an_attempt_whose_time_passed_while_the_process_was_stopped_is_tried_again_at_once() {
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     let Request::Renew { nonce, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
     ids.fail(W, 0);
     assert_eq!(ids.status().failures, 1);
@@ -244,7 +244,7 @@ fn an_attempt_whose_time_passed_while_the_process_was_stopped_is_tried_again_at_
 
 #[test]
 fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
-    let mut ids = by_requests(IdTime::Wall);
+    let mut ids = by_calls(IdTime::Wall);
     let from_ms = ids.status().held.unwrap().window.from_ms;
     let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
     ids.fail(W, 0);
@@ -261,10 +261,31 @@ fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
 }
 
 #[test]
+fn a_late_answer_leaves_the_nonce_to_later_attempts_that_were_given_up_too() {
+    for is_last in [false, true] {
+        let mut ids = by_calls(IdTime::Wall);
+        let from_ms = ids.status().held.unwrap().window.from_ms;
+        let ask = |ids: &mut LeasedGenerator, ms: u64, number: u128| {
+            let at_ms = ids.lease_ms(after(ms));
+            let Request::Renew { nonce, until_ms, .. } = ids.ask(at_ms, drawn(number)) else { unreachable!() };
+            ids.fail(at_ms + W / 10, 0);
+            (nonce, until_ms)
+        };
+        let (nonce, until_ms) = ask(&mut ids, W / 2, 2);
+        assert_eq!(ask(&mut ids, W, 3).0, nonce);
+        // Of the first, or of the second. The store has carried out both.
+        let asked = after(if is_last { W } else { W / 2 });
+        let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
+        ids.take_late(&answer, asked, after(W + W / 10), &mut Registry::new()).unwrap();
+        assert_eq!(ask(&mut ids, 2 * W, 4).0 == nonce, !is_last);
+    }
+}
+
+#[test]
 fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() {
     // Of two copies of a holder that know one nonce, the store would refuse neither.
     for earlier_ms in [0, 1] {
-        let mut ids = by_requests(IdTime::Wall);
+        let mut ids = by_calls(IdTime::Wall);
         let from_ms = ids.status().held.unwrap().window.from_ms;
         let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
         ids.fail(W, 0);

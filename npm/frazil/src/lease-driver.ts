@@ -219,7 +219,7 @@ export class LeaseDriver implements LeaseSession {
     numbers[Slot.WINDOW_MS] = numberOrNaN(windowMs);
     numbers[Slot.HAS_NODE] = Number(hasNode);
     numbers[Slot.NODE] = numberOrNaN(node);
-    numbers[Slot.BY_REQUESTS] = Number(this.#options.byCalls);
+    numbers[Slot.BY_CALLS] = Number(this.#options.byCalls);
     numbers[Slot.STORE_TIME] = Number(storeTime);
     numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
     const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);
@@ -637,7 +637,7 @@ export class LeaseDriver implements LeaseSession {
     });
   }
 
-  renew(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
+  renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
     if (!this.#options.byCalls || this.#closing !== undefined) return undefined;
     this.#turn();
     return this.#isAsked ? this.#whileAsked(signal, Math.min(limitMs, this.#timeoutMs)) : undefined;

@@ -33,7 +33,7 @@ export interface LeaseSession {
    * Where only calls renew, has the store asked if that is due. Resolves when the store has answered, or after the time of an
    * attempt, or after `limitMs`, to how long that was; `undefined` if there is nothing to wait for.
    */
-  renew(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
+  renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined;
   /** A call was refused. */
   refused(error: FrazilError): void;
   /**

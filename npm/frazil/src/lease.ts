@@ -290,7 +290,7 @@ async function untilUsable(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let leftMs = driver.maxAsyncWaitMs;
-  leftMs -= (await driver.renew(signal, leftMs)) ?? 0;
+  leftMs -= (await driver.renewIfDue(signal, leftMs)) ?? 0;
   for (;;) {
     const { refusal, lease } = ids.health();
     if (refusal === undefined) return;

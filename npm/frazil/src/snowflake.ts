@@ -534,7 +534,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#waitedMs += waitedMs;
       return retry(attempt, signal, limitMs - waitedMs, retryMsNow, session?.wait);
     };
-    return session?.renew(signal, limitMs)?.then(go) ?? go(0);
+    return session?.renewIfDue(signal, limitMs)?.then(go) ?? go(0);
   }
 
   async #fillWithRetry(call: FillCall, signal: AbortSignal | undefined): Promise<void> {

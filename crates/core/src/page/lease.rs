@@ -277,14 +277,14 @@ impl Handles {
         page.read_wait_limits()?;
         // What is no whole number is refused by the rule for windows: 0 is never one.
         let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
-        let by_requests = page.flag(slot::BY_REQUESTS);
-        let terms = LeaseTerms::usual(window_ms, by_requests, geometry.tick_ms.get())?;
+        let by_calls = page.flag(slot::BY_CALLS);
+        let terms = LeaseTerms::usual(window_ms, by_calls, geometry.tick_ms.get())?;
         let options = LeasedOptions {
             terms,
             max_lead_ms,
             sequence_start: page.read_sequence_start()?,
             id_time: if page.flag(slot::STORE_TIME) { IdTime::Store } else { IdTime::Wall },
-            by_requests,
+            by_calls,
             default_scope: page.flag(slot::DEFAULT_SCOPE),
         };
         let ids = LeasedGenerator::from_geometry(geometry, options)?;

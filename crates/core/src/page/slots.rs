@@ -172,8 +172,8 @@ slots! {
     LEASE = 176..224 {
         /// In: the length of the window that is asked for.
         WINDOW_MS = 176;
-        /// In: 1 if only requests can renew the lease, since no timer runs between them.
-        BY_REQUESTS = 177;
+        /// In: 1 if only calls can renew the lease, since no timer runs between them.
+        BY_CALLS = 177;
         /// Out of `OPEN`: how long an attempt may take.
         TIMEOUT_MS = 178;
         /// In: 1 if the time in the IDs comes from the store.

@@ -2,9 +2,19 @@
 
 use crate::plan::Faults;
 
+/// What the checker says of a holder whose renewal was refused for an attempt of its own.
+pub(crate) const LOST_TO_ITSELF: &str = "loses its lease to an attempt of its own";
+/// What it says of store time that counts no suspension.
+pub(crate) const SUSPENDED: &str = "takes a time from the store that a suspension has made wrong";
+
 /// What is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
+    // ------------------------------------------------------------------------------------------------------- late answers
+    /// An answer that comes after its attempt was given up is taken for that of the attempt under way.
+    LateAsInTime,
+    /// The time in such an answer counts from when the store was asked last, and not from when it was asked for that answer.
+    LateTimeOfAnother,
     // ------------------------------------------------------------------------------------------------------ the generator
     /// A lease by time to live: it is held for a window of monotonic time, and the times in IDs are not bounded.
     Ttl,
@@ -57,11 +67,24 @@ impl Defect {
             Self::FenceOnAcquireOnly | Self::NoFence => loses,
             Self::FromBeforeTheFence => loses || faults.fence,
             Self::UntilLowered => faults.store_clock,
+            Self::LateAsInTime => faults.loss && faults.pause,
+            Self::LateTimeOfAnother => faults.suspend,
             _ => true,
         }
     }
 
-    pub(crate) const ALL: [Self; 18] = [
+    /// What the checker says. An ID that repeats, unless the defect costs something else.
+    pub(crate) const fn says(self) -> &'static str {
+        match self {
+            Self::LateAsInTime => LOST_TO_ITSELF,
+            Self::LateTimeOfAnother => SUSPENDED,
+            _ => "repeats an ID",
+        }
+    }
+
+    pub(crate) const ALL: [Self; 20] = [
+        Self::LateAsInTime,
+        Self::LateTimeOfAnother,
         Self::Ttl,
         Self::UpperOnly,
         Self::LowerOnly,

@@ -12,8 +12,10 @@ use crate::defect::Defect;
 /// A call that changed a generator.
 #[derive(Clone, Copy, Debug)]
 enum Call {
-    Ask(u64, LeaseRandom),
+    Ask(Readings, LeaseRandom),
     Take(Granted, Readings),
+    /// With what the clocks showed when the store was asked.
+    TakeLate(Granted, Readings, Readings),
     Refuse(Grant, Refusal, u64, u64),
     Fenced(u64),
     Fail(u64, u64),
@@ -41,8 +43,12 @@ impl Real {
         let mut copy = Self::new(&self.layout, self.options);
         for call in &self.calls {
             match *call {
-                Call::Ask(at, random) => drop(copy.ids.ask(at, random)),
+                Call::Ask(now, random) => {
+                    let at_ms = copy.ids.lease_ms(now);
+                    copy.ids.ask(at_ms, random);
+                }
                 Call::Take(answer, now) => drop(copy.ids.take(&answer, now, registry)),
+                Call::TakeLate(answer, asked, now) => drop(copy.ids.take_late(&answer, asked, now, registry)),
                 Call::Refuse(grant, refusal, at, jitter) => drop(copy.ids.refuse(grant, refusal, at, jitter)),
                 Call::Fenced(at) => copy.ids.fenced(at),
                 Call::Fail(at, jitter) => copy.ids.fail(at, jitter),
@@ -74,7 +80,8 @@ pub(crate) struct Copied {
     /// The store's clock, and both clocks, at the last answer.
     anchor: Option<(u64, Readings)>,
     last_grant: Option<u128>,
-    asked_at_ms: u64,
+    /// What the clocks showed when the store was asked last.
+    asked: Readings,
     /// Until when a lease by time to live is held, in monotonic time.
     ttl_until_ms: u64,
     closed: bool,
@@ -99,7 +106,7 @@ impl Copied {
             next_tick: 0,
             anchor: None,
             last_grant: None,
-            asked_at_ms: 0,
+            asked: Readings { wall_ms: 0, monotonic_ms: 0 },
             ttl_until_ms: 0,
             closed: false,
         }
@@ -109,16 +116,14 @@ impl Copied {
         self.layout.plan().ids_per_tick.trailing_zeros()
     }
 
-    fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
+    fn ask(&mut self, now: Readings, random: LeaseRandom) -> Request {
         let grant = self.last_grant.filter(|_| self.defect == Some(Defect::EndedGrantTaken)).unwrap_or(random.grant);
-        let request = self.lease.ask(monotonic_ms, LeaseRandom { grant, ..random });
-        match request {
-            Request::Acquire { grant, .. } => {
-                self.last_grant = Some(grant.0);
-                self.asked_at_ms = monotonic_ms;
-            }
-            Request::Renew { .. } => self.asked_at_ms = monotonic_ms,
-            _ => {}
+        let request = self.lease.ask(now.monotonic_ms, LeaseRandom { grant, ..random });
+        if let Request::Acquire { grant, .. } = request {
+            self.last_grant = Some(grant.0);
+        }
+        if !matches!(request, Request::Wait { .. } | Request::Nothing) {
+            self.asked = now;
         }
         request
     }
@@ -127,8 +132,13 @@ impl Copied {
         self.anchor.map(|(store_ms, at)| store_ms + monotonic_ms.saturating_sub(at.monotonic_ms))
     }
 
-    fn take(&mut self, answer: &Granted, now: Readings) -> Taken {
-        let change = self.lease.take(answer, now.monotonic_ms);
+    /// `late`: when the store was asked, if that attempt was given up.
+    fn take(&mut self, answer: &Granted, late: Option<Readings>, now: Readings) -> Taken {
+        let late = late.filter(|_| self.defect != Some(Defect::LateAsInTime));
+        let change = match late {
+            None => self.lease.take(answer, now.monotonic_ms),
+            Some(asked) => self.lease.take_late(answer, asked == self.asked, now.monotonic_ms),
+        };
         let window_ms = self.options.terms.window_ms();
         let until_ms = if self.defect == Some(Defect::LocalUntil) { now.wall_ms + window_ms } else { answer.until_ms };
         match change {
@@ -152,8 +162,12 @@ impl Copied {
         }
         if matches!(change, Change::Begun | Change::Extended) {
             let known_ms = self.estimate_ms(now.monotonic_ms).unwrap_or(0);
-            let latest_ms = answer.store_now_ms + now.monotonic_ms.saturating_sub(self.asked_at_ms);
-            self.anchor = Some((answer.store_now_ms.max(known_ms.min(latest_ms)), now));
+            let late = late.filter(|_| self.defect != Some(Defect::LateTimeOfAnother));
+            let asked = late.unwrap_or(self.asked);
+            let away_ms = now.monotonic_ms.saturating_sub(asked.monotonic_ms);
+            let latest_ms = answer.store_now_ms + away_ms;
+            let at = Readings { wall_ms: asked.wall_ms + away_ms, monotonic_ms: now.monotonic_ms };
+            self.anchor = Some((answer.store_now_ms.max(known_ms.min(latest_ms)), at));
             self.ttl_until_ms = now.monotonic_ms + window_ms;
         }
         Taken::Changed(change)
@@ -281,13 +295,14 @@ impl Ids {
         }
     }
 
-    pub(crate) fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
+    pub(crate) fn ask(&mut self, now: Readings, random: LeaseRandom) -> Request {
         match self {
             Self::Real(real) => {
-                real.calls.push(Call::Ask(monotonic_ms, random));
-                real.ids.ask(monotonic_ms, random)
+                real.calls.push(Call::Ask(now, random));
+                let at_ms = real.ids.lease_ms(now);
+                real.ids.ask(at_ms, random)
             }
-            Self::Copied(copied) => copied.ask(monotonic_ms, random),
+            Self::Copied(copied) => copied.ask(now, random),
         }
     }
 
@@ -297,7 +312,24 @@ impl Ids {
                 real.calls.push(Call::Take(*answer, now));
                 real.ids.take(answer, now, registry)
             }
-            Self::Copied(copied) => Ok(copied.take(answer, now)),
+            Self::Copied(copied) => Ok(copied.take(answer, None, now)),
+        }
+    }
+
+    /// The answer to an attempt that was given up, for which the store was asked when the clocks showed `asked`.
+    pub(crate) fn take_late(
+        &mut self,
+        answer: &Granted,
+        asked: Readings,
+        now: Readings,
+        registry: &mut Registry,
+    ) -> Result<Taken> {
+        match self {
+            Self::Real(real) => {
+                real.calls.push(Call::TakeLate(*answer, asked, now));
+                real.ids.take_late(answer, asked, now, registry)
+            }
+            Self::Copied(copied) => Ok(copied.take(answer, Some(asked), now)),
         }
     }
 

@@ -10,7 +10,7 @@ use frazil::{
     Registry, Release, Request, SequenceStart, Taken, Window,
 };
 
-use crate::defect::Defect;
+use crate::defect::{Defect, LOST_TO_ITSELF, SUSPENDED};
 use crate::events::Sometimes;
 use crate::ids::Ids;
 use crate::plan::{BEGIN_MS, Plan};
@@ -50,6 +50,8 @@ struct Message {
     holder: usize,
     attempt: u64,
     ask: Ask,
+    /// What the clocks of the holder showed when it asked.
+    asked: Readings,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +70,8 @@ enum Event {
     /// A call that read the clocks before a pause goes on.
     InHand(usize, Readings),
     AtStore(Message),
-    /// With the number of restores that the store had seen.
-    AtHolder(Message, Reply, usize),
+    /// With the number of restores that the store had seen, and when it answered.
+    AtHolder(Message, Reply, usize, u64),
     Start,
     Fault,
     StoreBack,
@@ -147,6 +149,12 @@ struct Holder {
     progress: u64,
     /// By when there must be progress beyond that, since a call was told so.
     told: Option<(u64, u64)>,
+    /// How long the machine was suspended when the store answered what its time comes from.
+    slept_at_answer_ms: u64,
+    /// When the machine was suspended, and for how long.
+    sleeps: Vec<(u64, u64)>,
+    /// The nonce that an attempt under way had when a late answer made it superfluous.
+    superfluous: Option<Nonce>,
     /// Until when an attempt is under way that the lease does not know of any more, since a late answer changed it.
     busy_until: u64,
     minted_at: Option<u64>,
@@ -252,6 +260,13 @@ fn say(text: &str) {
 }
 
 type Checked<T = ()> = Result<T, String>;
+
+impl Holder {
+    /// How long the machine was suspended before that time.
+    fn slept_before_ms(&self, at: u64) -> u64 {
+        self.sleeps.iter().map(|(began, ms)| at.saturating_sub(*began).min(*ms)).sum()
+    }
+}
 
 impl World {
     /// `None` if nothing in the seed can make a difference to the defect.
@@ -424,7 +439,7 @@ impl World {
             if until > self.now {
                 // What happened meanwhile is there when the holder goes on, and in any order.
                 let ms = until - self.now + self.rng.u64(..2);
-                if let Event::AtHolder(_, Reply::Answer(Answer::Granted(_)), _) = event {
+                if let Event::AtHolder(_, Reply::Answer(Answer::Granted(_)), ..) = event {
                     self.sometimes(Sometimes::AnswerInHand);
                 }
                 self.after(ms, event);
@@ -444,7 +459,9 @@ impl World {
             Event::Mint(holder) => self.mint(holder)?,
             Event::InHand(holder, readings) => self.mint_in_hand(holder, readings)?,
             Event::AtStore(message) => self.at_store(message)?,
-            Event::AtHolder(message, reply, restores) => self.at_holder(message, reply, restores)?,
+            Event::AtHolder(message, reply, restores, answered_at) => {
+                self.at_holder(message, reply, (restores, answered_at))?;
+            }
             Event::Start => self.start(),
             Event::Fault => {
                 if !self.quiet {
@@ -496,6 +513,9 @@ impl World {
         let ids = if *copied { Ids::copied(layout, *options, *defect) } else { Ids::real(layout, *options) };
         self.holders.push(Holder {
             ids,
+            slept_at_answer_ms: 0,
+            sleeps: Vec::new(),
+            superfluous: None,
             life: Life::Running,
             clocks,
             stopped_until: 0,
@@ -548,7 +568,8 @@ impl World {
 
     /// Does what is due: gives attempts up, closes, asks.
     fn drive(&mut self, index: usize, by_timer: bool) -> Checked {
-        let monotonic_ms = self.holders[index].clocks.read(self.now).monotonic_ms;
+        let now = self.holders[index].clocks.read(self.now);
+        let monotonic_ms = now.monotonic_ms;
         loop {
             let holder = &mut self.holders[index];
             let Some(late) = holder.attempts.iter().position(|attempt| attempt.deadline_ms <= monotonic_ms) else { break };
@@ -576,7 +597,7 @@ impl World {
         let room = self.holders[index].attempts.len() < if by_timer { 1 } else { parallel };
         if self.holders[index].life == Life::Running && room {
             let random = self.random(index);
-            let ask = match self.holders[index].ids.ask(monotonic_ms, random) {
+            let ask = match self.holders[index].ids.ask(now, random) {
                 Request::Nothing => None,
                 Request::Wait { ms } => {
                     due_ms = monotonic_ms + ms;
@@ -599,8 +620,13 @@ impl World {
                 holder.last_grant = ask.grant().or(holder.last_grant);
                 holder.last_nonce = ask.nonce().or(holder.last_nonce);
                 holder.progress += 1;
+                if let Some(nonce) = ask.nonce()
+                    && holder.superfluous.take() == Some(nonce)
+                {
+                    self.sometimes(Sometimes::LateNonceKept);
+                }
                 self.check_rate(index, monotonic_ms).or_else(|why| self.broken(why))?;
-                self.send(Message { holder: index, attempt: number, ask });
+                self.send(Message { holder: index, attempt: number, ask, asked: now });
             }
         }
         self.check_told(index, monotonic_ms).or_else(|why| self.broken(why))?;
@@ -632,7 +658,7 @@ impl World {
         holder.life = Life::Closed;
         if let Some(release) = release {
             let attempt = self.number();
-            self.send(Message { holder: index, attempt, ask: Ask::Release(release) });
+            self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: now });
         }
         // Another process takes its place.
         let ms = self.around(self.plan.window_ms / 2);
@@ -692,6 +718,17 @@ impl World {
         if self.plan.parallel > 1 { self.drive(index, false) } else { Ok(()) }
     }
 
+    /// Whether store time must be refused: the machine was suspended by more than a second (and what the clocks drift) since the store
+    /// answered. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
+    fn was_suspended(&self, index: usize, now: Readings) -> bool {
+        let Plan { faults, options, .. } = &self.plan;
+        let holder = &self.holders[index];
+        let sets = faults.wall_steps || faults.frozen_walls || faults.drift;
+        let is_current = now == holder.clocks.read(self.now);
+        let slept_ms = holder.clocks.slept_ms - holder.slept_at_answer_ms.min(holder.clocks.slept_ms);
+        options.id_time == IdTime::Store && !sets && !self.quiet && is_current && slept_ms > 1100
+    }
+
     /// A call that read the clocks, and was paused before it reserved.
     fn mint_in_hand(&mut self, index: usize, read: Readings) -> Checked {
         if self.holders[index].life == Life::Crashed {
@@ -716,12 +753,18 @@ impl World {
         };
         match reserved {
             Ok(Some(ids)) => {
+                if self.was_suspended(index, now) {
+                    return Err(format!("{index} {SUSPENDED}"));
+                }
                 self.holders[index].told = None;
                 self.check_ids(index, &ids)?;
                 Ok(true)
             }
             Ok(None) => Err("a confirmed call was asked to read the clock again".to_owned()),
             Err(error) => {
+                if error.code() == Code::LeaseExpired && self.was_suspended(index, now) {
+                    self.sometimes(Sometimes::SuspendedSinceAnswer);
+                }
                 self.check_refusal(index, error, now_ms, now)?;
                 Ok(false)
             }
@@ -909,18 +952,18 @@ impl World {
             if self.rng.bool()
                 && let Some(ms) = self.latency_ms()
             {
-                self.after(ms, Event::AtHolder(message, Reply::Unavailable, self.restores.len()));
+                self.after(ms, Event::AtHolder(message, Reply::Unavailable, self.restores.len(), self.now));
             }
             return Ok(());
         }
         let reply = self.carry_out(message)?;
-        let restores = self.restores.len();
+        let (restores, at) = (self.restores.len(), self.now);
         if let Some(ms) = self.latency_ms() {
-            self.after(ms, Event::AtHolder(message, reply, restores));
+            self.after(ms, Event::AtHolder(message, reply, restores, at));
         }
         if !self.quiet && self.plan.faults.doubled && self.rng.u8(..10) == 0 {
             let ms = self.rng.u64(..=2 * self.plan.window_ms);
-            self.after(ms, Event::AtHolder(message, reply, restores));
+            self.after(ms, Event::AtHolder(message, reply, restores, at));
         }
         Ok(())
     }
@@ -947,6 +990,9 @@ impl World {
                 if let Answer::Granted(granted) = answer {
                     self.check_interval(&granted, false)?;
                     let was_ms = before[usize::try_from(node).expect("few nodes")].map_or(0, |row| row.until_ms);
+                    if self.knows_its_attempts() {
+                        self.sometimes(Sometimes::OwnAttempt);
+                    }
                     if until_ms <= host.now_ms {
                         self.sometimes(Sometimes::RenewedAfterExpiry);
                     }
@@ -1014,7 +1060,7 @@ impl World {
 
     // --------------------------------------------------------------------------------------------------------- the answers
 
-    fn at_holder(&mut self, message: Message, reply: Reply, restores: usize) -> Checked {
+    fn at_holder(&mut self, message: Message, reply: Reply, answered: (usize, u64)) -> Checked {
         let index = message.holder;
         let now = self.holders[index].clocks.read(self.now);
         let monotonic_ms = now.monotonic_ms;
@@ -1045,14 +1091,14 @@ impl World {
             Reply::Unavailable if in_time => self.holders[index].ids.fail(monotonic_ms, jitter),
             Reply::Done if in_time && matches!(message.ask, Ask::Fence { .. }) => self.holders[index].ids.fenced(monotonic_ms),
             Reply::Unavailable | Reply::Done => {}
-            Reply::Answer(Answer::Granted(granted)) => self.granted(index, message, &granted, now, restores, in_time)?,
+            Reply::Answer(Answer::Granted(granted)) => self.granted(index, message, &granted, now, answered, in_time)?,
             Reply::Answer(Answer::Refused { reason, store_now_ms, free_at_ms }) => {
                 if !in_time {
                     self.sometimes(Sometimes::LateRefusal);
                 }
                 if in_time || self.plan.late_refusals {
                     let free_in_ms = free_at_ms.saturating_sub(store_now_ms);
-                    self.refused(index, message, (reason, in_time), free_in_ms, monotonic_ms);
+                    self.refused(index, message, (reason, in_time), free_in_ms, monotonic_ms)?;
                 }
             }
         }
@@ -1065,7 +1111,7 @@ impl World {
         message: Message,
         granted: &Granted,
         now: Readings,
-        restores: usize,
+        (restores, answered_at): (usize, u64),
         in_time: bool,
     ) -> Checked {
         let held = self.holders[index].lease;
@@ -1073,14 +1119,21 @@ impl World {
             let holder = &mut self.holders[index];
             holder.busy_until = holder.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
         }
-        let taken = self.holders[index].ids.take(granted, now, &mut self.registry);
+        // Whichever attempt is under way besides.
+        let under_way = self.holders[index].attempts.first().map(|attempt| attempt.ask);
+        let ids = &mut self.holders[index].ids;
+        let taken = if in_time {
+            ids.take(granted, now, &mut self.registry)
+        } else {
+            ids.take_late(granted, message.asked, now, &mut self.registry)
+        };
         let taken = taken.map_err(|error| format!("{index} does not take {granted:?}: {error}"))?;
         let change = match taken {
             Taken::Changed(change) => change,
             Taken::Declined(release) => {
                 self.sometimes(Sometimes::Declined);
                 let attempt = self.number();
-                self.send(Message { holder: index, attempt, ask: Ask::Release(release) });
+                self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: now });
                 return Ok(());
             }
         };
@@ -1129,8 +1182,20 @@ impl World {
             }
         }
         if matches!(change, Change::Begun | Change::Extended) {
+            let holder = &mut self.holders[index];
+            holder.slept_at_answer_ms = holder.slept_before_ms(answered_at);
             if !in_time {
+                holder.superfluous = under_way.and_then(|ask| ask.nonce());
                 self.sometimes(Sometimes::LateGrantTaken);
+                if under_way.is_some() {
+                    self.sometimes(Sometimes::LateDuringAnother);
+                }
+                if change == Change::Begun {
+                    self.sometimes(Sometimes::LateBegan);
+                }
+                if self.plan.options.id_time == IdTime::Store {
+                    self.sometimes(Sometimes::LateTime);
+                }
             }
             if let Some(granted_ms) = message.ask.nonce().and_then(|nonce| self.shared_nonces.get_mut(&nonce)) {
                 granted_ms.insert(index, until_ms);
@@ -1160,9 +1225,9 @@ impl World {
         }
     }
 
-    fn refused(&mut self, index: usize, message: Message, refused: (Reason, bool), free_in_ms: u64, monotonic_ms: u64) {
+    fn refused(&mut self, index: usize, message: Message, refused: (Reason, bool), free_in_ms: u64, monotonic_ms: u64) -> Checked {
         let (reason, in_time) = refused;
-        let Some(grant) = message.ask.grant() else { return };
+        let Some(grant) = message.ask.grant() else { return Ok(()) };
         let acquires = matches!(message.ask, Ask::Acquire { .. });
         let refusal = match reason {
             Reason::Taken => Refusal::Lost,
@@ -1188,14 +1253,27 @@ impl World {
             }
             Reason::Window => Refusal::Rejected,
         };
+        let holds = |row: &crate::store::Row| row.grant == Some(grant);
+        if reason == Reason::Taken && !acquires && self.knows_its_attempts() && self.store.rows.iter().flatten().any(holds) {
+            return Err(format!("{index} {LOST_TO_ITSELF}"));
+        }
         let jitter = self.rng.u64(..);
         if self.holders[index].ids.refuse(grant, refusal, monotonic_ms, jitter) == Change::Ended {
-            let holds = |row: &crate::store::Row| row.grant == Some(grant);
             if reason == Reason::Taken && !self.exposed.contains_key(&grant) && self.store.rows.iter().flatten().any(holds) {
                 self.sometimes(if in_time { Sometimes::LostToALateRequest } else { Sometimes::LostToALateRefusal });
             }
             self.lost(index);
         }
+        Ok(())
+    }
+
+    /// Whether no request reaches the store after the next one of its holder, and no copy of a holder asks: then a renewal is refused
+    /// for an attempt of the same holder only if the lease forgot that attempt.
+    const fn knows_its_attempts(&self) -> bool {
+        let Plan { faults, parallel, late_refusals, .. } = &self.plan;
+        *parallel == 1
+            && !*late_refusals
+            && !(faults.slow || faults.doubled || faults.clone || faults.restore || faults.failover || faults.suspend)
     }
 
     // ---------------------------------------------------------------------------------------------------------- the faults
@@ -1230,6 +1308,7 @@ impl World {
                     holder.stopped_until = self.now + ms;
                     // Nothing is read before it goes on.
                     holder.clocks.slept_ms += ms;
+                    holder.sleeps.push((self.now, ms));
                 }
             }
             (3, Some(index)) if faults.pause => {
@@ -1353,6 +1432,9 @@ impl World {
         let holder = &self.holders[index];
         let copy = Holder {
             ids,
+            slept_at_answer_ms: holder.slept_at_answer_ms,
+            sleeps: holder.sleeps.clone(),
+            superfluous: holder.superfluous,
             life: holder.life,
             clocks: holder.clocks,
             stopped_until: holder.stopped_until,

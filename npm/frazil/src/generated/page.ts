@@ -60,7 +60,7 @@ export enum Slot {
   LOCKED = 154,
   BLIND = 155,
   WINDOW_MS = 176,
-  BY_REQUESTS = 177,
+  BY_CALLS = 177,
   TIMEOUT_MS = 178,
   STORE_TIME = 179,
   DEFAULT_SCOPE = 180,
@@ -107,7 +107,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 1908736176,
+  ABI = 4101914987,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
