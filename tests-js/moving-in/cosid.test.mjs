@@ -135,7 +135,7 @@ for (const digits of [4, 8])
       instances.set(machineId, row.instance_id);
       assert.ok(stamp > 0 && row.distribute_time > 0 && row.revert_time === 0);
     }
-    for (const { node } of leases) assert.equal(instances.get(node), "frazil:default");
+    for (const { node } of leases) assert.match(instances.get(node), /^frazil:default:[0-9a-f]{8}$/);
     await Promise.all(leases.map((ids) => ids.close()));
   });
 
@@ -288,6 +288,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   const wide = { ...LAYOUT, fields: LAYOUT.fields.map((f) => (f.kind === "node" ? { ...f, bits: 24 } : f)) };
   wide.fields = wide.fields.map((f) => (f.kind === "sequence" ? { ...f, bits: 5 } : f));
   wide.fields[0] = { kind: "time", bits: 34 };
+  wide.tickMs = 1000;
   await refused({ layout: wide, ...of({ namespace: NAMESPACE }) }, "INVALID_OPTION", /23 bits/);
   // A name that was mistyped: its numbers would begin at 0.
   await refused(of({ namespace: "order" }), "INVALID_OPTION", /"order".*Namespaces with rows: "orders"\. .*allowEmpty/);

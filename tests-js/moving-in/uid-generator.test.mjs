@@ -257,7 +257,7 @@ test("records of one scope name, in two databases, that share an old table never
 test("a row is ours by the exact marker, whatever the collation of its column is", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 1 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
-  const ids = await lease(store, { ...OPTIONS, windowMs: 2000 });
+  const ids = await lease(store, { ...OPTIONS, windowMs: 3000 });
   const lost = new Promise((resolve) => ids.on("lost", resolve));
   await query("UPDATE WORKER_NODE SET HOST_NAME = UPPER(HOST_NAME) WHERE ID = ?", [ids.node]);
   assert.equal((await lost).code, "LEASE_LOST");
@@ -385,6 +385,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused({ nodeIdsFrom: { workerNode: "MEMORIES" } }, "STORE_REFUSED", /InnoDB/);
   const narrow = layoutOf({ ...BITS, workerBits: 3 });
   await refused({ layout: narrow, nodeIdsFrom: FROM }, "INVALID_OPTION", /9.*WORKER_NODE|WORKER_NODE.*9/);
+  await refused({ layout: "baidu", nodeIdsFrom: FROM }, "INVALID_OPTION", /"baidu".*2024-11-20T13:24:15.*epochMs/);
   // Nothing of this has left a record.
   await init({ nodeIdsFrom: FROM });
   await refused({ nodeIdsFrom: FROM }, "STATE_CONFLICT", /scope/);
