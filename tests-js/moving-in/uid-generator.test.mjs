@@ -200,7 +200,8 @@ test("without a number of ours, numbers that are used up are not said to be held
   await store.init({ layout: options.layout, nodeIdsFrom: FROM });
   await assert.rejects(lease(store, { ...options, maxAsyncWaitMs: 300 }), (error) => {
     const { message } = [error, error.cause].find(({ code }) => code === "NODE_IDS_EXHAUSTED");
-    assert.match(message, /no node id can be made/);
+    assert.match(message, /no node id of its own.*no node id can be made/);
+    assert.equal(error.retryable, false);
     assert.match(message, /WORKER_NODE/);
     return true;
   });

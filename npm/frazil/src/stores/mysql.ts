@@ -555,7 +555,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
       if (mine?.nonce !== nonce || (await this.#writeOf(view, KEEP_ROW, sameRow(scope, mine), signal)))
-        return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
+        return { ...view, mine, free, earliestMs: oldest[0]?.untilMs };
       if (attempt === MAX_ATTEMPTS)
         throw storeUnavailable(
           `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
