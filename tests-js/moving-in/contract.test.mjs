@@ -16,17 +16,22 @@ const OLD = {
   async UidGenerator(query, { scope }, numbers) {
     const table = scope.replaceAll("-", "_");
     await query(WORKER_NODE.replace("WORKER_NODE", table));
-    const rows = numbers.map((number) => `(${number}, 'frazil:${scope}', UUID(), 2, CURRENT_DATE, NOW(), NOW())`);
-    const insert = `INSERT INTO ${table} (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ${rows}`;
-    return [{ workerNode: table }, `SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; ${insert}`];
+    const insert = (marker) => {
+      const rows = numbers.map((number) => `(${number}, '${marker}', UUID(), 2, CURRENT_DATE, NOW(), NOW())`);
+      return `SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO';
+        INSERT INTO ${table} (ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) VALUES ${rows}`;
+    };
+    return [{ workerNode: table, allowEmpty: true }, insert];
   },
   async CosId(_query, { scope }, numbers) {
     const names = (number) => [4, 8].map((digits) => `${scope}.${String(number).padStart(digits, "0")}`);
-    const rows = numbers.flatMap((number) =>
-      names(number).map((name) => `('${name}', '${scope}', ${number}, 253402300799999, 'frazil:${scope}')`),
-    );
-    const columns = "name, namespace, machine_id, last_timestamp, instance_id";
-    return [{ cosId: { namespace: scope } }, `INSERT INTO cosid_machine (${columns}) VALUES ${rows}`];
+    const insert = (marker) => {
+      const rows = numbers.flatMap((number) =>
+        names(number).map((name) => `('${name}', '${scope}', ${number}, 253402300799999, '${marker}')`),
+      );
+      return `INSERT INTO cosid_machine (name, namespace, machine_id, last_timestamp, instance_id) VALUES ${rows}`;
+    };
+    return [{ cosId: { namespace: scope }, allowEmpty: true }, insert];
   },
 };
 
@@ -53,7 +58,9 @@ for (const [name, oldTable] of Object.entries(OLD)) {
           const numbers = Array.from({ length: nodes.to - nodes.from + 1 }, (_, at) => nodes.from + at);
           const [nodeIdsFrom, insert] = await oldTable(query, scope, numbers);
           await store.init({ ...scope, layout: "default", nodeIdsFrom });
-          await query(insert);
+          const record = "SELECT node_ids_from AS `from` FROM frazil_scopes WHERE scope = ?";
+          const [{ from }] = await query(record, [scope.scope]);
+          await query(insert(JSON.parse(from).marker));
           const rows = numbers.map((number) => `('${scope.scope}', ${number}, 0, 0)`);
           await query(`INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES ${rows}`);
           await query("UPDATE frazil_scopes SET node_from = ?, node_to = ?, next_node = ? WHERE scope = ?", [

@@ -3,6 +3,7 @@
 //
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout } from "frazil";
@@ -15,7 +16,7 @@ import { COSID_MACHINE, Distributor, snowflakeId, stateOf, synchronise } from ".
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 25);
 const NAMESPACE = "orders";
-const FROM = { cosId: { namespace: NAMESPACE } };
+const FROM = { cosId: { namespace: NAMESPACE }, allowEmpty: true };
 const BITS = { epochMs: 1577203200000, machineBits: 10, sequenceBits: 12 };
 const LAYOUT = {
   epochMs: BITS.epochMs,
@@ -104,7 +105,7 @@ test("both generations under faults repeat no ID, with the names of the older re
 });
 
 test("the checker catches a scope that numbers by itself", async (t) => {
-  const { repeats } = await run(t, { init: { nodes: { from: 0, to: 9 } }, seconds: 4 });
+  const { repeats } = await run(t, { init: { nodes: { from: 0, to: 9 }, nodeIdsFrom: "none" }, seconds: 4 });
   assert.ok(repeats > 0);
 });
 
@@ -134,7 +135,7 @@ for (const digits of [4, 8])
       instances.set(machineId, row.instance_id);
       assert.ok(stamp > 0 && row.distribute_time > 0 && row.revert_time === 0);
     }
-    for (const { node } of leases) assert.equal(instances.get(node), "frazil:default");
+    for (const { node } of leases) assert.match(instances.get(node), /^frazil:default:[0-9a-f]{8}$/);
     await Promise.all(leases.map((ids) => ids.close()));
   });
 
@@ -158,7 +159,7 @@ test("CosId never takes a number of ours, whatever its clock is and however long
   Date.now = realNow;
   assert.ok(!taken.includes(2), `${taken}`);
   const [row] = await query("SELECT instance_id FROM cosid_machine WHERE machine_id = 2");
-  assert.equal(row.instance_id, "frazil:default");
+  assert.match(row.instance_id, /^frazil:default:[0-9a-f]{8}$/);
   const again = await lease(store, OPTIONS);
   assert.equal(again.node, 2);
   await again.close();
@@ -226,11 +227,10 @@ test("giving numbers back, with the statements of the guide", async (t) => {
   const leases = await Promise.all([lease(store, OPTIONS), lease(store, OPTIONS)]);
   const used = leases.map((ids) => ids.decode(ids.next()));
   await Promise.all(leases.map((ids) => ids.close()));
-  await query(`DELETE FROM cosid_machine
-    WHERE namespace = 'orders' AND instance_id = 'frazil:default' AND CHAR_LENGTH(name) <> 15`);
-  await query(`UPDATE cosid_machine
-    SET instance_id = '', last_timestamp = (SELECT MAX(until_ms) FROM frazil_leases WHERE scope = 'default')
-    WHERE namespace = 'orders' AND instance_id = 'frazil:default'`);
+  const guide = readFileSync(new URL("../../docs/moving-in.md", import.meta.url), "utf8");
+  const statements = /### Giving numbers back.*?```sql\n(.*?)```/s.exec(guide)[1];
+  for (const statement of statements.split(";").slice(0, -1)) await query(statement);
+  assert.equal((await query("SELECT name FROM cosid_machine WHERE instance_id LIKE 'frazil:%'")).length, 0);
   const fresh = [];
   for (const at of [1, 2, 3]) fresh.push(await process(`pod-${at}`).distribute());
   const machines = fresh.map(({ machineId }) => machineId);
@@ -273,7 +273,7 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
       assert.match(error.message, pattern);
       return true;
     });
-  const of = (cosId) => ({ nodeIdsFrom: { cosId } });
+  const of = (cosId, more) => ({ nodeIdsFrom: { cosId, ...more } });
   await refused(of({}), "INVALID_OPTION", /nodeIdsFrom\.cosId\.namespace/);
   await refused(of({ namespace: "o'r" }), "INVALID_OPTION", /nodeIdsFrom\.cosId\.namespace/);
   await refused(of({ namespace: "o".repeat(92) }), "INVALID_OPTION", /nodeIdsFrom\.cosId\.namespace/);
@@ -281,16 +281,21 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused(
     of({ namespace: "o", table: "machines" }),
     "STORE_REFUSED",
-    /machines is not a table as CosId makes it/,
+    /nodeIdsFrom names the table machines, which does not exist/,
   );
   const narrow = { ...LAYOUT, fields: LAYOUT.fields.map((f) => (f.kind === "node" ? { ...f, bits: 3 } : f)) };
   await refused({ layout: narrow, ...of({ namespace: NAMESPACE }) }, "INVALID_OPTION", /8.*cosid_machine/);
   const wide = { ...LAYOUT, fields: LAYOUT.fields.map((f) => (f.kind === "node" ? { ...f, bits: 24 } : f)) };
   wide.fields = wide.fields.map((f) => (f.kind === "sequence" ? { ...f, bits: 5 } : f));
   wide.fields[0] = { kind: "time", bits: 34 };
+  wide.tickMs = 1000;
   await refused({ layout: wide, ...of({ namespace: NAMESPACE }) }, "INVALID_OPTION", /23 bits/);
+  // A name that was mistyped: its numbers would begin at 0.
+  await refused(of({ namespace: "order" }), "INVALID_OPTION", /"order".*Namespaces with rows: "orders"\. .*allowEmpty/);
+  await refused({}, "INVALID_OPTION", /cosid_machine.*"none"/);
   // Another namespace has numbers of its own.
-  await store.init({ layout: OPTIONS.layout, ...of({ namespace: "Users-1.a/b", table: "cosid_machine" }) });
+  const users = of({ namespace: "Users-1.a/b", table: "cosid_machine" }, { allowEmpty: true });
+  await store.init({ layout: OPTIONS.layout, ...users });
   const ids = await lease(store, OPTIONS);
   assert.equal(ids.node, 0);
   await ids.close();

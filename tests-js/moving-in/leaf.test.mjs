@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { lease } from "frazil/lease";
 import { LeafStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
 import { attempt } from "../stores/attempts.mjs";
@@ -391,9 +392,13 @@ test("without Leaf's folder, with another layout, or when all numbers are used u
   assert.equal((await acquire()).reason, "exhausted");
   const other = "other";
   await store.init({ scope: other, layout: "leaf", nodes: { from: 0, to: 2 } });
-  await assert.rejects(store.acquire(attempt({ scope: other, layout: LEAF })), {
+  const { reason, freeAtMs } = await store.acquire(attempt({ scope: other, layout: LEAF }));
+  assert.deepEqual([reason, freeAtMs], ["exhausted", undefined]);
+  // No time makes one free, so nothing is waited for.
+  await assert.rejects(lease(store, { scope: other, layout: "leaf", windowMs: 2000, maxAsyncWaitMs: 60_000 }), {
     code: "NODE_IDS_EXHAUSTED",
-    message: /has handed out the numbers to 2, and node ids end at 2.*adopt\(\)/,
+    retryable: false,
+    message: /no node id of its own.*whose largest number is 2: hand over.*adopt\(\)/,
   });
 });
 

@@ -3,8 +3,10 @@
 //
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
 import { lease } from "frazil/lease";
 import { MySqlStore } from "frazil/stores/mysql";
@@ -29,6 +31,11 @@ const LAYOUT = layoutOf(BITS);
 const OPTIONS = { layout: new Layout(LAYOUT), windowMs: 6000 };
 const FROM = { workerNode: "WORKER_NODE" };
 
+/** What the command prints. */
+const ddl = (...flags) =>
+  execFileSync(process.execPath, [CLI, "ddl", "mysql", ...flags], { encoding: "utf8", stdio: "pipe" });
+const CLI = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+
 let server;
 before(async () => {
   server = await MySqlServer.start({ "max-connections": 300, "innodb-flush-log-at-trx-commit": 1 });
@@ -49,6 +56,12 @@ async function oldDatabase(t, { used = 30, ddl = WORKER_NODE } = {}) {
   await store.migrate();
   const query = async (sql, values) => (await pool.query(sql, values))[0];
   return { url, pool, store, query };
+}
+
+/** What the record of a scope has in its rows of the old table. */
+async function markerOf(query, scope = "default") {
+  const [{ from }] = await query("SELECT node_ids_from AS `from` FROM frazil_scopes WHERE scope = ?", [scope]);
+  return JSON.parse(from).marker;
 }
 
 /** Lets both generations mint, with faults. */
@@ -79,13 +92,13 @@ test(`both generations under faults repeat no ID, for ${SECONDS} s`, async (t) =
 
 test("the checker catches a scope that numbers by itself", async (t) => {
   // UidGenerator has had 30 numbers, and Frazil takes them in their order.
-  const { repeats } = await run(t, { init: { nodes: { from: 31, to: 40 } }, seconds: 5 });
+  const { repeats } = await run(t, { init: { nodes: { from: 31, to: 40 }, nodeIdsFrom: "none" }, seconds: 5 });
   assert.ok(repeats > 0);
 });
 
 test("the checker catches node ids of processes of UidGenerator whose rows are old", async (t) => {
   const { pool, store, url } = await oldDatabase(t, { used: 0 });
-  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: { ...FROM, allowEmpty: true } });
   const counted = await runFleet({
     seconds: 5,
     java: {
@@ -119,10 +132,11 @@ test("processes of both generations that start at once have numbers of their own
   const rows = await query("SELECT * FROM WORKER_NODE ORDER BY ID");
   assert.ok(rows.length <= 3 + 24 + 2 * 24, `${rows.length} rows`);
   const names = new Set();
+  const marker = await markerOf(query);
   for (const { ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED } of rows) {
     assert.ok(ID > 0 && [1, 2].includes(TYPE), `${TYPE}`);
     for (const date of [LAUNCH_DATE, MODIFIED, CREATED]) assert.ok(Math.abs(date - Date.now()) < 2 * 86_400_000, date);
-    assert.equal(HOST_NAME === "frazil:default", !workers.includes(ID) && ID > 3);
+    assert.equal(HOST_NAME === marker, !workers.includes(ID) && ID > 3);
     // Some tables have a unique key on both.
     names.add(`${HOST_NAME} ${PORT}`);
   }
@@ -150,7 +164,7 @@ test("a number that was inserted by a process that ended at once is taken over b
   const { store, query } = await oldDatabase(t, { used: 5 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
   await query(`INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
-    VALUES ('frazil:default', 'x', 2, CURRENT_DATE, NOW(), NOW())`);
+    VALUES ('${await markerOf(query)}', 'x', 2, CURRENT_DATE, NOW(), NOW())`);
   const ids = await lease(store, OPTIONS);
   assert.equal(ids.node, 6);
   assert.equal((await query("SELECT ID FROM WORKER_NODE")).length, 6);
@@ -186,7 +200,8 @@ test("without a number of ours, numbers that are used up are not said to be held
   await store.init({ layout: options.layout, nodeIdsFrom: FROM });
   await assert.rejects(lease(store, { ...options, maxAsyncWaitMs: 300 }), (error) => {
     const { message } = [error, error.cause].find(({ code }) => code === "NODE_IDS_EXHAUSTED");
-    assert.match(message, /no node id can be made/);
+    assert.match(message, /no node id of its own.*no node id can be made/);
+    assert.equal(error.retryable, false);
     assert.match(message, /WORKER_NODE/);
     return true;
   });
@@ -194,7 +209,7 @@ test("without a number of ours, numbers that are used up are not said to be held
 
 test("a table that somebody has emptied ends the lease, and the number is never granted again", async (t) => {
   const { pool, store, query } = await oldDatabase(t, { used: 0 });
-  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: { ...FROM, allowEmpty: true } });
   const ids = await lease(store, { ...OPTIONS, windowMs: 3000 });
   assert.equal(ids.node, 1);
   const lost = new Promise((resolve) => ids.on("lost", resolve));
@@ -212,22 +227,117 @@ test("a table that somebody has emptied ends the lease, and the number is never 
 });
 
 // docs/safety.md: 22
-test("a database that draws from the table of another one, with a scope of the same name, is refused: they would share numbers", async (t) => {
+test("records of one scope name, in two databases, that share an old table never take over each other's numbers", async (t) => {
   const one = await oldDatabase(t);
   const two = await oldDatabase(t, { ddl: undefined, used: 0 });
   const from = { workerNode: `${one.url.split("/").at(-1)}.WORKER_NODE` };
-  await one.store.init({ layout: OPTIONS.layout, nodeIdsFrom: from });
-  const ids = await lease(one.store, OPTIONS);
-  await assert.rejects(one.store.init({ layout: OPTIONS.layout, nodeIdsFrom: from }), { code: "STATE_CONFLICT" });
-  for (const scope of ["default", "Default"])
-    await assert.rejects(two.store.init({ scope, layout: OPTIONS.layout, nodeIdsFrom: from }), {
-      code: "STORE_REFUSED",
-      message: /has rows of frazil:default already.*another name/i,
-    });
-  await two.store.init({ scope: "two", layout: OPTIONS.layout, nodeIdsFrom: from });
-  const other = await lease(two.store, { ...OPTIONS, scope: "two" });
-  assert.notEqual(ids.node, other.node);
-  await Promise.all([ids.close(), other.close()]);
+  // Both before either has a row. A collation that ignores case takes the names of the scopes for one.
+  const scopes = [
+    [one.store, "default"],
+    [two.store, "default"],
+    [two.store, "Default"],
+  ];
+  for (const [store, scope] of scopes) await store.init({ scope, layout: OPTIONS.layout, nodeIdsFrom: from });
+  const all = new Set();
+  for (let round = 0; round < 2; round++) {
+    const leases = await Promise.all(
+      scopes.flatMap(([store, scope]) => [1, 2].map(() => lease(store, { ...OPTIONS, scope }))),
+    );
+    for (const { node } of leases) all.add(node);
+    assert.equal(new Set(leases.map(({ node }) => node)).size, 6);
+    await Promise.all(leases.map((ids) => ids.close()));
+  }
+  assert.equal(all.size, 6, `${[...all]}`);
+  const markers = await Promise.all(
+    scopes.map(([store, scope]) => markerOf(store === one.store ? one.query : two.query, scope)),
+  );
+  assert.equal(new Set(markers.map((marker) => marker.toLowerCase())).size, 3);
+  for (const marker of markers) assert.match(marker, /^frazil:default:[0-9a-f]{8}$/i);
+});
+
+test("a row is ours by the exact marker, whatever the collation of its column is", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 1 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const ids = await lease(store, { ...OPTIONS, windowMs: 3000 });
+  const lost = new Promise((resolve) => ids.on("lost", resolve));
+  await query("UPDATE WORKER_NODE SET HOST_NAME = UPPER(HOST_NAME) WHERE ID = ?", [ids.node]);
+  assert.equal((await lost).code, "LEASE_LOST");
+  await ids.close();
+});
+
+test("init refuses a table without a row, which may be that of another database, unless it is meant", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 0 });
+  const init = (more) => store.init({ layout: OPTIONS.layout, nodeIdsFrom: { ...FROM, ...more } });
+  await assert.rejects(init(), { code: "INVALID_OPTION", field: "nodeIdsFrom.workerNode", message: /allowEmpty/ });
+  await assert.rejects(init({ allowEmpty: 1 }), { code: "INVALID_OPTION", field: "nodeIdsFrom.allowEmpty" });
+  await query("ALTER TABLE WORKER_NODE AUTO_INCREMENT = 77");
+  await assert.rejects(init(), { code: "INVALID_OPTION", message: /deleted.*77/ });
+  await init({ allowEmpty: true });
+  const ids = await lease(store, OPTIONS);
+  assert.equal(ids.node, 77);
+  await ids.close();
+});
+
+test("a scope that would number by itself beside the table is refused, unless it is meant", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 2 });
+  const plain = { layout: OPTIONS.layout };
+  await assert.rejects(store.init(plain), {
+    code: "INVALID_OPTION",
+    field: "nodeIdsFrom",
+    message: /WORKER_NODE.*"none"/,
+  });
+  await store.init({ ...plain, nodeIdsFrom: "none" });
+  await assert.rejects(store.init(plain), { code: "STATE_CONFLICT" });
+  await query("ALTER TABLE WORKER_NODE DROP COLUMN LAUNCH_DATE");
+  // A table of another kind with this name is nobody's.
+  await store.init({ ...plain, scope: "other" });
+});
+
+test("npx frazil ddl mysql sets up a scope that takes its node ids from the table, and refuses what init refuses", async (t) => {
+  const { query, url, store } = await oldDatabase(t, { used: 5 });
+  const script = (scope, ...flags) => ddl("--scope", scope, "--layout", JSON.stringify(LAYOUT), ...flags);
+  const run = async (text) => {
+    const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
+    t.after(() => connection.end());
+    return (await connection.query(text))[0].at(-1);
+  };
+  const [row] = await run(script("mine", "--node-ids-from", "worker-node"));
+  assert.equal(row.next_node, 6);
+  const ids = await lease(store, { ...OPTIONS, scope: "mine" });
+  assert.equal(ids.node, 6);
+  assert.equal(
+    (await query("SELECT HOST_NAME FROM WORKER_NODE WHERE ID = 6"))[0].HOST_NAME,
+    await markerOf(query, "mine"),
+  );
+  await ids.close();
+  // One that numbers by itself beside the table.
+  assert.equal((await run(script("alone"))).length, 0);
+  await assert.rejects(lease(store, { ...OPTIONS, scope: "alone" }), { code: "STORE_NOT_INITIALISED" });
+  assert.equal((await run(script("alone", "--node-ids-from", "none"))).length, 1);
+  // Numbers that the layout has no room for, and a table without rows.
+  const narrow = JSON.stringify(layoutOf({ ...BITS, workerBits: 2 }));
+  const from = ["--node-ids-from", "worker-node"];
+  assert.equal((await run(ddl("--scope", "narrow", "--layout", narrow, ...from))).length, 0);
+  await query("DELETE FROM WORKER_NODE");
+  assert.equal((await run(script("empty", ...from))).length, 0);
+  for (const [flag, value] of [
+    ["--node-ids-from", "cosid"],
+    ["--node-ids-from", "WORKER_NODE"],
+    ["--layout", "{"],
+  ])
+    assert.throws(() => ddl(flag, value), { message: new RegExp(flag) });
+});
+
+test("a table that was dropped under a scope: the error names the scope that needs it", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 2 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const ids = await lease(store, OPTIONS);
+  await ids.close();
+  await query("DROP TABLE WORKER_NODE");
+  await assert.rejects(lease(store, { ...OPTIONS, maxAsyncWaitMs: 300 }), {
+    code: "STORE_REFUSED",
+    message: /1146.*the scope "default" takes its node ids from it.*leaveOldTable/,
+  });
 });
 
 test("leaving the old table: holders go on, and new node ids follow its largest number", async (t) => {
@@ -265,13 +375,18 @@ test("init refuses what cannot be right, and says what to do", async (t) => {
   await refused({ nodeIdsFrom: { workerNode: "W`; DROP" } }, "INVALID_OPTION", /nodeIdsFrom\.workerNode/);
   await refused({ nodeIdsFrom: { ...FROM, cosId: { namespace: "x" } } }, "INVALID_OPTION", /nodeIdsFrom/);
   await refused({ nodeIdsFrom: FROM, nodes: { from: 0, to: 7 } }, "INVALID_OPTION", /nodes/);
-  await refused({ nodeIdsFrom: { workerNode: "WORKER_NODES" } }, "STORE_REFUSED", /WORKER_NODES/);
+  await refused(
+    { nodeIdsFrom: { workerNode: "WORKER_NODES" } },
+    "STORE_REFUSED",
+    /nodeIdsFrom names the table WORKER_NODES/,
+  );
   await query("CREATE TABLE OTHERS (ID BIGINT AUTO_INCREMENT PRIMARY KEY, HOST_NAME VARCHAR(64))");
   await refused({ nodeIdsFrom: { workerNode: "OTHERS" } }, "STORE_REFUSED", /OTHERS/);
   await query(WORKER_NODE.replace("WORKER_NODE", "MEMORIES").replace("INNODB", "MYISAM"));
   await refused({ nodeIdsFrom: { workerNode: "MEMORIES" } }, "STORE_REFUSED", /InnoDB/);
   const narrow = layoutOf({ ...BITS, workerBits: 3 });
   await refused({ layout: narrow, nodeIdsFrom: FROM }, "INVALID_OPTION", /9.*WORKER_NODE|WORKER_NODE.*9/);
+  await refused({ layout: "baidu", nodeIdsFrom: FROM }, "INVALID_OPTION", /"baidu".*2024-11-20T13:24:15.*epochMs/);
   // Nothing of this has left a record.
   await init({ nodeIdsFrom: FROM });
   await refused({ nodeIdsFrom: FROM }, "STATE_CONFLICT", /scope/);

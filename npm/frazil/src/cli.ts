@@ -2,9 +2,9 @@
 /** The command line tool, `npx frazil`. It reads arguments and prints; the package does the rest. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { FrazilError, Layout, type LayoutName, Snowflake } from "frazil";
+import { FrazilError, Layout, type LayoutName, type LayoutSpec, Snowflake } from "frazil";
 import { etcdDdl } from "./stores/etcd.js";
-import { type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
+import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
 import { type RedisStoreOptions, redisDdl } from "./stores/redis.js";
 import { sqliteDdl } from "./stores/sqlite.js";
@@ -27,7 +27,8 @@ Options
   --dir PATH       the directory of the state file (default: frazil in $STATE_DIRECTORY,
                    $XDG_STATE_HOME or ~/.local/state)
   --layout NAME    ${Layout.names.slice(0, 8).join(", ")},
-                   ${Layout.names.slice(8).join(", ")} (default: default)
+                   ${Layout.names.slice(8).join(", ")} (default: default);
+                   or a layout of your own as JSON: '{"epochMs":…,"tickMs":…,"fields":[{"kind":"time","bits":41},…]}'
   --epoch MS       another epoch for the layout, in Unix milliseconds
   --count N        how many to mint (default: 1)
   --scope NAME     for ddl: the name of the ID space (default: default)
@@ -36,6 +37,9 @@ Options
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH
                    for ddl postgres, mysql, and etcd or zookeeper: where the tables or keys are
+  --node-ids-from worker-node[:TABLE] | cosid:NAMESPACE | none
+                   for ddl mysql: the table that a fleet of UidGenerator (WORKER_NODE) or CosId (cosid_machine) takes
+                   its node ids from, to mint beside it; none: beside such a table, but not for its IDs
   --acl TEXT       for ddl zookeeper: the ACL of the znodes, as zkCli takes it
   --incarnation TEXT
                    for ddl postgres, mysql (SQL) and redis (Lua): how a server is told from one that lost writes
@@ -63,6 +67,7 @@ interface Flags {
   database?: string | undefined;
   prefix?: string | undefined;
   acl?: string | undefined;
+  "node-ids-from"?: string | undefined;
   incarnation?: string | undefined;
 }
 
@@ -73,8 +78,19 @@ function wholeNumber(flag: string, text: string): number {
 }
 
 function layoutOf({ layout = "default", epoch }: Flags): Layout {
-  const named = Layout.named(layout as LayoutName) as Layout;
+  const named = (layout.startsWith("{") ? new Layout(specOf(layout)) : Layout.named(layout as LayoutName)) as Layout;
   return epoch === undefined ? named : named.with({ epochMs: wholeNumber("epoch", epoch) });
+}
+
+/** A layout as JSON. Its callee checks it. */
+function specOf(text: string): LayoutSpec {
+  try {
+    return JSON.parse(text) as LayoutSpec;
+  } catch (error) {
+    throw new UsageError(
+      `--layout is ${JSON.stringify(text)}: must be JSON if it begins with {. ${(error as Error).message}`,
+    );
+  }
 }
 
 const line = (text: string) => process.stdout.write(`${text}\n`);
@@ -168,6 +184,17 @@ interface Printer {
 const given = <T extends object>(options: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
+/** Where new node ids come from. The callee checks the names. */
+function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"]> {
+  const [, kind, name] = /^(worker-node|cosid|none)(?::(.*))?$/s.exec(text) ?? [];
+  if (kind === "worker-node") return { workerNode: name ?? "WORKER_NODE" };
+  if (kind === "cosid" && name !== undefined) return { cosId: { namespace: name } };
+  if (kind === "none" && name === undefined) return "none";
+  throw new UsageError(
+    `--node-ids-from is ${JSON.stringify(text)}: must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none`,
+  );
+}
+
 const PRINTERS: { readonly [store: string]: Printer } = {
   postgres: {
     flags: ["role", "schema", "incarnation"],
@@ -179,9 +206,13 @@ const PRINTERS: { readonly [store: string]: Printer } = {
       ),
   },
   mysql: {
-    flags: ["role", "database", "incarnation"],
-    print: (options, { role, database, incarnation: sql }) =>
-      mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role),
+    flags: ["role", "database", "incarnation", "node-ids-from"],
+    print: (options, { role, database, incarnation: sql, "node-ids-from": from }) =>
+      mysqlDdl(
+        from === undefined ? options : { ...options, nodeIdsFrom: nodeIdsFromOf(from) },
+        given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }),
+        role,
+      ),
   },
   redis: {
     flags: ["incarnation"],
@@ -256,6 +287,7 @@ function main(args: string[]): void {
       database: { type: "string" },
       prefix: { type: "string" },
       acl: { type: "string" },
+      "node-ids-from": { type: "string" },
       incarnation: { type: "string" },
       help: { type: "boolean", short: "h" },
       version: { type: "boolean" },

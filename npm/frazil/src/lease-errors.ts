@@ -45,11 +45,11 @@ export function untrueAnswer(error: FrazilError, context: LeaseContext): FrazilE
 }
 
 /** What is in the way if another generator draws from the same numbers, which it never gives back. */
-function sharedMessage({ sharedWith, freeAtMs = 0, storeNowMs = 0 }: Refusal, waitMs: number, where: string): string {
+function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where: string): string {
   const own =
-    freeAtMs > storeNowMs
-      ? `every node id of the scope is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`
-      : `the scope has no node id of its own ${where}`;
+    freeAtMs === undefined
+      ? `the scope has no node id of its own ${where}`
+      : `every node id of the scope is held ${where}. The next one is free in ${waitMs} ms, unless its holder renews it`;
   return `${own}, and no node id can be made: the layout has none beyond ${sharedWith}. See docs/moving-in.md`;
 }
 
@@ -90,7 +90,11 @@ export function refusalError(
       );
     case "exhausted":
       if (answer?.sharedWith !== undefined)
-        return new LeaseError("NODE_IDS_EXHAUSTED", sharedMessage(answer, waitMs, where(context)), wait);
+        return new LeaseError(
+          "NODE_IDS_EXHAUSTED",
+          sharedMessage(answer, waitMs, where(context)),
+          answer.freeAtMs === undefined ? { retryable: false, cause } : wait,
+        );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
         `every node id is held ${where(context)}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,

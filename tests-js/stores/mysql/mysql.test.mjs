@@ -338,6 +338,24 @@ test("names and texts are compared exactly", async () => {
     });
 });
 
+test("a database that does not exist, or that the user may not use, is told as that", async () => {
+  await server.query("CREATE USER stranger");
+  for (const [database, user, message] of [
+    ["missing", "root", /1049.*there is no such database.*option database/],
+    ["test", "stranger", /1044.*no right on this database, or there is none of this name/],
+    ["missing", "stranger", /1044.*no right on this database, or there is none of this name/],
+  ]) {
+    const own = poolTo({ database, user });
+    await assert.rejects(new MySqlStore(own).acquire(attempt()), (error) => {
+      assert.equal(error.code, "STORE_REFUSED");
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /lacks a right/);
+      return true;
+    });
+    await own.end();
+  }
+});
+
 test("what mysqlDdl prints does what migrate and init do", async () => {
   await server.query("CREATE DATABASE ids; CREATE USER `my app`@`127.0.0.1`");
   const options = { scope: "orders", layout: "default", nodes: { from: 5, to: 6 }, windowMaxMs: 9000 };

@@ -7,11 +7,14 @@
  * - **A number with a row of the old generator is never granted**, however old the row is: its process may go on minting.
  * - **A number with a row of ours is never theirs**: UidGenerator reuses none, and CosId takes no row whose stamp is in the future.
  * - **A row that is not ours any more ends the lease** of its number at the next renewal, and it is never granted again.
+ * - **Rows of two records are never taken for each other**: each record has drawn a marker, which is in its rows.
  *
  * Nothing here is changed or deleted in the old table.
  */
 import { ConfigError, configError } from "../errors.js";
+import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
+import { drawRandom } from "../lease-random.js";
 import { storeRefused } from "./answers.js";
 
 /** The table that new node ids come from. */
@@ -20,6 +23,11 @@ export interface NodeIdsFrom {
   readonly workerNode?: string;
   /** The namespace of CosId in its table `cosid_machine`. `table`: if it is called otherwise, or in another database. */
   readonly cosId?: { readonly namespace: string; readonly table?: string };
+  /**
+   * `init` refuses a table without a row of the fleet: it is that of another database, a copy, or the namespace is another one.
+   * `true`: no process of the fleet has ever started.
+   */
+  readonly allowEmpty?: boolean;
 }
 
 /** The statements for one old table. `:marker` is what our rows have in it, and `:namespace` that of CosId. */
@@ -43,10 +51,14 @@ export interface OldTable {
   readonly check: string;
   /** What is wrong if that fails. */
   readonly mismatch: string;
-  /** Whether it has a row of ours. */
-  readonly hasOurs: string;
-  /** Reads the engine, the largest number, and whether it has a row of ours. */
+  /** An expression: the engine. */
+  readonly engine: string;
+  /** Reads the engine, the largest number, and the next one where the table counts. */
   readonly state: string;
+  /** Some names that have rows, for the error about one that has none. */
+  readonly names: string;
+  /** The error for a table without a row of the fleet. `found`: those names. `next`: the next number, where the table counts. */
+  readonly isEmpty: (found: readonly string[], next: number) => ConfigError;
   /** What the role of a program needs. */
   readonly permission: string;
 }
@@ -54,16 +66,19 @@ export interface OldTable {
 /** So many of our numbers are taken over at a time. */
 export const TAKEN_OVER = 64;
 
+/** Whether a row has the marker, whatever the character set and the collation of its column are. */
+const isMarker = (column: string) => `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin = :marker`;
+
 /**
  * UidGenerator. Its process inserts a row, and has the `AUTO_INCREMENT` number for good: no row is read, changed or reused. So a
  * row of ours is one with a host that no process has. `PORT` is unique, as is that of UidGenerator, since some tables have a
  * unique key on both. `TYPE` 2 is its type of a process that is not in a container. Clock: the server's, for people to read.
  */
 const workerNode = (table: string) => ({
-  isOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.ID = {node} AND o.HOST_NAME = :marker)`,
+  isOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.ID = {node} AND ${isMarker("o.HOST_NAME")})`,
   largest: `(SELECT MAX(ID) FROM ${table})`,
-  hasOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.HOST_NAME = :marker)`,
-  readOurs: `SELECT ID AS node FROM ${table} WHERE ID BETWEEN :next AND :last AND HOST_NAME = :marker
+  names: `SELECT NULL AS name FROM ${table} LIMIT 0`,
+  readOurs: `SELECT ID AS node FROM ${table} WHERE ID BETWEEN :next AND :last AND ${isMarker("HOST_NAME")}
     ORDER BY ID LIMIT ${TAKEN_OVER}`,
   insert: `INSERT INTO ${table} (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
     VALUES (:marker, UUID(), 2, CURRENT_DATE, NOW(), NOW())`,
@@ -89,18 +104,21 @@ const DIGITS = [4, 8];
 const cosIdMachine = (table: string) => ({
   isOurs: DIGITS.map(
     (digits) => `EXISTS (SELECT 1 FROM ${table} o FORCE INDEX (PRIMARY)
-    WHERE o.name = ${nameOf(digits, "{node}")} AND o.instance_id = :marker)`,
+    WHERE o.name = ${nameOf(digits, "{node}")} AND ${isMarker("o.instance_id")})`,
   ).join(" AND "),
   largest: `(SELECT MAX(machine_id) FROM ${table} WHERE namespace = :namespace)`,
-  hasOurs: `EXISTS (SELECT 1 FROM ${table} o WHERE o.namespace = :namespace AND o.instance_id = :marker)`,
+  names: `SELECT DISTINCT namespace AS name FROM ${table} ORDER BY namespace LIMIT ${NAMES + 1}`,
   readOurs: `SELECT DISTINCT machine_id AS node FROM ${table}
-    WHERE namespace = :namespace AND instance_id = :marker AND machine_id BETWEEN :next AND :last
+    WHERE namespace = :namespace AND ${isMarker("instance_id")} AND machine_id BETWEEN :next AND :last
     ORDER BY machine_id LIMIT ${TAKEN_OVER}`,
   insert: `INSERT INTO ${table} (name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time)
     VALUES ${DIGITS.map((digits) => `(${nameOf(digits, ":number")}, :namespace, :number, :never, :marker, :now, 0)`).join(", ")}`,
   check: `SELECT name, namespace, machine_id, last_timestamp, instance_id, distribute_time, revert_time
     FROM ${table} FORCE INDEX (PRIMARY) LIMIT 0`,
 });
+
+/** So many namespaces an error names. */
+const NAMES = 5;
 
 const FROM_RULE =
   'must be { workerNode: "WORKER_NODE" } or { cosId: { namespace: "…" } }: the table that the fleet takes its node ids from';
@@ -110,6 +128,17 @@ const NAMESPACE_RULE =
   "must be the namespace of CosId (cosid.namespace): 1 to 91 characters of ASCII, without quotes, backslash and control characters";
 const WIDTH_RULE =
   "must have at most 23 bits of node ids: the names of rows in cosid_machine have room for seven digits";
+const MARKER_RULE = "must be frazil:, the scope, a colon and 8 hexadecimal digits, as init() writes it";
+const ALLOW_EMPTY = "If no process of the fleet has ever started, pass nodeIdsFrom.allowEmpty: true";
+const EMPTY_RULE = `must have a row: this table has none, so it may be that of another database, or a copy. ${ALLOW_EMPTY}`;
+const emptiedRule = (next: number) =>
+  `must have a row: those of this table were deleted, and it counts on from ${next}. If every process of the fleet that runs has a lower number, pass nodeIdsFrom.allowEmpty: true`;
+/** `found`: namespaces that have rows. */
+function emptyRule(table: string, found: readonly string[]): string {
+  const names = found.slice(0, NAMES).map((name) => JSON.stringify(name));
+  const others = found.length === 0 ? "none" : `${names.join(", ")}${found.length > NAMES ? ", …" : ""}`;
+  return `must have a row in ${table}, otherwise node ids begin at 0 beside those of the fleet. Namespaces with rows: ${others}. ${ALLOW_EMPTY}`;
+}
 /** `name` has 100 characters: a dot and eight digits more. */
 const NAMESPACE_LENGTH = 91;
 /** With eight digits the two names of a row would be one. */
@@ -118,14 +147,15 @@ const MAX_MACHINE = 9_999_999;
 const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
 /** A table as it stands in a statement, and where its engine is. */
-function tableOf(field: string, value: unknown): { quoted: string; engine: string } {
+function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
   const parts = value.split(".");
   const name = parts.at(-1) as string;
   const database = parts.length > 1 ? `'${parts[0]}'` : "DATABASE()";
   return {
     quoted: parts.map((part) => `\`${part}\``).join("."),
-    engine: `(SELECT engine FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
+    ofSchema: (column) =>
+      `(SELECT ${column} FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
   };
 }
 
@@ -135,22 +165,23 @@ export const withOldTable = (statement: string, oldTable: OldTable | undefined):
     .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
     .replaceAll("{largest}", oldTable?.largest ?? "NULL");
 
+/** Refuses a layout whose node ids have no room in the old table. */
+export function checkWidth({ maxNode }: OldTable, nodeTo: number): void {
+  if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
+}
+
 /** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
 export function checkOldTable(
-  { name, maxNode, values }: OldTable,
-  { engine, largest, hasOurs }: { readonly engine: string; readonly largest: number; readonly hasOurs: boolean },
+  oldTable: OldTable,
+  { engine, largest }: { readonly engine: string; readonly largest: number },
   nodeTo: number,
 ): number {
+  const { name } = oldTable;
   if (engine.toLowerCase() !== "innodb")
     throw storeRefused(
       `the table ${name} has the engine ${engine}: must be InnoDB, since others lose numbers in a crash that were given out. ALTER TABLE ${name} ENGINE = InnoDB`,
     );
-  // The rows of two scopes with one name cannot be told apart: each would grant the numbers of the other.
-  if (hasOurs)
-    throw storeRefused(
-      `the table ${name} has rows of ${values["marker"]} already: a scope of this name, in any database or case, has drawn numbers from it. Use another name for the scope; if its record was lost, restore it`,
-    );
-  if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
+  checkWidth(oldTable, nodeTo);
   if (largest > nodeTo) {
     const rule = `must have node ids to ${largest} at least, the largest number in ${name}: it is not the layout of that fleet`;
     throw new ConfigError("INVALID_OPTION", `layout has node ids to ${nodeTo}: ${rule}`, {
@@ -162,24 +193,35 @@ export function checkOldTable(
   return largest + 1;
 }
 
-/** What a scope draws its node ids from. `scope` is in its rows there. */
-export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
-  const from = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId");
-  const { workerNode: table, cosId } = from;
-  if ((table === undefined) === (cosId === undefined)) throw refuse("nodeIdsFrom", given, FROM_RULE);
-  const marker = `frazil:${scope}`;
+/** A marker that no other record has: two of one scope name, in two databases, may share an old table. */
+const drawMarker = (scope: string): string =>
+  `frazil:${scope}:${(drawRandom()[0] as number).toString(16).padStart(8, "0")}`;
+
+/** What a scope draws its node ids from. */
+export function oldTableOf(scope: string, given: NodeIdsFrom): { oldTable: OldTable; allowEmpty: boolean } {
+  const { allowEmpty = false } = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId, allowEmpty");
+  if (typeof allowEmpty !== "boolean") throw refuse("nodeIdsFrom.allowEmpty", allowEmpty, Rule.TRUE_OR_FALSE);
+  return { oldTable: tableWithMarker(given, drawMarker(scope)), allowEmpty };
+}
+
+/** `marker` is in the rows of the record. */
+function tableWithMarker({ workerNode: table, cosId, ...given }: NodeIdsFrom, marker: string): OldTable {
+  if ((table === undefined) === (cosId === undefined))
+    throw refuse("nodeIdsFrom", { workerNode: table, cosId, ...given }, FROM_RULE);
   const about = (name: string, generator: string) => ({
     name,
     mismatch: `${name} is not a table as ${generator} makes it`,
     permission: `GRANT SELECT, INSERT ON ${name} TO your_role;`,
   });
   if (cosId === undefined) {
-    const { quoted, engine } = tableOf("nodeIdsFrom.workerNode", table);
+    const { quoted, ofSchema } = tableOf("nodeIdsFrom.workerNode", table);
     const statements = workerNode(quoted);
     return {
       ...statements,
-      state: `SELECT ${engine} AS engine, ${statements.largest} AS largest, ${statements.hasOurs} AS has_ours`,
-      text: JSON.stringify({ workerNode: table }),
+      state: `SELECT ${ofSchema("engine")} AS engine, ${statements.largest} AS largest, ${ofSchema("auto_increment")} AS next_number`,
+      engine: ofSchema("engine"),
+      isEmpty: (_, next) => refuse("nodeIdsFrom.workerNode", table, next > 1 ? emptiedRule(next) : EMPTY_RULE),
+      text: JSON.stringify({ marker, workerNode: table }),
       ...about(table as string, "UidGenerator"),
       values: { marker },
       maxNode: Number.MAX_SAFE_INTEGER,
@@ -194,12 +236,14 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
   // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
   if (typeof namespace !== "string" || namespace.length > NAMESPACE_LENGTH || !/^[ !#-&(-[\]-_a-~]+$/.test(namespace))
     throw refuse("nodeIdsFrom.cosId.namespace", namespace, NAMESPACE_RULE);
-  const { quoted, engine } = tableOf("nodeIdsFrom.cosId.table", name);
+  const { quoted, ofSchema } = tableOf("nodeIdsFrom.cosId.table", name);
   const statements = cosIdMachine(quoted);
   return {
     ...statements,
-    state: `SELECT ${engine} AS engine, ${statements.largest} AS largest, ${statements.hasOurs} AS has_ours`,
-    text: JSON.stringify({ cosId: { namespace, table: name } }),
+    state: `SELECT ${ofSchema("engine")} AS engine, ${statements.largest} AS largest, 0 AS next_number`,
+    engine: ofSchema("engine"),
+    isEmpty: (found) => refuse("nodeIdsFrom.cosId.namespace", namespace, emptyRule(name, found)),
+    text: JSON.stringify({ marker, cosId: { namespace, table: name } }),
     ...about(name, "CosId"),
     values: { marker, namespace },
     maxNode: MAX_MACHINE,
@@ -209,7 +253,10 @@ export function oldTableOf(scope: string, given: NodeIdsFrom): OldTable {
 /** What the record of a scope names. */
 export function recordedTable(scope: string, text: string): OldTable {
   try {
-    return oldTableOf(scope, JSON.parse(text) as NodeIdsFrom);
+    const { marker, ...from } = JSON.parse(text) as NodeIdsFrom & { marker?: unknown };
+    if (typeof marker !== "string" || !/^frazil:[\w-]{1,32}:[0-9a-f]{8}$/.test(marker))
+      throw refuse("marker", marker, MARKER_RULE);
+    return tableWithMarker(from, marker);
   } catch (error) {
     throw storeRefused(
       `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,

@@ -42,6 +42,7 @@ import {
 } from "./compare-and-set.js";
 import {
   checkOldTable,
+  checkWidth,
   NEVER_MS,
   type NodeIdsFrom,
   type OldTable,
@@ -233,9 +234,21 @@ const INIT = `INSERT INTO {scopes}
 /** Whether a scope has rows. */
 const ANY_ROW = "SELECT l.node AS node FROM {leases} l WHERE l.scope = :scope LIMIT 1";
 
-/** The record of `INIT` for people to run. It fails if the scope has one. */
-const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
-VALUES (:scope, :layout, :from, :to, :from, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4));
+/** The tables of UidGenerator and CosId in the database of the store. */
+const OLD_TABLES = `SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
+  WHERE c.table_schema = {database}
+    AND (LOWER(c.table_name), LOWER(c.column_name)) IN (('worker_node', 'launch_date'), ('cosid_machine', 'machine_id'))`;
+
+/**
+ * The record of `INIT` for people to run. It fails if the scope has one. `{first}`: the first new node id. `{condition}`: what `init`
+ * checks; without it there is no record, and programs say that the scope has none.
+ */
+const INSERT_RECORD = `INSERT INTO {scopes}
+  (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
+SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4), :nodeIdsFrom
+FROM (SELECT 1 AS one) o
+WHERE {condition};
+SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
 `;
 
 /**
@@ -284,9 +297,10 @@ export interface MySqlStoreOptions {
 export interface MySqlInitOptions extends InitOptions {
   /**
    * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/moving-in.md`. New node
-   * ids then come from there, so `nodes` is not given.
+   * ids then come from there, so `nodes` is not given. `"none"`: the store numbers them itself, although the database has
+   * such a table.
    */
-  readonly nodeIdsFrom?: NodeIdsFrom;
+  readonly nodeIdsFrom?: NodeIdsFrom | "none";
 }
 
 const CLIENT_RULE =
@@ -294,6 +308,8 @@ const CLIENT_RULE =
   "with query(statement, values) that returns a promise";
 const PROMISE_RULE =
   "the client returned no promise. Use mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback";
+const ALONE_RULE =
+  'must be given, since this database has the table {table} of another generator: { workerNode } or { cosId } if its processes mint IDs for the same column (docs/moving-in.md), "none" if they do not';
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 const NODES_RULE = "must not be given with nodeIdsFrom: the node ids are the numbers of that table";
 const DATABASE_RULE = "must be the name of a database: a letter or _, then at most 63 letters, digits, _, $ or -";
@@ -313,11 +329,13 @@ const NO_SUCH_KEY = 1176;
 const DUPLICATE = 1062;
 /** The server, or this session, takes no writes. */
 const READ_ONLY = [1290, 1792, 1836];
-const NO_RIGHT = [1044, 1142, 1143, 1227, 1370];
+const NO_RIGHT_ON_DATABASE = 1044;
+const NO_DATABASE = 1049;
+const NO_RIGHT = [1142, 1143, 1227, 1370];
 /** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
 const REFUSED = [
-  1045, 1046, 1048, 1049, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524,
-  1582, 1698,
+  1045, 1046, 1048, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
+  1698,
 ];
 /** What the role of a program needs. `init` needs INSERT on the record in addition. */
 const PERMISSIONS = [
@@ -491,6 +509,23 @@ const sameScope = ({ scope, moment }: ScopeView<Scope>): Values => ({
   server: moment.incarnation,
 });
 
+/** An old table that new node ids come from. */
+type OldTableSource = ReturnType<typeof oldTableOf>;
+/** Where new node ids come from. Undefined: the store numbers them, if the database has no old table. */
+type NodeIdSource = OldTableSource | "none" | undefined;
+
+const sourceText = (source: NodeIdSource): string | null => (typeof source === "object" ? source.oldTable.text : null);
+
+/** What `init` is given, checked. */
+function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRecord; readonly source: NodeIdSource } {
+  const { nodeIdsFrom, ...others } = (options ?? {}) as MySqlInitOptions;
+  if (nodeIdsFrom === undefined) return { record: recordOf(options), source: undefined };
+  if (nodeIdsFrom === "none") return { record: recordOf(others), source: "none" };
+  if (others.nodes !== undefined) throw optionError("nodes", others.nodes, NODES_RULE);
+  const record = recordOf(others);
+  return { record, source: oldTableOf(record.scope, nodeIdsFrom) };
+}
+
 /** The tables, and the statements that read and write them. */
 class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   readonly #query: Query;
@@ -520,7 +555,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const others = preferred.length > 0 ? oldest.filter((row) => row.node !== node) : oldest;
       const free = [...preferred, ...others].filter(({ untilMs }) => untilMs <= view.moment.nowMs);
       if (mine?.nonce !== nonce || (await this.#writeOf(view, KEEP_ROW, sameRow(scope, mine), signal)))
-        return { ...view, mine, free, earliestMs: oldest[0]?.untilMs ?? 0 };
+        return { ...view, mine, free, earliestMs: oldest[0]?.untilMs };
       if (attempt === MAX_ATTEMPTS)
         throw storeUnavailable(
           `the lease was not the same when it was written once more, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
@@ -610,9 +645,9 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
 
   async create(
     { scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord,
-    oldTable?: OldTable,
+    source?: NodeIdSource,
   ): Promise<{ layout: string } | "rows" | undefined> {
-    const nodeIdsFrom = hexOf(oldTable?.text ?? null);
+    const nodeIdsFrom = hexOf(sourceText(source));
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // Before the record: what another process makes meanwhile has a record before it has rows.
       const left = await this.#read(ANY_ROW, { scope }, undefined);
@@ -622,7 +657,8 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const found = scopeViewOf(row, undefined);
       if (found !== undefined) return { layout: found.scope.layout };
       if (left?.length) return "rows";
-      const next = oldTable === undefined ? nodeFrom : await this.#checked(oldTable, nodeTo);
+      if (source === undefined) await this.#checkAlone();
+      const next = typeof source === "object" ? await this.#checked(source, nodeTo) : nodeFrom;
       const range = { from: nodeFrom, to: nodeTo, next };
       const values = { scope, layout: hexOf(layout), ...range, windowMax: windowMaxMs, nodeIdsFrom };
       if (await this.#write(INIT, { ...values, server: incarnationOf(row) }, undefined)) return undefined;
@@ -631,21 +667,38 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     throw storeUnavailable(`the record could not be written: others wrote at the same time, ${MAX_ATTEMPTS} times`);
   }
 
+  /** Refuses a scope that numbers by itself beside an old table. */
+  async #checkAlone(): Promise<void> {
+    const [found] = (await this.#read(OLD_TABLES, {}, undefined)) as readonly Row[];
+    if (found) throw optionError("nodeIdsFrom", undefined, ALONE_RULE.replace("{table}", String(found["name"])));
+  }
+
   /** Checks that node ids can come from a table. Returns the number from which on its rows can be ours. */
-  async #checked(oldTable: OldTable, nodeTo: number): Promise<number> {
+  async #checked({ oldTable, allowEmpty }: OldTableSource, nodeTo: number): Promise<number> {
+    const { name, mismatch, permission, values } = oldTable;
     try {
       await this.#read(oldTable.check, {}, undefined);
     } catch (error) {
-      const isAnother = [NO_SUCH_TABLE, NO_SUCH_COLUMN, NO_SUCH_KEY].includes(numberOf(causeOf(error)));
-      throw isAnother ? storeRefused(`${oldTable.mismatch}: ${(error as LeaseError).message}`, error) : error;
+      const number = numberOf(causeOf(error));
+      const reported = (error as LeaseError).message;
+      if (number === NO_SUCH_TABLE)
+        throw storeRefused(`nodeIdsFrom names the table ${name}, which does not exist: ${reported}`, error);
+      if (NO_RIGHT.includes(number))
+        throw storeRefused(`nodeIdsFrom names the table ${name}, which needs ${permission} ${reported}`, error);
+      throw [NO_SUCH_COLUMN, NO_SUCH_KEY].includes(number) ? storeRefused(`${mismatch}: ${reported}`, error) : error;
     }
-    const [row] = (await this.#read(oldTable.state, oldTable.values, undefined)) as readonly Row[];
-    const state = {
-      engine: String(row?.["engine"]),
-      largest: wholeOf("largest", row?.["largest"] ?? -1),
-      hasOurs: wholeOf("has_ours", row?.["has_ours"]) === 1,
-    };
-    return checkOldTable(oldTable, state, nodeTo);
+    const [row] = (await this.#read(oldTable.state, values, undefined)) as readonly Row[];
+    const engine = String(row?.["engine"]);
+    const largest = wholeOf("largest", row?.["largest"] ?? -1);
+    const first = checkOldTable(oldTable, { engine, largest }, nodeTo);
+    if (largest < 0 && !allowEmpty) {
+      const names = (await this.#read(oldTable.names, {}, undefined)) as readonly Row[];
+      throw oldTable.isEmpty(
+        names.map((found) => String(found["name"])),
+        wholeOf("next", row?.["next_number"] ?? 0),
+      );
+    }
+    return first;
   }
 
   /** `leaveOldTable`. Resolves to whether there was one to leave; to `undefined` without a record. */
@@ -781,6 +834,20 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         `${reported}: the user lacks a right. Programs need: ${this.#complete(permissions.join(" "))} init() needs INSERT on the first in addition, and migrate() CREATE on the database`,
         error,
       );
+    if (number === NO_DATABASE || number === NO_RIGHT_ON_DATABASE)
+      return storeRefused(
+        `${reported}: ${number === NO_DATABASE ? "there is no such database" : "the user has no right on this database, or there is none of this name"}. Check the database in the settings of the client and the option database`,
+        error,
+      );
+    const [missing = ""] = number === NO_SUCH_TABLE ? (/(?<=[.'`])[^.'`]+(?='|`)/.exec(message) ?? []) : [];
+    const user = [...this.#oldTables].find(
+      ([, { name }]) => name.split(".").at(-1)?.toLowerCase() === missing.toLowerCase(),
+    );
+    if (user !== undefined)
+      return storeRefused(
+        `${reported}: the scope "${user[0]}" takes its node ids from it. Restore it. Before an old table is dropped, call leaveOldTable({ scope: "${user[0]}" })`,
+        error,
+      );
     if (READ_ONLY.includes(number)) return storeRefused(`${reported}: ${READ_ONLY_RULE}`, error);
     if (number === 1046)
       return storeRefused(
@@ -840,12 +907,8 @@ export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
    * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
    */
   override async init(options: MySqlInitOptions): Promise<void> {
-    const { nodeIdsFrom, ...others } = (options ?? {}) as MySqlInitOptions;
-    if (nodeIdsFrom === undefined) return super.init(options);
-    if (others.nodes !== undefined) throw optionError("nodes", others.nodes, NODES_RULE);
-    const record = recordOf(others);
-    const oldTable = oldTableOf(record.scope, nodeIdsFrom);
-    const found = await this.#table.create(record, oldTable);
+    const { record, source } = sourceOf(options);
+    const found = await this.#table.create(record, source);
     if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
   }
 
@@ -899,19 +962,39 @@ function completion(options: MySqlStoreOptions): (statement: string) => string {
  *
  * @internal
  */
-export function mysqlDdl(options: InitOptions, store: MySqlStoreOptions, role?: string): string {
-  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, role?: string): string {
+  const { record, source } = sourceOf(options);
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
+  const nodeIdsFrom = sourceText(source);
   const values: Record<string, string | number> = {
     scope: `'${scope}'`,
     layout: `'${layout}'`,
     from: nodeFrom,
     to: nodeTo,
     windowMax: windowMaxMs,
+    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : `'${nodeIdsFrom}'`,
   };
+  const permissions = [...PERMISSIONS];
+  let first = ":from";
+  let condition = source === "none" ? "1 = 1" : `NOT EXISTS (${OLD_TABLES})`;
+  let check = "";
+  let none = "this database has a table of UidGenerator or CosId: print this with --node-ids-from";
+  if (typeof source === "object") {
+    const { oldTable, allowEmpty } = source;
+    checkWidth(oldTable, nodeTo);
+    for (const [name, value] of Object.entries(oldTable.values)) values[name] = `'${value}'`;
+    permissions.push(oldTable.permission);
+    const largest = allowEmpty ? `COALESCE(${oldTable.largest}, -1)` : oldTable.largest;
+    first = `1 + ${largest}`;
+    condition = `${largest} <= :to AND ${oldTable.engine} = 'InnoDB'`;
+    check = `${oldTable.check};\n`;
+    none = `${oldTable.name} has no row of the fleet, or a number that the layout has no room for, or it is not InnoDB`;
+  }
   // Commented out without a role, so that the whole can be passed to a client.
-  const rights = PERMISSIONS.map((right) =>
+  const rights = permissions.map((right) =>
     role === undefined ? `-- ${right}` : right.replace("your_role", () => accountOf(role)),
   );
+  const insert = INSERT_RECORD.replace("{first}", () => first).replace("{condition}", () => condition);
   const text = `-- The tables, once for each database.
 ${SCOPES};
 ${LEASES};
@@ -920,7 +1003,8 @@ ${LEASES};
 ${rights.join("\n")}
 
 -- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
-${INSERT_RECORD.replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`;
+-- The last statement shows it. If it shows none, ${none}.
+${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`;
   return completion(store)(text);
 }
 

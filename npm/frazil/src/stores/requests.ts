@@ -2,6 +2,7 @@
  * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
  * round, cut off or store is refused here, with its name and the rule.
  */
+import { wallClock } from "../clock.js";
 import { configError, type ErrorCode } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
@@ -26,6 +27,8 @@ const MAX_NODE = 2 ** 32 - 1;
 
 const HEX_RULE = "must be 32 hexadecimal digits in lower case (128 random bits)";
 const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";
+const OVER_RULE =
+  "Pass the layout of your IDs with its own epoch, such as Layout.named(name).with({ epochMs }), or one with more bits of time, whose IDs go to another column";
 const OWNER_RULE = `must be a string of at most ${MAX_OWNER_LENGTH} characters, without U+0000`;
 
 /** The node ids of a scope, and what else its record begins with. */
@@ -124,7 +127,15 @@ export function recordOf(options: InitOptions): ScopeRecord {
     windowMaxMs = 60_000,
   } = checkKeys("INVALID_OPTION", "options", options, known);
   const layout = Layout.from(given);
-  const last = layout.plan().nodes - 1;
+  const { nodes: count, lastDate } = layout.plan();
+  const last = count - 1;
+  if (lastDate.getTime() < wallClock())
+    throw configError(
+      "INVALID_OPTION",
+      "layout",
+      typeof given === "string" ? given : layoutText(layout),
+      `must not be over: its last time is ${lastDate.toISOString()}. ${OVER_RULE}`,
+    );
   const { from = 0, to = last } = nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
   const option = (field: string, value: unknown, min: number, max: number) =>
     whole(field, value, min, max, "INVALID_OPTION");

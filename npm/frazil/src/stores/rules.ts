@@ -59,8 +59,8 @@ export interface Rows {
   mine(): LeaseRow | undefined;
   /** The preferred row if it has ended, else the one with the oldest end, if that has passed. */
   free(): LeaseRow | undefined;
-  /** The first end of all rows, or 0. */
-  earliestMs(): number;
+  /** The first end of all rows. Without a row: undefined, or 0 if the scope shares its numbers with nobody. */
+  earliestMs(): number | undefined;
 }
 
 /** What an operation comes to: an answer, which may need a row to be written first. */
@@ -90,11 +90,15 @@ const newPreferred = ({ nextNode, nodeTo, sharedWith }: Scope, { node }: Acquire
     : undefined;
 
 /** Why no node id was granted. `earliestMs`: the first end of all rows. */
-function noneFree(scope: Scope, earliestMs: number, nowMs: number): Refusal {
-  const unfencedMs = scope.nextNode <= scope.nodeTo ? 0 : earliestMs;
+function noneFree(scope: Scope, earliestMs: number | undefined, nowMs: number): Refusal {
+  const { sharedWith } = scope;
+  const isUsedUp = scope.nextNode > scope.nodeTo;
+  // The others have all numbers, and give none back: neither time nor a fence that passes makes one free.
+  if (isUsedUp && earliestMs === undefined && sharedWith !== undefined)
+    return { granted: false, reason: "exhausted", storeNowMs: nowMs, sharedWith };
+  const unfencedMs = isUsedUp ? (earliestMs ?? 0) : 0;
   const reason = scope.fenceMs > nowMs && unfencedMs <= nowMs ? "fenced" : "exhausted";
   const freeAtMs = Math.max(nowMs, unfencedMs, scope.fenceMs);
-  const { sharedWith } = scope;
   return { granted: false, reason, storeNowMs: nowMs, freeAtMs, ...(sharedWith !== undefined && { sharedWith }) };
 }
 

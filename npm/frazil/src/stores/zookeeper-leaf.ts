@@ -9,7 +9,7 @@
  * - **Number 0 is never taken**: a server that finds no folder makes it, and uses 0 whatever its number is.
  * - **The znode in Leaf's folder has the end of the window as its time**, so Leaf's start check says no until then.
  */
-import { ConfigError, configError, LeaseError } from "../errors.js";
+import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { notInitialised, setUpOf, storeRefused, storeUnavailable } from "./answers.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
@@ -142,22 +142,8 @@ class LeafTable extends ZooKeeperTable {
     const [view, folder] = found;
     // What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left.
     const nextNode = (folder.cversion + folder.numChildren) / 2;
-    const { nodeTo } = view.scope;
-    if (nextNode > nodeTo && !view.hasRows)
-      throw new LeaseError(
-        "NODE_IDS_EXHAUSTED",
-        `Leaf's folder ${this.folder} has handed out the numbers to ${nextNode - 1}, and node ids end at ${nodeTo}. No number was made for this ` +
-          "store: hand over those of Java servers that are stopped for good, with adopt()",
-        { retryable: false },
-      );
-    return {
-      ...view,
-      scope: {
-        ...view.scope,
-        nextNode,
-        sharedWith: `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}`,
-      },
-    };
+    const sharedWith = `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}: hand over numbers of Java servers that are stopped for good, with adopt()`;
+    return { ...view, scope: { ...view.scope, nextNode, sharedWith } };
   }
 
   /**

@@ -60,8 +60,8 @@ export interface ZooKeeperRow extends LeaseRow {
 
 /** @internal */
 export type View = ScopeView<ZooKeeperScope>;
-/** What `acquire` looks for, and whether the scope has any row. @internal */
-export type ZooKeeperAcquireView = AcquireView<ZooKeeperScope, ZooKeeperRow> & { readonly hasRows: boolean };
+/** @internal */
+export type ZooKeeperAcquireView = AcquireView<ZooKeeperScope, ZooKeeperRow>;
 /** @internal */
 export type Signal = AbortSignal | undefined;
 
@@ -226,8 +226,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       ...view,
       mine: mine?.grant === grant ? mine : undefined,
       free: rows.filter((row): row is ZooKeeperRow => row !== undefined && row.untilMs <= nowMs),
-      earliestMs: Number(sorted[0]?.split("-")[0] ?? 0),
-      hasRows: sorted.length > 0,
+      earliestMs: sorted[0] === undefined ? undefined : Number(sorted[0].split("-")[0]),
     };
   }
 
