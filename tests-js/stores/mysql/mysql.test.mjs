@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout, LeaseError } from "frazil";
 import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
+import { PostgresStore } from "frazil/stores/postgres";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
@@ -710,6 +711,20 @@ test("names and texts are compared exactly", async () => {
       code: "STORE_REFUSED",
       message,
     });
+});
+
+test("what this server answers a wrapped client of PostgresStore is refused at once", async () => {
+  const [, open] = mariadbWith("its defaults", {});
+  const other = open();
+  closing.push(() => other.end());
+  for (const client of [pool, other]) {
+    const store = new PostgresStore({ query: async (text) => client.query(text) });
+    await assert.rejects(store.ensure({ scope: "default", behind: false }), {
+      code: "STORE_REFUSED",
+      retryable: false,
+      message: /answered 1064 .* MySqlStore of frazil\/stores\/mysql/s,
+    });
+  }
 });
 
 test("what mysqlDdl prints does what migrate and init do", async () => {

@@ -22,6 +22,7 @@
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { ConfigError, FrazilError } from "../errors.js";
 import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { hintFor } from "./clients.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -158,10 +159,9 @@ export class SqliteStore implements LeaseStore {
     const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
     if (typeof prepare !== "function" || typeof exec !== "function") {
       const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
-      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${CLIENT_RULE}`, {
-        field: "database", // without its value: it may be a connection string with a password
-        rule: CLIENT_RULE,
-      });
+      const rule = CLIENT_RULE + hintFor("sqlite", database);
+      // Without its value: it may be a connection string with a password.
+      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${rule}`, { field: "database", rule });
     }
     this.#db = database;
   }
