@@ -89,7 +89,7 @@ const FREE = `${ROW} AND until_ms <= ? ORDER BY node <> ?, until_ms, node LIMIT 
 /** `acquire`: the first end of all rows. */
 const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
 
-/** `acquire`: makes a row, which is free since ever. */
+/** `acquire`: makes a row, which is free from the beginning. */
 const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES (?, ?, 0, 0)`;
 
 /** `acquire`: the node id from which on no row exists. */
