@@ -4,12 +4,13 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LeaseError } from "frazil";
 import { MySqlStore } from "frazil/stores/mysql";
+import { PostgresStore } from "frazil/stores/postgres";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
 import mysql from "mysql2/promise";
 import { attempt, releaseOf, renewalOf } from "../attempts.mjs";
 import { freePort } from "../server-process.mjs";
-import { newScope, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
+import { newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 for (const flags of ["FOUND_ROWS", "-FOUND_ROWS"]) {
   test(`a renewal that changes nothing is answered once more, with the flag ${flags}`, async () => {
@@ -223,5 +224,19 @@ test("an answer that no server gives is refused with a code", async () => {
       () => store.init({ layout: "default" }),
     ])
       await assert.rejects(call, { code: "STORE_REFUSED" });
+  }
+});
+
+test("what this server answers a wrapped client of PostgresStore is refused at once", async (context) => {
+  const [, open] = mariadbWith("its defaults", {});
+  const other = open();
+  context.after(() => other.end());
+  for (const client of [pool, other]) {
+    const store = new PostgresStore({ query: async (text) => client.query(text) });
+    await assert.rejects(store.ensure({ scope: "default", behind: false }), {
+      code: "STORE_REFUSED",
+      retryable: false,
+      message: /answered 1064 .* MySqlStore of frazil\/stores\/mysql/s,
+    });
   }
 });

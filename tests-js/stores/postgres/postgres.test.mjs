@@ -511,7 +511,7 @@ test("what is no client is refused: the error names what was given and what is a
     );
   }
   assert.throws(() => new PostgresStore({ prepare() {}, exec() {} }), {
-    message: /SqliteStore in frazil\/stores\/sqlite/,
+    message: /SqliteStore of frazil\/stores\/sqlite/,
   });
 });
 

@@ -555,12 +555,12 @@ test("redis-cli makes the record that init makes, and leaves one that is there",
   const [one, two] = [`a${hex().slice(0, 8)}`, `b${hex().slice(0, 8)}`];
   await store.init({ scope: one, ...options });
   const script = redisDdl({ scope: two, ...options }, {}).replace(/^redis-cli /m, `redis-cli -p ${server.port} `);
-  const run = () => execFileSync("sh", ["-c", script], { encoding: "utf8" });
+  const run = () => execFileSync("sh", ["-c", script], { encoding: "utf8", stdio: "pipe" });
   assert.match(run(), /made/);
   assert.deepEqual(await client.hGetAll(keyOf(two, "scope")), await client.hGetAll(keyOf(one, "scope")));
   await store.fence({ scope: two });
   const fenced = await client.hGetAll(keyOf(two, "scope"));
-  assert.match(run(), /initialised/);
+  assert.throws(run, { status: 1, stdout: "", stderr: /the record was not written/ });
   assert.deepEqual(await client.hGetAll(keyOf(two, "scope")), fenced);
 });
 

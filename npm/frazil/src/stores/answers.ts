@@ -95,7 +95,7 @@ export function alreadyInitialised(scope: string, layout: string | undefined): C
   const rule =
     layout === undefined
       ? "must have no rows: its record was deleted, and its node ids may be in use. Restore the record, or use another scope"
-      : `must have no record yet: it has one, of the layout "${layout}". init() runs once for each scope`;
+      : `must have no record yet: it has one, of the layout "${layout}". init() runs once for each scope: remove this call from the start of the program`;
   return new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${rule}`, { field: "scope", value: scope, rule });
 }
 

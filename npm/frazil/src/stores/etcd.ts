@@ -567,6 +567,8 @@ export class EtcdStore extends CompareAndSetStore<Scope, LeaseRow> {
   }
 }
 
+const NOT_WRITTEN = "frazil: the record was not written. If the scope has a record or rows, leave them as they are.";
+
 /**
  * What an administrator runs in the place of `init`, and the rights of a program. The value is in double quotes: etcdctl 3.4 cuts
  * off what a transaction has in single quotes.
@@ -578,8 +580,8 @@ etcdctl role add frazil
 etcdctl role grant-permission frazil --prefix=true readwrite ${/^[\w./:@-]+$/.test(prefix) ? prefix : `'${prefix}'`}
 # etcdctl user grant-role YOUR_USER frazil
 
-# The record, once, where there is neither a record nor a row. It answers FAILURE if there is one: leave that as it is.
-etcdctl txn <<'END'
+# The record, once, where there is neither a record nor a row. etcdctl ends with 0 also if the comparison failed: grep does not.
+etcdctl txn <<'END' | grep -x SUCCESS || { echo '${NOT_WRITTEN}' >&2; false; }
 create("${keys.scope}") = "0"
 create("${first}") = "0"
 

@@ -33,6 +33,7 @@ import {
   untilAborted,
   wholeOf,
 } from "./answers.js";
+import { hintFor } from "./clients.js";
 import {
   type AcquireView,
   CompareAndSetStore,
@@ -361,11 +362,9 @@ function queryOf(client: unknown): Query {
   let given = (client ?? {}) as { query?: unknown; promise?: unknown };
   if (typeof given.promise === "function") given = given.promise() as typeof given;
   const { query } = given;
-  if (typeof query !== "function")
-    throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${CLIENT_RULE}`, {
-      field: "client",
-      rule: CLIENT_RULE,
-    });
+  const rule = CLIENT_RULE + hintFor("mysql", given);
+  if (typeof query !== "function" || rule !== CLIENT_RULE)
+    throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
   return (sql, values) => {
     const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
     const result = (query as Query).call(given, statement as unknown as string, values) as unknown;
@@ -826,6 +825,12 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
     const answered = numberOf(error) === 0 && numberOf(causeOf(error)) > 0 ? causeOf(error) : error;
     const message = answered instanceof Error ? answered.message : String(answered);
     const number = numberOf(answered);
+    const { severity, code } = (error ?? {}) as { severity?: unknown; code?: unknown };
+    if (number === 0 && typeof severity === "string" && typeof code === "string")
+      return storeRefused(
+        `the server answered ${code} (${message}), as Postgres does: it needs PostgresStore of frazil/stores/postgres`,
+        error,
+      );
     if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
     const reported = `the server answered ${number} (${message})`;
     const permissions = [...PERMISSIONS, ...[...this.#oldTables.values()].map(({ permission }) => permission)];

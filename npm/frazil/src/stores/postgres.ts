@@ -39,6 +39,7 @@ import {
   type Whole,
   wholeOf,
 } from "./answers.js";
+import { hintFor } from "./clients.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -356,13 +357,13 @@ function described(client: unknown): string {
 
 /** The call of a client that runs a statement. */
 function queryOf(client: unknown): Query {
-  const given = (client ?? {}) as { query?: unknown; unsafe?: unknown; prepare?: unknown };
+  const given = (client ?? {}) as { query?: unknown; unsafe?: unknown };
+  const hint = hintFor("postgres", client);
   // In this order: Neon's function has both, and its `unsafe` makes a part of a statement.
   for (const call of ["query", "unsafe"] as const) {
-    if (typeof given[call] !== "function") continue;
+    if (typeof given[call] !== "function" || hint !== "") continue;
     return (text, values) => (given as Record<string, Query>)[call]?.(text, values) as PromiseLike<unknown>;
   }
-  const hint = typeof given.prepare === "function" ? ". For SQLite there is SqliteStore in frazil/stores/sqlite" : "";
   const rule = CLIENT_RULE + hint;
   throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
 }
@@ -525,6 +526,12 @@ export class PostgresStore implements LeaseStore {
     // Other statements that cannot run here, wrong credentials, and a database that does not exist.
     if (/^(42|22|28|3D)/.test(state)) return storeRefused(reported, error);
     if (state) return storeUnavailable(reported, error);
+    const { errno, sqlState } = (error ?? {}) as { errno?: unknown; sqlState?: unknown };
+    if (typeof errno === "number" && typeof sqlState === "string")
+      return storeRefused(
+        `the server answered ${errno} (${(error as Error).message}), as MariaDB and MySQL do: they need MySqlStore of frazil/stores/mysql`,
+        error,
+      );
     return storeUnavailable(
       `Postgres did not answer: ${error instanceof Error ? error.message : String(error)}`,
       error,
@@ -532,10 +539,10 @@ export class PostgresStore implements LeaseStore {
   }
 }
 
-/** The SQLSTATE of an error, or "". Errors of the network have codes too, such as `ECONNREFUSED`. */
+/** The SQLSTATE of an error, or "". Errors of the network have codes too, such as `EPIPE`: each SQLSTATE has a digit. */
 function stateOf(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : "";
+  return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : "";
 }
 
 /** Puts the tables and the incarnation into a statement. */

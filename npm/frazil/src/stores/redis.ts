@@ -31,6 +31,7 @@ import {
   untilAborted,
   wholeOf,
 } from "./answers.js";
+import { hintFor } from "./clients.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -339,7 +340,7 @@ function evalOf(client: unknown): Eval {
       return (script, keys, args) => run(script, keys.length, ...keys, ...args);
     if (has("createScript") || !MARKS.some(has)) return (script, keys, args) => run(script, keys, args);
   }
-  const rule = CLIENT_RULE;
+  const rule = CLIENT_RULE + hintFor("redis", client);
   throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
 }
 
@@ -544,6 +545,8 @@ function completion(options: RedisStoreOptions): (script: string) => string {
 /** A text as one word of a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
+const NOT_WRITTEN = "frazil: the record was not written. If the scope has a record or rows, leave them as they are.";
+
 /**
  * What an administrator sets up and what `init` does, for people to read and run: a script of a shell.
  *
@@ -562,7 +565,8 @@ export function redisDdl(options: InitOptions, store: RedisStoreOptions): string
 # The rights of the user that your program connects as.
 #   ACL SETUSER your_user on '>password' ${ACL_RULE}
 #
-# The record of the scope "${scope}", once, on the primary. It answers "initialised" if there is one: leave that as it is.
-redis-cli EVAL ${quoted(script)} ${KEYS.length} ${words.join(" ")}
+# The record of the scope "${scope}", once, on the primary. Its reply is "initialised" if there is one: leave that as it is.
+redis-cli EVAL ${quoted(script)} ${KEYS.length} ${words.join(" ")} |
+  grep -x made || { echo ${quoted(NOT_WRITTEN)} >&2; false; }
 `;
 }

@@ -22,6 +22,7 @@
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { ConfigError, FrazilError } from "../errors.js";
 import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { hintFor } from "./clients.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -88,7 +89,7 @@ const FREE = `${ROW} AND until_ms <= ? ORDER BY node <> ?, until_ms, node LIMIT 
 /** `acquire`: the first end of all rows. */
 const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
 
-/** `acquire`: makes a row, which is free since ever. */
+/** `acquire`: makes a row, which is free from the beginning. */
 const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES (?, ?, 0, 0)`;
 
 /** `acquire`: the node id from which on no row exists. */
@@ -158,10 +159,9 @@ export class SqliteStore implements LeaseStore {
     const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
     if (typeof prepare !== "function" || typeof exec !== "function") {
       const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
-      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${CLIENT_RULE}`, {
-        field: "database", // without its value: it may be a connection string with a password
-        rule: CLIENT_RULE,
-      });
+      const rule = CLIENT_RULE + hintFor("sqlite", database);
+      // Without its value: it may be a connection string with a password.
+      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${rule}`, { field: "database", rule });
     }
     this.#db = database;
   }

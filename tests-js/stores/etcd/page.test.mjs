@@ -1,0 +1,16 @@
+// docs/stores/etcd.md as it is printed.
+import { after, test } from "node:test";
+import { checkPrinted, runPage } from "../page.mjs";
+import { startServer } from "./server.mjs";
+
+let server;
+after(() => server?.stop());
+
+test("the programs of docs/stores/etcd.md run as they are printed, at every start", async () => {
+  server = await startServer();
+  await runPage("etcd", { env: { ETCD_ENDPOINTS: server.url } });
+});
+
+test("docs/stores/etcd.md has what ddl prints", () => {
+  checkPrinted("etcd", /^etcdctl (role|user)/);
+});

@@ -1,0 +1,66 @@
+// The pages of docs/stores, as they are printed: what is run once, the program, and the rights and commands of `npx frazil ddl`.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { serverFolder } from "./server-process.mjs";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+const textOf = (name) => readFileSync(path(`../../docs/stores/${name}.md`), "utf8");
+/** A program that has not ended by then is kept alive by its client. */
+const LIMIT_MS = 30_000;
+
+/** Runs a program of a page beside this file, where its packages are found. */
+async function run(name, code, { node = process.execPath, env = {}, cwd }) {
+  const file = path(`of-the-page-${name}-${process.pid}.mjs`);
+  writeFileSync(file, code);
+  try {
+    const child = spawn(node, [file], { cwd, env: { ...process.env, NODE_NO_WARNINGS: "1", ...env } });
+    const output = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"])
+      child[stream].on("data", (chunk) => {
+        output[stream] += chunk;
+      });
+    const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+    const status = await new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
+    clearTimeout(timer);
+    return { status, ...output };
+  } finally {
+    rmSync(file);
+  }
+}
+
+/**
+ * Runs the two programs that a page begins with. What is run once refuses to be run again, and the program runs twice, each time to
+ * its end. Returns the text of the page. `setting`: `node`, the runtime, and `env`, further variables.
+ */
+export async function runPage(name, setting = {}) {
+  const page = textOf(name);
+  const [once, program] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+  const all = { cwd: serverFolder(), ...setting };
+  assert.ok(page.indexOf(once) < page.indexOf("\n## "), "the programs come first");
+  assert.deepEqual(await run(name, once, all), { status: 0, stdout: "", stderr: "" });
+  for (let start = 1; start <= 2; start++) {
+    const { status, stdout, stderr } = await run(name, program, all);
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: "" }, `start ${start}`);
+    assert.match(stdout, /^\d{18}n \d+\n$/);
+  }
+  const again = await run(name, once, all);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /STATE_CONFLICT: .*remove this call from the start of the program/);
+  return page;
+}
+
+/** Asserts that a page has what `npx frazil ddl` prints of rights and commands. `lines`: which of the lines that it prints. */
+export function checkPrinted(name, lines, change = (line) => line) {
+  const cli = path("../../npm/frazil/dist/cli.mjs");
+  const printed = execFileSync(process.execPath, [cli, "ddl", name], { encoding: "utf8" }).split("\n");
+  const wanted = printed
+    .map((line) => line.replace(/^(--|#) */, "").replace(/ {2,}#.*$/, ""))
+    .filter((line) => lines.test(line));
+  assert.ok(wanted.length > 0, "nothing is printed");
+  const page = textOf(name)
+    .split("\n")
+    .map((line) => line.replace(/ {2,}#.*$/, ""));
+  for (const line of wanted.map(change)) assert.ok(page.includes(line), `docs/stores/${name}.md has no line ${line}`);
+}

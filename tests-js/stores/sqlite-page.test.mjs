@@ -1,0 +1,13 @@
+// docs/stores/sqlite.md as it is printed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tools } from "../../scripts/tools.mjs";
+import { checkPrinted, runPage } from "./page.mjs";
+
+test("the programs of docs/stores/sqlite.md run as they are printed, at every start", async () => {
+  await runPage("sqlite", { node: tools.node22 });
+});
+
+test("a line that ddl prints and the page lacks is found", () => {
+  assert.throws(() => checkPrinted("sqlite", /^CREATE TABLE/), /docs\/stores\/sqlite.md has no line CREATE TABLE/);
+});

@@ -1,0 +1,69 @@
+// Real clients in the store of another database. Without the refusal a statement that the server cannot read would look like an
+// outage, which the driver of a lease waits out.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { PGlite } from "@electric-sql/pglite";
+import { MySqlStore } from "frazil/stores/mysql";
+import { PostgresStore } from "frazil/stores/postgres";
+import { RedisStore } from "frazil/stores/redis";
+import { SqliteStore } from "frazil/stores/sqlite";
+import Redis from "ioredis";
+import mariadb from "mariadb";
+import mysqlCallback from "mysql2";
+import mysql from "mysql2/promise";
+import pg from "pg";
+import postgres from "postgres";
+import { createClient, createClientPool } from "redis";
+import { PostgresServer } from "./postgres-server.mjs";
+
+const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore };
+const nobody = { host: "127.0.0.1", port: 1, user: "me", password: "secret" };
+const pools = [];
+const closing = (pool) => {
+  pools.push(pool);
+  return pool;
+};
+after(() => Promise.allSettled(pools.map((pool) => (pool.promise?.() ?? pool).end())));
+
+// Nothing connects: a constructor asks no server.
+const CLIENTS = {
+  "a Pool of pg": [PostgresStore, () => closing(new pg.Pool(nobody))],
+  "a Client of pg": [PostgresStore, () => new pg.Client(nobody)],
+  postgres: [PostgresStore, () => closing(postgres(nobody))],
+  PGlite: [PostgresStore, () => Object.create(PGlite.prototype)],
+  "a pool of mysql2/promise": [MySqlStore, () => closing(mysql.createPool(nobody))],
+  "a pool of mysql2 with callbacks": [MySqlStore, () => closing(mysqlCallback.createPool(nobody))],
+  "a pool of mariadb": [MySqlStore, () => closing(mariadb.createPool({ ...nobody, minimumIdle: 0 }))],
+  "a client of redis": [RedisStore, () => createClient()],
+  "a pool of redis": [RedisStore, () => createClientPool()],
+  "a Redis of ioredis": [RedisStore, () => new Redis({ lazyConnect: true })],
+};
+
+for (const [name, [Right, open]] of Object.entries(CLIENTS)) {
+  test(`${name} is accepted by ${Right.name}, and refused by the other stores with its name`, () => {
+    const client = open();
+    new Right(client);
+    for (const Store of Object.values(STORES).filter((each) => each !== Right))
+      assert.throws(
+        () => new Store(client),
+        (error) => {
+          assert.equal(error.code, "INVALID_ARGUMENT", Store.name);
+          assert.match(error.message, new RegExp(`${Right.name} of frazil/stores/\\w+ takes it$`), Store.name);
+          assert.doesNotMatch(error.message, /secret/);
+          return true;
+        },
+      );
+  });
+}
+
+test("what Postgres answers a wrapped client of MySqlStore is refused at once", async () => {
+  const server = await PostgresServer.start();
+  after(() => server.stop());
+  const pool = closing(new pg.Pool({ connectionString: server.url }));
+  const store = new MySqlStore({ query: ({ sql }, values) => pool.query(sql, values) });
+  await assert.rejects(store.ensure({ scope: "default", behind: false }), {
+    code: "STORE_REFUSED",
+    retryable: false,
+    message: /answered 42601 .* it needs PostgresStore of frazil\/stores\/postgres/,
+  });
+});
