@@ -30,6 +30,9 @@ const STORE = process.env.FRAZIL_NEMESIS_STORE ?? "postgres";
 const WINDOW_MS = STORE === "redis" ? 12_000 : 3000;
 /** What the lengths of faults are counted in. */
 const FAULT_MS = 3000;
+/** How far apart the crashes of the store are at least. A fence of Redis lasts 12 s and 5: three times that, so that some time is left
+ * in which a holder that lost its lease can get another one. */
+const CRASHES_MS = STORE === "redis" ? 51_000 : 0;
 
 const program = fileURLToPath(new URL("../minting/minting-main.mjs", import.meta.url));
 const { startServer, connectStore } = await import(serverModule(STORE));
@@ -169,10 +172,15 @@ async function run({ seconds, faults, seed = 20261122, ...task }) {
     await sleep(1000);
     const before = countIds(folder).issued;
     const until = performance.now() + 1000 * seconds;
+    let crashedAt = Number.NEGATIVE_INFINITY;
     while (performance.now() < until) {
       await sleep(faults ? 300 + 800 * random() : 200);
       if (!faults) continue;
       const [name, strike] = DRAWN[Math.floor(DRAWN.length * random())];
+      if (name === "store crashed") {
+        if (performance.now() - crashedAt < CRASHES_MS) continue;
+        crashedAt = performance.now();
+      }
       struck[name] = (struck[name] ?? 0) + 1;
       await strike({ holder: holders[Math.floor(PROCESSES * random())], random, later });
     }
