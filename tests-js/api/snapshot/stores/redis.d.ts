@@ -24,7 +24,7 @@ export interface RedisStoreOptions {
      * How a server is told from the one that replaced it after a failover or a restart.
      *
      * - `"redis"` (default): `run_id` and `master_replid` of `INFO`. The store then also refuses a server whose settings lose
-     *   leases: a replica, an eviction policy for all keys, replicas without `min-replicas-to-write`.
+     *   leases: a replica, an eviction policy other than `noeviction`, replicas without `min-replicas-to-write`.
      * - `{ lua }`: a Lua expression of your own, a string that changes whenever acknowledged writes may have been lost. No setting
      *   of the server is looked at.
      * - `"none-accepting-repeats-after-failover"`: not at all. If a server goes on without the last writes, IDs repeat. No setting
@@ -44,6 +44,7 @@ export declare class RedisStore implements LeaseStore {
      * @throws {ConfigError} `INVALID_ARGUMENT` for a client whose `eval` is not known; `INVALID_OPTION`.
      */
     constructor(client: RedisClient, options?: RedisStoreOptions);
+    waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
