@@ -1,10 +1,12 @@
 /** The errors of leases: why a store granted nothing, in words that say what to do. */
+import { Layout } from "frazil";
 import { ConfigError, type ErrorCode, type ErrorDetails, FrazilError, LeaseError, refusal } from "./errors.js";
 import { CODES, RULES, SUBJECTS } from "./generated/lease.js";
 import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import type { Port } from "./port.js";
-import { notInitialised, setUpOf } from "./stores/answers.js";
+import { notInitialised } from "./stores/answers.js";
+import { layoutText } from "./stores/layout-text.js";
 import type { LeaseStore, Refusal } from "./stores/store.js";
 
 /** What the errors name. @internal */
@@ -44,6 +46,16 @@ export function untrueAnswer(error: FrazilError, context: LeaseContext): FrazilE
   } as ErrorDetails);
 }
 
+/** What to write for the layout that `layoutText` wrote as `text`. */
+function toPass(text: string): string {
+  const name = Layout.names.find((name) => layoutText(Layout.named(name)) === text);
+  if (name !== undefined) return `layout: "${name}"`;
+  const fields = [...text.matchAll(/ ([a-z]+)(\d+)\b/g)].map(([, kind, bits]) => `{ kind: "${kind}", bits: ${bits} }`);
+  const [epochMs, tick] = text.split(" ");
+  const unsigned = text.endsWith(" unsigned") ? "unsigned: true, " : "";
+  return `layout: { epochMs: ${epochMs}, tickMs: ${Number.parseInt(`${tick}`, 10)}, ${unsigned}fields: [${fields.join(", ")}] }`;
+}
+
 /** What is in the way if another generator draws from the same numbers, which it never gives back. */
 function sharedMessage({ sharedWith, freeAtMs }: Refusal, waitMs: number, where: string): string {
   const own =
@@ -66,16 +78,11 @@ export function refusalError(
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
-      return notInitialised(
-        "migrate" in context.store ? "record or no tables" : "record",
-        scope,
-        `the ${context.store.name} store`,
-        setUpOf(context.store, scope),
-      );
+      return notInitialised(context.store, scope, answer.place);
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
-        `the scope ${where(context)} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass that layout, or initialise another scope, whose IDs go to another column`,
+        `the scope ${where(context)} was initialised for the layout "${answer.layout}", and this generator has "${layout}": pass ${toPass(`${answer.layout}`)}, or initialise another scope, whose IDs go to another column`,
         { field: "layout", value: layout },
       );
     case "window":
@@ -146,7 +153,10 @@ export function rejectionError(error: unknown, verb: string, context: LeaseConte
 
 /** The error for an operation of the store that took too long. @internal */
 export function timeoutError(verb: string, timeoutMs: number, context: LeaseContext): FrazilError {
-  return new LeaseError("STORE_UNAVAILABLE", `${verb} had no answer within ${timeoutMs} ms ${where(context)}`, {
+  const within = timeoutMs > 0 ? `within ${timeoutMs} ms` : "yet, and maxAsyncWaitMs is 0: nothing was waited for,";
+  const known = context.store.waitsFor?.();
+  const why = known === undefined ? "" : `: ${known}`;
+  return new LeaseError("STORE_UNAVAILABLE", `${verb} had no answer ${within} ${where(context)}${why}`, {
     retryable: true,
   });
 }

@@ -250,7 +250,9 @@ function leasedHealth(health: Health, lease: LeaseHealth, windowMs: number): Lea
   const warnings = [...health.warnings];
   const { failures, untilMs, skewMs, problem } = lease;
   if (failures > 0 && untilMs !== undefined)
-    warnings.push(`the lease was not renewed at the last ${failures} attempts${problem ? `: ${problem.message}` : ""}`);
+    warnings.push(
+      `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
+    );
   if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs));
   return { ...health, warnings, lease };
 }

@@ -1,5 +1,6 @@
 // What goes wrong with ZooKeeper and its client, on real servers.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -270,12 +271,12 @@ test("a server that accepts connections and never answers: another client is mad
     one.connect();
     return one;
   });
-  assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
+  assert.equal((await store.acquire(attempt({ scope: "nowhere" }))).reason, "missing");
   assert.equal(made.length, 2);
   // A store with one client waits, and says what may be wrong.
   const only = zookeeper.createClient(`127.0.0.1:${mute.address().port}`);
   only.connect();
-  const message = /has had no session for 5000 ms/;
+  const message = /no session for 5000 ms/;
   await assert.rejects(new ZooKeeperStore(only).acquire(attempt()), { code: "STORE_UNAVAILABLE", message });
   for (const one of [...made, only]) closeClient(one);
   mute.close();
@@ -285,7 +286,7 @@ test("a function that does not return is unavailable, and called again", async (
   const made = [new Promise(() => {}), client()];
   const store = new ZooKeeperStore(() => made.shift());
   await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE", message: /has not returned one for/ });
-  assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
+  assert.equal((await store.acquire(attempt({ scope: "nowhere" }))).reason, "missing");
 });
 
 // docs/safety.md: 22
@@ -433,11 +434,15 @@ test("ACLs: who has not authenticated is refused, with the znode and what to do"
 
 test("without a record, the error says what to call, and names no call that does not exist", async () => {
   const store = await connected();
-  assert.deepEqual(await store.acquire(attempt({ scope: "nowhere" })), { granted: false, reason: "missing" });
+  assert.equal((await store.acquire(attempt({ scope: "nowhere" }))).reason, "missing");
   const message = (error) => {
     assert.equal(error.code, "STORE_NOT_INITIALISED");
     assert.match(error.message, /await store\.init\(\{ scope: "nowhere", layout \}\)/);
     assert.doesNotMatch(error.message, /migrate/);
+    assert.match(
+      error.message,
+      /looked in the znode \/frazil\/nowhere, which is below the chroot.* Check that this is the place/,
+    );
     return true;
   };
   await assert.rejects(store.fence({ scope: "nowhere" }), message);
@@ -452,7 +457,7 @@ test("two calls of init at once write one record, and one that was broken off is
   const outcomes = await Promise.allSettled([store.init(options), (await connected()).init(options)]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   await call(await client(), "create", "/frazil/half", Buffer.alloc(0));
-  assert.deepEqual(await store.acquire(attempt({ scope: "half" })), { granted: false, reason: "missing" });
+  assert.equal((await store.acquire(attempt({ scope: "half" }))).reason, "missing");
   await store.init({ scope: "half", layout: "default" });
   assert.ok((await store.acquire(attempt({ scope: "half" }))).granted);
 });
@@ -516,4 +521,154 @@ test("what is no client or no option is refused, and the constructor sends nothi
     assert.throws(() => new ZooKeeperStore(make, { [field]: value }), { code: "INVALID_OPTION", field });
   assert.throws(() => new ZooKeeperStore(make, { prefx: "/a" }), { code: "INVALID_OPTION", message: /prefix/ });
   assert.ok(Layout.named("default"));
+});
+
+/** Runs a program that has `make`, a function that makes a client of a server, and waits until it ends by itself. */
+function ended(program, port = server.port) {
+  const text = `
+    import { lease } from "frazil/lease";
+    import { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
+    import zookeeper from "node-zookeeper-client";
+    const make = () => {
+      const client = zookeeper.createClient("127.0.0.1:${port}", { sessionTimeout: 10_000 });
+      client.connect();
+      return client;
+    };
+    ${program}`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", text], { cwd: import.meta.dirname });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
+  const ends = new Promise((resolve) => child.once("exit", (code) => resolve({ code, output })));
+  return { child, ends };
+}
+
+test("a program ends by itself after close() of the store, also where lease() was rejected and while the client connects", async () => {
+  await (await connected()).init({ scope: "ends", layout: "default" });
+  const programs = [
+    `const store = new ZooKeeperStore(make);
+     const ids = await lease(store, { scope: "ends" });
+     ids.next();
+     await ids.close();
+     await store.close();
+     await store.close();
+     const after = await store.fence({ scope: "ends" }).catch((error) => error);
+     console.log(after.code, after.message);`,
+    `const store = new ZooKeeperStore(make);
+     await lease(store, { scope: "nowhere" }).catch(({ code }) => console.log(code));
+     await store[Symbol.asyncDispose]();`,
+    `const store = new ZooKeeperStore(make);
+     const asked = store.fence({ scope: "ends" }).catch(({ code }) => console.log(code));
+     await new Promise((resolve) => setTimeout(resolve));
+     await store.close();
+     await asked;`,
+    `const store = new LeafStore(make, { leafName: "none" });
+     await store.fence().catch(({ code }) => console.log(code));
+     await store.close();`,
+  ];
+  const expected = [
+    "STORE_REFUSED STORE_REFUSED: close\\(\\)",
+    "STORE_NOT_INITIALISED",
+    "STORE_REFUSED",
+    "STORE_NOT_INITIALISED",
+  ];
+  for (const [at, program] of programs.entries()) {
+    const { code, output } = await ended(program).ends;
+    assert.equal(code, 0, output);
+    assert.match(output, new RegExp(`^${expected[at]}`));
+  }
+});
+
+test("the same check catches a program that does not close its store, and a client that was passed stays open", async () => {
+  const { child, ends } = ended(`const store = new ZooKeeperStore(make);
+    await store.fence({ scope: "none" }).catch(({ code }) => console.log(code));`);
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  const isOpen = new Promise((resolve) => setTimeout(resolve, 1000, "open"));
+  assert.equal(await Promise.race([ends, isOpen]), "open");
+  child.kill("SIGKILL");
+  const one = await client();
+  const store = new ZooKeeperStore(one);
+  await store.close();
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED" });
+  assert.ok(await call(one, "exists", "/"));
+});
+
+/** The ACL of a znode, as text. */
+async function aclOf(one, path) {
+  const [acls] = await call(one, "getACL", path);
+  return acls.map(({ permission, id }) => `${id.scheme}:${id.id} ${permission}`).join();
+}
+
+test("a program without the option acl makes its znodes with the ACL of the record, and never open ones", async () => {
+  const auth = "ids:secret";
+  const options = { prefix: "/secured", client: { auth } };
+  const ours = await connected({ ...options, acl: zookeeper.ACL.CREATOR_ALL_ACL });
+  await ours.init({ scope: "a", layout: "default" });
+  const forgetful = await connected(options);
+  const held = await forgetful.acquire(attempt({ scope: "a" }));
+  assert.ok(held.granted);
+  const one = await client({ auth });
+  const record = await aclOf(one, "/secured/a");
+  assert.match(record, /^digest:ids:.{20,} 31$/);
+  const [ends] = await call(one, "getChildren", "/secured/a/ends");
+  for (const path of ["leases/0", "leases/63", `grants/${held.grant}`, ...ends.map((end) => `ends/${end}`)])
+    assert.equal(await aclOf(one, `/secured/a/${path}`), record, path);
+  // Without the permission to administer, the hash of the password is hidden: nothing is made with what stands in its place.
+  const [[{ id }]] = await call(one, "getACL", "/secured/a");
+  await call(one, "setACL", "/secured/a", [new zookeeper.ACL(15, id)], -1);
+  await assert.rejects(forgetful.acquire(attempt({ scope: "a" })), {
+    code: "STORE_REFUSED",
+    message: /Pass the option acl/,
+  });
+  assert.ok((await ours.acquire(attempt({ scope: "a" }))).granted);
+});
+
+test("without a session the error of lease() says so, and what may be wrong", async () => {
+  const options = { windowMs: 3000, maxAsyncWaitMs: 500 };
+  const expected = (error) => {
+    assert.equal(error.code, "STORE_UNAVAILABLE");
+    assert.match(
+      error.message,
+      /no answer within 300 ms .*: the ZooKeeper client has no session\. Check its address.*connect\(\) was called/,
+    );
+    return true;
+  };
+  // Never connected.
+  const forgotten = new ZooKeeperStore(zookeeper.createClient(`127.0.0.1:${server.port}`));
+  await assert.rejects(lease(forgotten, options), expected);
+  // No server.
+  const made = [];
+  const store = new ZooKeeperStore(() => {
+    made.push(zookeeper.createClient("127.0.0.1:1"));
+    made.at(-1).connect();
+    return made.at(-1);
+  });
+  await assert.rejects(lease(store, options), expected);
+  const late = await lease(store, { windowMs: 3000, maxAsyncWaitMs: 0 }).catch((error) => error);
+  assert.doesNotMatch(late.message, /within 0 ms/);
+  await store.close();
+  for (const one of made) closeClient(one);
+});
+
+test("a chroot that does not exist is refused, with what to make", async () => {
+  const store = await connected({ client: { chroot: "/nowhere" } });
+  await assert.rejects(store.init({ layout: "default" }), {
+    code: "STORE_REFUSED",
+    message: /\/frazil or one above it is missing\. If the address of the client has a chroot, create that znode first/,
+  });
+});
+
+test("zookeeperDdl refuses a prefix that the constructor refuses", () => {
+  assert.throws(() => zookeeperDdl({ layout: "default" }, { prefix: "a b/" }), {
+    code: "INVALID_OPTION",
+    field: "prefix",
+  });
+});
+
+test("a client that says that its session is for reading only is refused; node-zookeeper-client takes no such session", async () => {
+  const state = zookeeper.State.CONNECTED_READ_ONLY;
+  const reader = Object.assign(Object.create(await client()), { getState: () => state });
+  await assert.rejects(new ZooKeeperStore(reader).acquire(attempt()), {
+    code: "STORE_REFUSED",
+    message: /ZooKeeper is read-only: its server has lost the others/,
+  });
 });

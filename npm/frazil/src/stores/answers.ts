@@ -68,24 +68,17 @@ export const storeRefused = (message: string, cause?: unknown): LeaseError =>
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
 
-/** The calls that set a scope up. Not every store has tables to make. */
-export const setUpOf = (store: object, scope: string): string =>
-  `${"migrate" in store ? "await store.migrate(); " : ""}await store.init({ scope: "${scope}", layout })`;
-
 /**
- * `STORE_NOT_INITIALISED`: what the store does not have for a scope. `store` says which store that is, and `setUp` the calls
- * to run.
+ * `STORE_NOT_INITIALISED`: a store has no record of a scope. `place`: where it looked. Another place is the first that comes to
+ * mind: who makes a second record there repeats the IDs of the first. Not every store has tables to make.
  */
-export const notInitialised = (
-  missing: "tables" | "record" | "record or no tables",
-  scope: string,
-  store = "the store",
-  setUp = `await store.migrate(); await store.init({ scope: "${scope}", layout })`,
-): LeaseError =>
+export const notInitialised = (store: { readonly name: string }, scope: string, place?: string): LeaseError =>
   new LeaseError(
     "STORE_NOT_INITIALISED",
-    `${store} has no ${missing} for the scope "${scope}". If the scope is new, run once, from a migration or a shell: ` +
-      `${setUp}. If the store has lost it, restore it and call ` +
+    `the ${store.name} store has no record of the scope "${scope}"${place === undefined ? "" : `. It looked in ${place}`}. ` +
+      "Check that this is the place of the other programs of the scope: a second record gives out the same node ids. If the scope is " +
+      `new, run once, from a migration or a shell: ${"migrate" in store ? "await store.migrate(); " : ""}` +
+      `await store.init({ scope: "${scope}", layout }). If the store has lost the record, restore it and call ` +
       `fence({ scope: "${scope}" }): an empty store and a lost one look the same, and IDs would repeat`,
     { field: "scope", value: scope },
   );

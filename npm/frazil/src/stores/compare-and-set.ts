@@ -6,7 +6,7 @@
  * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
  *   once do not meet at each.
  */
-import { alreadyInitialised, isLostRace, notInitialised, pause, setUpOf, storeUnavailable } from "./answers.js";
+import { alreadyInitialised, isLostRace, notInitialised, pause, storeUnavailable } from "./answers.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -58,6 +58,10 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
   readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
   readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
   readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<S> | undefined>;
+  /** Where it looks for the record of a scope, in words for errors. It is asked for when there is none. */
+  placeOf(scope: string, signal: AbortSignal | undefined): string | Promise<string>;
+  /** As `LeaseStore.waitsFor`. */
+  waitsFor?(): string | undefined;
   /** Replaces the row `seen`, if it and the record are as they were read. On disk before it resolves to `true`. */
   replaceRow(
     scope: string,
@@ -93,13 +97,17 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
     this.#table = table;
   }
 
+  waitsFor(): string | undefined {
+    return this.#table.waitsFor?.();
+  }
+
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope: name, signal } = request;
     let lost = 0;
     return this.#race(signal, async () => {
       const view = await this.#table.readForAcquire(request);
-      if (view === undefined) return { granted: false, reason: "missing" };
+      if (view === undefined) return this.#missing(name, signal);
       const { scope, moment, mine, free, earliestMs } = view;
       // Rows that had to be made first are no lost race: the oldest of them comes first.
       const isFirst = lost === 0 || free[0]?.node === request.node;
@@ -123,7 +131,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
     const { scope: name, node, signal } = request;
     return this.#race(signal, async () => {
       const view = await this.#table.readRow(name, node, signal);
-      if (view === undefined) return { granted: false, reason: "missing" };
+      if (view === undefined) return this.#missing(name, signal);
       const { answer, row } = decideRenew(view.scope, view.row, request, view.moment);
       const isDone = row === undefined || (await this.#table.replaceRow(name, view, view.row as R, row, signal));
       return isDone ? answer : undefined;
@@ -172,11 +180,15 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     return this.#race(signal, async () => {
       const view = await this.#table.readScope(name, signal);
-      if (view === undefined) throw notInitialised("record", name, "the store", setUpOf(this, name));
+      if (view === undefined) throw notInitialised(this, name, await this.#table.placeOf(name, signal));
       const raised = decideFence(view.scope, cause, view.moment);
       if (raised === undefined) return view.scope.fenceMs;
       return (await this.#table.replaceScope(name, view, raised, signal)) ? raised.fenceMs : undefined;
     });
+  }
+
+  async #missing(scope: string, signal: AbortSignal | undefined): Promise<Answer> {
+    return { granted: false, reason: "missing", place: await this.#table.placeOf(scope, signal) };
   }
 
   /** Repeats an operation until nobody else was faster. */

@@ -95,11 +95,18 @@ const optionError = (field: string, given: string, rule: string) =>
   new ConfigError("INVALID_OPTION", `${field} is ${given}: ${rule}`, { field, rule });
 
 /** A URL of the options, as the paths of the gateway are appended to it. Never shown as it was given: it may have a password. */
-function endpointOf(given: unknown): string {
+function endpointOf(given: unknown, at: number): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw optionError("endpoints", "a list with something else", ENDPOINTS_RULE);
-  return url.href.replace(/\/+$/, "");
+  const isHttp = url !== undefined && /^https?:$/.test(url.protocol);
+  if (isHttp && !(url.username || url.password || url.search || url.hash)) return url.href.replace(/\/+$/, "");
+  const entry = `a list whose entry ${at}`;
+  const fault =
+    typeof given !== "string"
+      ? `${entry} is ${given === null ? "null" : `a ${typeof given}`}`
+      : isHttp
+        ? `${entry} has ${url.username || url.password ? "a user or a password: see username and password" : "a ? or a #"}`
+        : `${entry} does not begin with http:// or https://, or is no URL`;
+  throw optionError("endpoints", fault, ENDPOINTS_RULE);
 }
 
 /** Whether HTTP allows a value. `fetch` shows one that it does not in its error, and it may be a secret. */
@@ -120,6 +127,13 @@ interface Endpoint {
   readonly clock: DateClock;
 }
 
+/** The option `prefix`, checked. @internal */
+export function prefixOf(prefix: unknown = "frazil/"): string {
+  if (typeof prefix !== "string" || !/^[!-~]{1,200}$/.test(prefix) || /['"\\]/.test(prefix))
+    throw optionError("prefix", typeof prefix === "string" ? JSON.stringify(prefix) : typeof prefix, PREFIX_RULE);
+  return prefix;
+}
+
 /** The members of a cluster, as they are asked. @internal */
 export class EtcdGateway {
   readonly prefix: string;
@@ -134,13 +148,12 @@ export class EtcdGateway {
 
   constructor(given: EtcdStoreOptions) {
     const options = checkOptions(given, KNOWN) as unknown as EtcdStoreOptions;
-    const { endpoints, prefix = "frazil/", username, password, token, headers, timeoutMs = 2000 } = options;
+    const { endpoints, username, password, token, headers, timeoutMs = 2000 } = options;
     if (!Array.isArray(endpoints) || endpoints.length === 0) {
       const given = Array.isArray(endpoints) ? "an empty list" : `${endpoints === null ? "null" : typeof endpoints}`;
       throw optionError("endpoints", given, ENDPOINTS_RULE);
     }
-    if (typeof prefix !== "string" || !/^[!-~]{1,200}$/.test(prefix) || /['"\\]/.test(prefix))
-      throw optionError("prefix", typeof prefix === "string" ? JSON.stringify(prefix) : typeof prefix, PREFIX_RULE);
+    this.prefix = prefixOf(options.prefix);
     for (const [field, value, kind] of [
       ["username", username, "string"],
       ["password", password, "string"],
@@ -156,10 +169,14 @@ export class EtcdGateway {
     if (typeof call !== "function") throw optionError("fetch", typeof call, FETCH_RULE);
     // Without `this`: Workers refuse their fetch as a method of something else. Looked up at each call, as other code may wrap it.
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    this.#endpoints = endpoints.map((endpoint) => ({ url: endpointOf(endpoint), clock: new DateClock() }));
+    this.#endpoints = endpoints.map((endpoint, at) => ({ url: endpointOf(endpoint, at), clock: new DateClock() }));
     this.#options = options;
     this.#timeoutMs = timeoutMs;
-    this.prefix = prefix;
+  }
+
+  /** The URLs that are asked. */
+  get urls(): readonly string[] {
+    return this.#endpoints.map(({ url }) => url);
   }
 
   /** Calls a path of the gateway. `isRead`: the next endpoint is asked if one does not answer. */
@@ -331,6 +348,10 @@ function errorOf({ url, code, message }: EtcdFailure): LeaseError {
     );
   if (TOKEN_IS_OLD.test(message))
     return storeRefused(`${reported}: authentication is on. Pass the options username and password, or token`);
+  if (/invalid user ID or password/.test(message))
+    return storeRefused(
+      `${reported}: check the options username and password. An administrator sets a password with: etcdctl user passwd USER`,
+    );
   if (/database space exceeded/.test(message))
     return storeRefused(
       `${reported}: etcd takes no writes until its space is freed: etcdctl compact REVISION; etcdctl defrag; etcdctl alarm disarm`,

@@ -51,7 +51,7 @@ import {
   type RowView,
   type ScopeView,
 } from "./compare-and-set.js";
-import { EtcdGateway, type EtcdHeader, type EtcdStoreOptions } from "./etcd-gateway.js";
+import { EtcdGateway, type EtcdHeader, type EtcdStoreOptions, prefixOf } from "./etcd-gateway.js";
 import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
 import { type LeaseRow, type Moment, type Scope, UNUSED } from "./rules.js";
 import type { AcquireRequest } from "./store.js";
@@ -468,6 +468,10 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     return other ? { layout: scopeOf(other, header).layout } : "rows";
   }
 
+  placeOf(scope: string): string {
+    return `the key ${this.#keys(scope).scope} of etcd at ${this.#gateway.urls.join(", ")}`;
+  }
+
   #keys(scope: string): Keys {
     return new Keys(this.#gateway.prefix, scope);
   }
@@ -600,7 +604,7 @@ END
  */
 export function etcdDdl(options: InitOptions, store: Pick<EtcdStoreOptions, "prefix"> = {}): string {
   const { scope, ...record } = recordOf(options);
-  const { prefix } = new EtcdGateway({ endpoints: ["http://127.0.0.1:2379"], ...store });
+  const prefix = prefixOf(store.prefix);
   const keys = new Keys(prefix, scope);
   const fields = { nextNode: record.nodeFrom, fenceMs: 0, incarnation: UNUSED, term: 0 };
   return shellOf(keys, prefix, JSON.stringify(recordValue({ ...record, ...fields })), keys.lease(record.nodeFrom));

@@ -21,6 +21,7 @@
  * Not checked: `innodb_flush_method = nosync`, a disk that does not flush, several primaries at once, and on MySQL a client
  * that cannot say whether it is in a transaction of yours. Give the store a pool, or a connection of its own.
  */
+import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import {
@@ -313,6 +314,9 @@ const ALONE_RULE =
   'must be given, since this database has the table {table} of another generator: { workerNode } or { cosId } if its processes mint IDs for the same column (docs/moving-in.md), "none" if they do not';
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 const NODES_RULE = "must not be given with nodeIdsFrom: the node ids are the numbers of that table";
+/** Where the tables are, for errors. */
+const PLACE = "SELECT {database} AS name";
+
 const DATABASE_RULE = "must be the name of a database: a letter or _, then at most 63 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "server", { sql } with an SQL expression without ?, or "none-accepting-repeats-after-failover"';
@@ -527,6 +531,7 @@ function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRecord; re
 
 /** The tables, and the statements that read and write them. */
 class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
+  readonly name = "mysql";
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
   /** By scope, as its record was last read. Each read of a record compares it. */
@@ -651,7 +656,7 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       // Before the record: what another process makes meanwhile has a record before it has rows.
       const left = await this.#read(ANY_ROW, { scope }, undefined);
       const rows = left && (await this.#read(READ_SCOPE, { scope }, undefined));
-      if (rows === undefined) throw notInitialised("tables", scope);
+      if (rows === undefined) throw notInitialised(this, scope, await this.placeOf(scope, undefined));
       const [row] = rows as [Row];
       const found = scopeViewOf(row, undefined);
       if (found !== undefined) return { layout: found.scope.layout };
@@ -698,6 +703,11 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       );
     }
     return first;
+  }
+
+  async placeOf(_scope: string, signal: AbortSignal | undefined): Promise<string> {
+    const [row] = (await this.#read(PLACE, {}, signal)) ?? [];
+    return `the table frazil_scopes of the database ${String(row?.["name"])}, which migrate() makes`;
   }
 
   /** `leaveOldTable`. Resolves to whether there was one to leave; to `undefined` without a record. */
@@ -767,10 +777,10 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   async #read(statement: string, values: Values, signal: AbortSignal | undefined): Promise<readonly Row[] | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const startedMs = performance.now();
+        const startedMs = monotonicClock();
         const rows = rowsOf(await this.#ask(...this.#bound(statement, values), signal));
         // A statement that had to wait for the tables began as long ago as that took.
-        const waitedUs = (performance.now() - startedMs) * 1000;
+        const waitedUs = (monotonicClock() - startedMs) * 1000;
         const movedUs = wholeOf("moved_us", rows[0]?.["moved_us"] ?? 0);
         if (movedUs >= -MOVED_US && movedUs <= waitedUs + MOVED_US) return rows;
         // Local time goes back, or forward, once in the middle of a statement.
@@ -890,7 +900,7 @@ export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
    */
   constructor(client: MySqlClient, options: MySqlStoreOptions = {}) {
     const table = new MySqlTable(client, options);
-    super("mysql", table);
+    super(table.name, table);
     this.#table = table;
   }
 
@@ -927,7 +937,7 @@ export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
   async leaveOldTable(options?: { readonly scope?: string }): Promise<void> {
     const scope = fencedScope(options);
     const hasLeft = await this.#table.leave(scope);
-    if (hasLeft === undefined) throw notInitialised("record or no tables", scope);
+    if (hasLeft === undefined) throw notInitialised(this, scope, await this.#table.placeOf(scope, undefined));
     if (!hasLeft)
       throw new ConfigError("STATE_CONFLICT", `scope is "${scope}": ${LEFT_RULE}`, {
         field: "scope",

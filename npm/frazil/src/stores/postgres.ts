@@ -326,6 +326,11 @@ export interface PostgresStoreOptions {
 const CLIENT_RULE =
   "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon: an object with query(text, values), or a " +
   "function with unsafe(text, values)";
+/** Where the tables are, for errors. */
+const PLACE = `SELECT current_database() AS database, current_setting('search_path') AS path,
+  (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.oid = to_regclass('{scopes}')) AS schema`;
+
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
@@ -439,7 +444,7 @@ export class PostgresStore implements LeaseStore {
     // The second time sees the record that another process made beside the first.
     for (let isLast = false; ; isLast = true) {
       const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs]);
-      if (rows === undefined) throw notInitialised("tables", scope);
+      if (rows === undefined) throw notInitialised(this, scope, await this.#place());
       const [row] = rows as [{ made: Whole; layout: string | null }];
       if (wholeOf("made", row.made) > 0) return;
       if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
@@ -459,7 +464,7 @@ export class PostgresStore implements LeaseStore {
   async #raise(scope: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {
     const rows = await this.#run(ENSURE, [scope, when], signal);
     const [row] = rows ?? [];
-    if (row === undefined) throw notInitialised(rows ? "record" : "tables", scope);
+    if (row === undefined) throw notInitialised(this, scope, await this.#place(signal));
     return wholeOf("fence_ms", row["fence_ms"]);
   }
 
@@ -471,11 +476,21 @@ export class PostgresStore implements LeaseStore {
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const rows = await this.#run(statement, values, signal);
-      if (rows === undefined) return { granted: false, reason: "missing" };
-      const answer = answerOf(rows[0] as unknown as AnswerRow, grant);
+      const answer = rows && answerOf(rows[0] as unknown as AnswerRow, grant);
+      if (answer === undefined || (!answer.granted && answer.reason === "missing"))
+        return { granted: false, reason: "missing", place: await this.#place(signal) };
       if (attempt === MAX_ATTEMPTS || !isLostRace(answer)) return answer;
       await pause(attempt, signal);
     }
+  }
+
+  /** Where the record is looked for, in words for errors. */
+  async #place(signal?: AbortSignal): Promise<string> {
+    const [row] = (await this.#run(PLACE, [], signal)) ?? [];
+    const { database, schema, path } = (row ?? {}) as Record<string, string | null>;
+    return schema === null
+      ? `the database "${database}", which has no table ${this.#complete("{scopes}")} (search path: ${path})`
+      : `the table frazil_scopes of the schema "${schema}" in the database "${database}"`;
   }
 
   /** Runs a statement, and again after a conflict. Returns its rows, or undefined if the tables are missing. */

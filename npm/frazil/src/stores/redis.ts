@@ -25,7 +25,6 @@ import {
   alreadyInitialised,
   answerOf,
   notInitialised,
-  setUpOf,
   storeRefused,
   storeUnavailable,
   untilAborted,
@@ -117,7 +116,7 @@ if type(incarnation) ~= "string" then return {"anonymous"} end
 
 /** The record of the scope. */
 const RECORD = `local found = redis.call("HMGET", scope, "layout", "node_to", "next_node", "window_max_ms", "fence_ms", "incarnation")
-if not found[1] then return {"missing"} end
+if not found[1] then return {"missing", scope} end
 local layout, last, next = found[1], tonumber(found[2]), tonumber(found[3])
 local longest, fence, written = tonumber(found[4]), tonumber(found[5]), found[6]
 local function refuse(reason, free) return {reason, whole(now), free or "", whole(longest), layout} end
@@ -347,6 +346,7 @@ function evalOf(client: unknown): Eval {
 /** Leases under the keys `frazil:{scope}:…`. */
 export class RedisStore implements LeaseStore {
   readonly name = "redis";
+  readonly #client: RedisClient;
   readonly #eval: Eval;
   readonly #complete: (script: string) => string;
 
@@ -357,7 +357,18 @@ export class RedisStore implements LeaseStore {
    */
   constructor(client: RedisClient, options: RedisStoreOptions = {}) {
     this.#eval = evalOf(client);
+    this.#client = client;
     this.#complete = completion(options);
+  }
+
+  waitsFor(): string | undefined {
+    // `status` of ioredis, `isReady` of redis. Both keep commands while they have no connection.
+    const { status, isReady } = this.#client as { status?: unknown; isReady?: unknown };
+    const isConnected = typeof status === "string" ? status === "ready" : isReady !== false;
+    const state = typeof status === "string" ? ` (status ${JSON.stringify(status)})` : "";
+    return isConnected
+      ? undefined
+      : `the client of Redis has no connection${state}. Check its address, and that the server runs; its event "error" says why`;
   }
 
   async acquire(request: AcquireRequest): Promise<Answer> {
@@ -411,7 +422,7 @@ export class RedisStore implements LeaseStore {
 
   async #raise(scope: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     const [outcome, fenceMs] = await this.#run(ENSURE, scope, [cause], signal);
-    if (outcome === "missing") throw notInitialised("record", scope, "Redis", setUpOf(this, scope));
+    if (outcome === "missing") throw notInitialised(this, scope, placeOf(fenceMs));
     return wholeOf("fence_ms", fenceMs);
   }
 
@@ -443,8 +454,13 @@ export class RedisStore implements LeaseStore {
   }
 }
 
+/** `key`: as the server has it, with the `keyPrefix` of the client. */
+const placeOf = (key: string | undefined): string =>
+  `the key ${key} of the database that the client selects (its option db)`;
+
 /** The answer in a reply of `ACQUIRE` or `RENEW`. */
 function answerIn([outcome, now, ...values]: readonly string[], grant: string): Answer {
+  if (outcome === "missing") return { granted: false, reason: outcome, place: placeOf(now) };
   const isLease = outcome === "granted";
   const [first = null, second = null, third = null] = values;
   const row: AnswerRow = {

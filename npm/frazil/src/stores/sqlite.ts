@@ -20,6 +20,7 @@
  * whole, with all inodes: call `fence()` then.
  */
 import { fstatSync, readdirSync, statSync } from "node:fs";
+import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError } from "../errors.js";
 import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import { hintFor } from "./clients.js";
@@ -177,7 +178,7 @@ export class SqliteStore implements LeaseStore {
       };
       for (;;) {
         const scope = this.#scope(name);
-        if (scope === undefined) return { granted: false, reason: "missing" };
+        if (scope === undefined) return this.#missing();
         const decision = decideAcquire(scope, rows, request, moment);
         if (!("makeTo" in decision)) {
           if (decision.row) this.#write(name, decision.row);
@@ -194,7 +195,7 @@ export class SqliteStore implements LeaseStore {
     const { scope: name, node } = request;
     return this.#answered(request.signal, (moment): Answer => {
       const scope = this.#scope(name);
-      if (scope === undefined) return { granted: false, reason: "missing" };
+      if (scope === undefined) return this.#missing();
       const { answer, row } = decideRenew(scope, this.#row(OF_NODE, name, node), request, moment);
       if (row) this.#write(name, row);
       return answer;
@@ -242,7 +243,7 @@ export class SqliteStore implements LeaseStore {
       this.#run(INIT, scope, layout, nodeFrom, nodeTo, nodeFrom, windowMaxMs, incarnation);
       return true;
     });
-    if (done === undefined) throw notInitialised("tables", scope);
+    if (done === undefined) throw notInitialised(this, scope, this.#place(false));
   }
 
   /**
@@ -258,12 +259,12 @@ export class SqliteStore implements LeaseStore {
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     const fenceMs = await this.#transaction(signal, (moment) => {
       const scope = this.#scope(name);
-      if (scope === undefined) throw notInitialised("record", name);
+      if (scope === undefined) throw notInitialised(this, name, this.#place());
       const raised = decideFence(scope, cause, moment);
       if (raised) this.#run(RAISE, raised.incarnation, raised.fenceMs, name);
       return (raised ?? scope).fenceMs;
     });
-    if (fenceMs === undefined) throw notInitialised("tables", name);
+    if (fenceMs === undefined) throw notInitialised(this, name, this.#place(false));
     return fenceMs;
   }
 
@@ -293,13 +294,24 @@ export class SqliteStore implements LeaseStore {
     return { layout, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation };
   }
 
+  #missing(hasTables = true): Answer {
+    return { granted: false, reason: "missing", place: this.#place(hasTables) };
+  }
+
+  /** Where the record is looked for, in words for errors. */
+  #place(hasTables = true): string {
+    const [main] = this.#all("PRAGMA database_list");
+    const file = String(main?.["file"] || "a database in memory");
+    return hasTables ? file : `${file}, which has no tables of this store`;
+  }
+
   async #answered(signal: AbortSignal | undefined, work: (moment: Moment) => Answer): Promise<Answer> {
-    return (await this.#transaction(signal, work)) ?? { granted: false, reason: "missing" };
+    return (await this.#transaction(signal, work)) ?? this.#missing(false);
   }
 
   /** Runs work in a transaction, and again while the file is locked. Returns undefined if the tables are missing. */
   async #transaction<T>(signal: AbortSignal | undefined, work: (moment: Moment) => T): Promise<T | undefined> {
-    const started = performance.now();
+    const started = monotonicClock();
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
@@ -310,7 +322,7 @@ export class SqliteStore implements LeaseStore {
         const { message } = error as Error;
         if (code === "ERROR" && /no such table: frazil_/.test(message)) return undefined;
         const isLocked = code === "BUSY" || code === "LOCKED";
-        if (!isLocked || performance.now() - started > BUSY_MS) throw errorOf(error, code, message);
+        if (!isLocked || monotonicClock() - started > BUSY_MS) throw errorOf(error, code, message);
         await pause(attempt, signal);
       }
     }

@@ -11,12 +11,11 @@
  */
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
-import { notInitialised, setUpOf, storeRefused, storeUnavailable } from "./answers.js";
-import { CompareAndSetStore } from "./compare-and-set.js";
+import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
 import { type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
-import { type Operation, type Stat, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
+import { type Acl, type Operation, type Stat, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
 import {
   newRow,
   type Paths,
@@ -25,9 +24,8 @@ import {
   type Signal,
   type View,
   wide,
+  ZnodeStore,
   type ZooKeeperAcquireView,
-  type ZooKeeperRow,
-  type ZooKeeperScope,
   type ZooKeeperStoreOptions,
   ZooKeeperTable,
 } from "./zookeeper-table.js";
@@ -111,7 +109,7 @@ class LeafTable extends ZooKeeperTable {
     if (folder === undefined) throw this.#missing();
     const { record: path } = pathsOf(this.prefix, record.scope);
     for (const parent of [...parentsOf(this.prefix), path]) await this.session.make(client, parent, "");
-    await this.session.make(client, `${path}/folder`, identityOf(folder));
+    await this.session.make(client, `${path}/folder`, identityOf(folder), await this.session.aclOf(client, path));
     return super.create(record);
   }
 
@@ -150,23 +148,23 @@ class LeafTable extends ZooKeeperTable {
    * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given is that of nobody else, so
    * its row is that of a new node id. If the answer is lost, the number is never used.
    */
-  override async makeRows(name: string, { scope }: View, _makeTo: number, signal: Signal): Promise<void> {
+  override async makeRows(name: string, { scope, acl }: View, _makeTo: number, signal: Signal): Promise<void> {
     const { leases, ends } = pathsOf(this.prefix, name);
     const work = async () => {
       const client = await this.session.client();
       const create = `${this.folder}/${nameOf(name)}`;
-      const outcome = await this.session.all(client, [{ create, text: textOf(name, 0), isSequential: true }]);
+      const outcome = await this.session.all(client, [{ create, text: textOf(name, 0), isSequential: true }], acl);
       if (!("made" in outcome)) throw this.#missing();
       const node = Number(outcome.made.slice(-10));
       // 0: a Java server that found no folder, and makes it at this moment, uses 0 as well.
       if (node === 0 || node < scope.nodeFrom || node > scope.nodeTo) return;
-      await this.#addRow(client, newRow(leases, ends, node));
+      await this.#addRow(client, newRow(leases, ends, node), acl);
     };
     await unlessAborted(signal, work);
   }
 
-  async #addRow(client: ZooKeeperClient, operations: readonly Operation[]): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries++) if ("made" in (await this.session.all(client, operations))) return;
+  async #addRow(client: ZooKeeperClient, operations: readonly Operation[], acl: Acl): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries++) if ("made" in (await this.session.all(client, operations, acl))) return;
     throw storeUnavailable("the row of a new number of Leaf's folder could not be made");
   }
 
@@ -200,11 +198,12 @@ class LeafTable extends ZooKeeperTable {
     const written = version > 0 ? found.stat : await this.session.set(client, java, found.text, version);
     if (written === undefined) throw notSilent(address, nowMs, nowMs);
     const untilMs = nowMs + view.scope.windowMaxMs + FENCE_MARGIN_MS;
-    const outcome = await this.session.all(client, [
+    const operations = [
       { remove: java, version: written.version },
       { create: this.#path(scope, node), text: textOf(scope, untilMs) },
       ...newRow(paths.leases, paths.ends, node, untilMs),
-    ]);
+    ];
+    const outcome = await this.session.all(client, operations, view.acl);
     if ("made" in outcome) return untilMs;
     if (outcome.at === 0) throw notSilent(address, nowMs, nowMs);
     throw storeRefused(`the number ${node} has a row of this store already, and a znode of a Java server: ${java}`);
@@ -238,7 +237,7 @@ function notSilent(address: string, lastMs: number, nowMs: number): ConfigError 
 const OPTIONS = "leafName, prefix, acl, incarnation";
 
 /** Leases beside the Java servers of Meituan Leaf, in the same ZooKeeper. */
-export class LeafStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export class LeafStore extends ZnodeStore {
   readonly #leaf: LeafTable;
 
   /**
@@ -273,7 +272,7 @@ export class LeafStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> 
     if (typeof address !== "string" || !/^[^/\s-]+$/.test(address))
       throw configError("INVALID_ARGUMENT", "address", address, ADDRESS_RULE);
     const untilMs = await this.#leaf.adopt(name, node, address);
-    if (untilMs === undefined) throw notInitialised("record", name, "the leaf store", setUpOf(this, name));
+    if (untilMs === undefined) throw notInitialised(this, name, this.#leaf.placeOf(name));
     return untilMs;
   }
 }

@@ -8,6 +8,7 @@
  * - waits without end for a server that has accepted its connection and does not answer. ZooKeeper 3.8.0 does so with connections
  *   that it accepts while it starts.
  */
+import { monotonicClock } from "../clock.js";
 import { configError, FrazilError, type LeaseError } from "../errors.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 
@@ -27,6 +28,7 @@ export interface ZooKeeperClient {
   setData(path: string, data: Buffer, version: number, callback: never): void;
   getData(path: string, callback: never): void;
   getChildren(path: string, callback: never): void;
+  getACL(path: string, callback: never): void;
   exists(path: string, callback: never): void;
   transaction(): ZooKeeperTransaction;
   on(event: "expired" | "connected", listener: () => void): unknown;
@@ -48,6 +50,9 @@ export interface Znode {
   readonly text: string;
   readonly stat: Stat;
 }
+
+/** The ACL of a znode, as the client has it. Undefined: the default of the client, everything for everybody. @internal */
+export type Acl = readonly unknown[] | undefined;
 
 /** One operation of a transaction. A version is that of the znode before; without one, any. @internal */
 export type Operation =
@@ -92,7 +97,18 @@ const LOOK_MS = 10;
 const CLIENT_RULE =
   "must be a client of node-zookeeper-client, or a function that returns one: an object with getState(), getData(), setData() and " +
   "transaction(). The package zookeeper has no transactions";
-const METHODS = ["getState", "create", "setData", "getData", "getChildren", "exists", "transaction", "on", "close"];
+const METHODS = [
+  "getState",
+  "create",
+  "setData",
+  "getData",
+  "getChildren",
+  "getACL",
+  "exists",
+  "transaction",
+  "on",
+  "close",
+];
 
 const isClient = (value: unknown): value is ZooKeeperClient =>
   typeof value === "object" &&
@@ -111,6 +127,15 @@ const READ_ONLY =
 const DEAD =
   "the session of the ZooKeeper client has ended, and the client never connects again. Make another client and another store; or " +
   "give the store a function that returns a connected client, and it makes one by itself";
+
+const CLOSED = "close() was called on this store: make another one";
+// Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
+const NO_SESSION =
+  "the ZooKeeper client has no session. Check its address, and that a server with a quorum runs there. It connects by itself if " +
+  "connect() was called, and not after close()";
+const HIDDEN_ACL =
+  "the ACL of the scope is hidden from the client, which lacks the permission a (admin) on its znodes, so no znode can be made with " +
+  "the same one. Pass the option acl that init() was given, or give the client that permission";
 
 const codeOf = (error: unknown): number | undefined => (error as { code?: number } | null)?.code;
 
@@ -134,12 +159,27 @@ function errorOf(error: unknown, path: string): LeaseError {
       return storeRefused(READ_ONLY, error);
     case Code.NO_NODE:
       return storeRefused(
-        `the znode ${path} is missing: somebody has deleted it. Restore it, or call fence() and use another scope`,
+        `the znode ${path} or one above it is missing. If the address of the client has a chroot, create that znode first. If ${path} was there before, restore it and call fence()`,
         error,
       );
-    default:
-      return storeUnavailable("ZooKeeper did not answer, or not in time: the cause is in cause", error);
+    default: {
+      const { name, message } = error as Error & { name?: string };
+      return storeUnavailable(
+        `ZooKeeper answered no call on ${path}, and it is unknown whether it took place: ${name ?? ""} ${message}`,
+        error,
+      );
+    }
   }
+}
+
+/** An ACL that can be written. Whoever may not administer a znode reads `x` in the place of the hash of a password. */
+function usable(acl: Acl): Acl {
+  const isHidden = (given: unknown) => {
+    const { scheme, id } = (given as { id?: { scheme?: unknown; id?: unknown } } | null)?.id ?? {};
+    return scheme === "digest" && typeof id === "string" && id.endsWith(":x");
+  };
+  if (acl?.some(isHidden)) throw storeRefused(HIDDEN_ACL);
+  return acl;
 }
 
 type Callback = (error: unknown, ...results: never[]) => void;
@@ -150,11 +190,16 @@ export async function unlessAborted<T>(signal: AbortSignal | undefined, work: ()
   return untilAborted(work(), signal);
 }
 
+/** Clients that are closed, or will be. */
+const givenUp = new WeakSet<ZooKeeperClient>();
+
 /**
  * Closes a client, as soon as it has a session. A client that is closed while it connects takes the answer to its connection for one
  * to a call, and throws an exception that nobody can catch.
  */
 function giveUp(client: ZooKeeperClient): void {
+  if (givenUp.has(client)) return;
+  givenUp.add(client);
   if (client.getState().code === CONNECTED) client.close();
   else client.on("connected", () => client.close());
 }
@@ -192,10 +237,11 @@ export class Session {
   #madeMs = Number.NEGATIVE_INFINITY;
   /** How old a client without a session must be to be given up: twice as old each time, since all of them go on connecting. */
   #patienceMs = SESSION_MS;
-  /** Passed to `create`, as the client has it. Undefined: the default of the client, everything for everybody. */
-  readonly #acl: unknown;
+  /** The option: undefined for that of the record. */
+  readonly #acl: Acl;
+  #isClosed = false;
 
-  constructor(given: unknown, acl: readonly unknown[] | undefined) {
+  constructor(given: unknown, acl: Acl) {
     this.#acl = acl;
     if (typeof given === "function") this.#make = given as () => unknown;
     else this.#watch(givenClient(given));
@@ -210,30 +256,46 @@ export class Session {
 
   /** A client with a session, or `STORE_UNAVAILABLE` after a while. One that gets none is given up, if another can be made. */
   async client(): Promise<ZooKeeperClient> {
-    const started = performance.now();
+    const started = monotonicClock();
     for (;;) {
       const client = await this.#living();
-      const waited = performance.now();
+      const waited = monotonicClock();
       while (!dead.has(client)) {
+        if (this.#isClosed) throw storeRefused(CLOSED);
         const { code } = client.getState();
         if (code === CONNECTED) {
           this.#patienceMs = SESSION_MS;
           return client;
         }
         if (code === CONNECTED_READ_ONLY) throw storeRefused(READ_ONLY);
-        const now = performance.now();
+        const now = monotonicClock();
         const isOld = now - waited > SESSION_MS && now - this.#madeMs > this.#patienceMs;
         if (this.#make !== undefined && isOld) {
           this.#patienceMs *= 2;
           dead.add(client);
-        } else if (now - started > ANSWER_MS)
-          // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
-          throw storeUnavailable(
-            `the ZooKeeper client has had no session for ${ANSWER_MS} ms. It connects by itself if connect() was called, and not after close()`,
-          );
+        } else if (now - started > ANSWER_MS) throw storeUnavailable(`no session for ${ANSWER_MS} ms: ${NO_SESSION}`);
         else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }
     }
+  }
+
+  /** Why a call may be without an answer, as far as the client shows it. */
+  waitsFor(): string | undefined {
+    if (this.#making !== undefined) return "the function that makes a ZooKeeper client has not returned one yet";
+    const client = this.#client;
+    return client === undefined || client.getState().code === CONNECTED ? undefined : NO_SESSION;
+  }
+
+  /** Closes the client, if it is one of the function. Nothing is asked of ZooKeeper after that. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#make === undefined) return;
+    try {
+      await this.#making;
+    } catch {
+      // The operation that waits for the client reports it.
+    }
+    if (this.#client !== undefined) giveUp(this.#client);
   }
 
   #ended(): LeaseError {
@@ -244,6 +306,7 @@ export class Session {
 
   /** The client, or another one if it can be made and is needed. */
   async #living(): Promise<ZooKeeperClient> {
+    if (this.#isClosed) throw storeRefused(CLOSED);
     const client = this.#client;
     if (client !== undefined && !dead.has(client)) return client;
     const make = this.#make;
@@ -251,7 +314,7 @@ export class Session {
     this.#making ??= (async () => {
       const made = givenClient(await inTime(make()));
       if (client !== undefined) giveUp(client);
-      this.#madeMs = performance.now();
+      this.#madeMs = monotonicClock();
       this.#watch(made);
       return made;
     })();
@@ -276,7 +339,11 @@ export class Session {
       const timer = setTimeout(() => {
         // A client that cannot be replaced may answer again.
         if (this.#make !== undefined) dead.add(client);
-        reject(errorOf(undefined, path));
+        reject(
+          storeUnavailable(
+            `ZooKeeper has not answered a call on ${path} for ${ANSWER_MS} ms, and it is unknown whether it took place`,
+          ),
+        );
       }, ANSWER_MS);
       const callback: Callback = (error, ...results) => {
         clearTimeout(timer);
@@ -337,14 +404,26 @@ export class Session {
     );
   }
 
+  /** The ACL of what the store makes in a scope: the option, or that of the record. */
+  async aclOf(client: ZooKeeperClient, record: string): Promise<Acl> {
+    if (this.#acl !== undefined) return this.#acl;
+    return this.#call(
+      client,
+      record,
+      [Code.NO_NODE],
+      (callback) => client.getACL(record, callback),
+      (acl: readonly unknown[]) => acl,
+    );
+  }
+
   /** Makes a znode, unless it is there. */
-  async make(client: ZooKeeperClient, path: string, text: string): Promise<void> {
+  async make(client: ZooKeeperClient, path: string, text: string, acl: Acl = this.#acl): Promise<void> {
     if ((await this.stat(client, path)) !== undefined) return;
     await this.#call(
       client,
       path,
       [Code.NODE_EXISTS],
-      (callback) => client.create(path, Buffer.from(text), this.#acl as never, PERSISTENT, callback),
+      (callback) => client.create(path, Buffer.from(text), usable(acl) as never, PERSISTENT, callback),
       () => true,
     );
   }
@@ -355,7 +434,11 @@ export class Session {
    * The client sends version 0 of a transaction as any version. So every znode that is compared has been written once after it
    * was made, and a lower version is refused here.
    */
-  async all(client: ZooKeeperClient, operations: readonly Operation[]): Promise<Failure | { readonly made: string }> {
+  async all(
+    client: ZooKeeperClient,
+    operations: readonly Operation[],
+    acl: Acl,
+  ): Promise<Failure | { readonly made: string }> {
     const transaction = client.transaction();
     for (const operation of operations) {
       if ("version" in operation && !((operation.version as number) > 0))
@@ -368,7 +451,7 @@ export class Session {
       else if ("remove" in operation) transaction.remove(operation.remove, operation.version ?? -1);
       else {
         const mode = operation.isSequential ? PERSISTENT_SEQUENTIAL : PERSISTENT;
-        transaction.create(operation.create, Buffer.from(operation.text), this.#acl as never, mode);
+        transaction.create(operation.create, Buffer.from(operation.text), usable(acl) as never, mode);
       }
     }
     const first = Object.values(operations[0] as Operation)[0] as string;

@@ -1,11 +1,18 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
 import { configError } from "../errors.js";
 import { storeRefused } from "./answers.js";
-import type { AcquireView, LeaseTable, RowView, ScopeView } from "./compare-and-set.js";
+import {
+  type AcquireView,
+  CompareAndSetStore,
+  type LeaseTable,
+  type RowView,
+  type ScopeView,
+} from "./compare-and-set.js";
 import type { ScopeRecord } from "./requests.js";
 import type { LeaseRow, Moment, Scope } from "./rules.js";
 import type { AcquireRequest } from "./store.js";
 import {
+  type Acl,
   Code,
   type Operation,
   Session,
@@ -21,7 +28,7 @@ export interface ZooKeeperStoreOptions {
   readonly prefix?: string;
   /**
    * The ACL of the znodes that the store makes, as the client has it, such as `zookeeper.ACL.CREATOR_ALL_ACL`. Every process of a
-   * scope passes the same. Default: that of the client: everything for everybody.
+   * scope passes the same. Default: that of the znode of the record. For `init()`: everything for everybody.
    */
   readonly acl?: readonly unknown[];
   /**
@@ -59,9 +66,9 @@ export interface ZooKeeperRow extends LeaseRow {
 }
 
 /** @internal */
-export type View = ScopeView<ZooKeeperScope>;
+export type View = ScopeView<ZooKeeperScope> & { readonly acl: Acl };
 /** @internal */
-export type ZooKeeperAcquireView = AcquireView<ZooKeeperScope, ZooKeeperRow>;
+export type ZooKeeperAcquireView = AcquireView<ZooKeeperScope, ZooKeeperRow> & View;
 /** @internal */
 export type Signal = AbortSignal | undefined;
 
@@ -152,6 +159,13 @@ function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
   return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, version: stat.version };
 }
 
+/** The option `prefix`, checked. @internal */
+export function prefixOf(prefix: unknown = "/frazil"): string {
+  if (typeof prefix !== "string" || !/^(\/[\w-][\w.-]*)+$/.test(prefix))
+    throw configError("INVALID_OPTION", "prefix", prefix, PREFIX_RULE);
+  return prefix;
+}
+
 /** The record and the rows of scopes, as znodes. @internal */
 export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> {
   readonly session: Session;
@@ -159,15 +173,13 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   readonly #hasEpochs: boolean;
 
   constructor(client: unknown, options: ZooKeeperStoreOptions) {
-    const { prefix = "/frazil", acl, incarnation = "epoch" } = options;
-    if (typeof prefix !== "string" || !/^(\/[\w-][\w.-]*)+$/.test(prefix))
-      throw configError("INVALID_OPTION", "prefix", prefix, PREFIX_RULE);
+    const { prefix, acl, incarnation = "epoch" } = options;
     if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0))
       throw configError("INVALID_OPTION", "acl", acl, ACL_RULE);
     if (incarnation !== "epoch" && incarnation !== "none-accepting-repeats-after-restore")
       throw configError("INVALID_OPTION", "incarnation", incarnation, INCARNATION_RULE);
+    this.prefix = prefixOf(prefix);
     this.session = new Session(client, acl);
-    this.prefix = prefix;
     this.#hasEpochs = incarnation === "epoch";
   }
 
@@ -176,13 +188,17 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
    * behind it, in the same round trip: a session is answered in order, and reads what its write was before.
    */
   async readView(client: ZooKeeperClient, { record, clock }: Paths): Promise<View | undefined> {
-    const [written, found] = await Promise.all([this.session.set(client, clock, ""), this.session.get(client, record)]);
+    const [written, found, acl] = await Promise.all([
+      this.session.set(client, clock, ""),
+      this.session.get(client, record),
+      this.session.aclOf(client, record),
+    ]);
     // An empty record is one that `init` or a person has begun and not ended.
     if (found === undefined || found.text === "") return undefined;
     const scope = scopeOf(record, found);
     if (written === undefined)
       throw storeRefused(`the znode ${clock} is missing: make it again with zkCli: create ${clock}`);
-    return { scope, moment: this.momentOf(written) };
+    return { scope, moment: this.momentOf(written), acl };
   }
 
   momentOf({ mtime, mzxid }: Stat): Moment {
@@ -245,6 +261,14 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     return unlessAborted(signal, read);
   }
 
+  placeOf(scope: string): string {
+    return `the znode ${pathsOf(this.prefix, scope).record}, which is below the chroot of the client if it has one`;
+  }
+
+  waitsFor(): string | undefined {
+    return this.session.waitsFor();
+  }
+
   /** What is written besides with a row: nothing. */
   besides(_scope: string, _row: LeaseRow): readonly Operation[] {
     return [];
@@ -268,15 +292,15 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       if (row.grant !== null) operations.push({ create: `${grants}/${row.grant}`, text: String(row.node) });
     }
     operations.push(...this.besides(name, row));
-    return unlessAborted(signal, () => this.write(operations, 2));
+    return unlessAborted(signal, () => this.write(operations, 2, view.acl));
   }
 
   /**
    * Whether a transaction was done. Its first operations compare versions: one of those that fails was a lost race. If they
    * hold, the others hold as well, unless a person has changed znodes; a grant that exists is a retry that was faster.
    */
-  async write(operations: readonly Operation[], comparing: number): Promise<boolean> {
-    const outcome = await this.session.all(await this.session.client(), operations);
+  async write(operations: readonly Operation[], comparing: number, acl: Acl): Promise<boolean> {
+    const outcome = await this.session.all(await this.session.client(), operations, acl);
     if ("made" in outcome) return true;
     const { at, code } = outcome;
     const failed = operations[at] as Operation;
@@ -288,14 +312,14 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   /** Invariant: rows are made in order, and the mark in the record moves in the same transaction. */
-  async makeRows(name: string, { scope }: View, makeTo: number, signal: Signal): Promise<void> {
+  async makeRows(name: string, { scope, acl }: View, makeTo: number, signal: Signal): Promise<void> {
     const { record, leases, ends } = pathsOf(this.prefix, name);
     const { nextNode, nodeTo } = scope;
     const last = Math.min(nodeTo, nextNode + MOST_ROWS - 1, Math.max(makeTo, nextNode + ROWS - 1));
     const made = { ...scope, nextNode: last + 1 };
     const operations: Operation[] = [{ set: record, text: textOfRecord(made), version: scope.version }];
     for (let node = nextNode; node <= last; node++) operations.push(...newRow(leases, ends, node));
-    await unlessAborted(signal, () => this.write(operations, 1));
+    await unlessAborted(signal, () => this.write(operations, 1, acl));
   }
 
   async replaceScope(name: string, { scope }: View, raised: Scope, signal: Signal): Promise<boolean> {
@@ -315,7 +339,9 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   async create(record: ScopeRecord): Promise<{ readonly layout: string } | undefined> {
     const client = await this.session.client();
     const paths = pathsOf(this.prefix, record.scope);
-    for (const path of znodesOf(this.prefix, paths)) await this.session.make(client, path, "");
+    for (const path of [...parentsOf(this.prefix), paths.record]) await this.session.make(client, path, "");
+    const acl = await this.session.aclOf(client, paths.record);
+    for (const path of partsOf(paths)) await this.session.make(client, path, "", acl);
     const written = await this.session.set(client, paths.clock, "");
     if (written === undefined) throw storeRefused(`the znode ${paths.clock} is missing: call init() again`);
     const text = textOfRecord(newScope(record, this.momentOf(written).incarnation));
@@ -330,9 +356,13 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
 }
 
 /** The znodes of a scope, each behind the one that it is in. @internal */
-export function znodesOf(prefix: string, { record, clock, leases, ends, grants }: Paths): readonly string[] {
-  return [...parentsOf(prefix), record, clock, leases, ends, grants];
-}
+export const znodesOf = (prefix: string, paths: Paths): readonly string[] => [
+  ...parentsOf(prefix),
+  paths.record,
+  ...partsOf(paths),
+];
+
+const partsOf = ({ clock, leases, ends, grants }: Paths): readonly string[] => [clock, leases, ends, grants];
 
 /** The znode that has the scopes, behind those that it is in. @internal */
 export const parentsOf = (prefix: string): readonly string[] =>
@@ -356,4 +386,32 @@ export function newRow(leases: string, ends: string, node: number, untilMs = 0):
 /** @internal */
 export function newScope({ layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, incarnation: string): ZooKeeperScope {
   return { layout, nodeFrom, nodeTo, nextNode: nodeFrom, windowMaxMs, fenceMs: 0, incarnation, version: 0 };
+}
+
+/** A store whose client it may have made itself. */
+export class ZnodeStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+  readonly #session: Session;
+
+  /** @internal */
+  constructor(name: string, table: ZooKeeperTable) {
+    super(name, table);
+    this.#session = table.session;
+  }
+
+  /**
+   * Closes the client that the function has made: at once if it has a session, else as soon as it gets one. A client that you
+   * passed yourself stays open. Call it after `close()` of the generators, and where `lease()` rejects: a client that is open
+   * keeps the process alive. Operations of the store are refused from then on.
+   *
+   * While no server answers, a client of `node-zookeeper-client` goes on connecting, and cannot be closed: end such a process with
+   * `process.exit()`.
+   */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  /** `close()`, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
 }

@@ -10,6 +10,7 @@
  *   return client;
  * });
  * await store.init({ layout: "default" }); // once for each scope, by hand
+ * await store.close(); // at the end: it closes the client
  * ```
  *
  * - **One transaction decides** each operation: it compares the version of the record and that of the row.
@@ -25,16 +26,15 @@
  * mode has no epochs. Call `fence()`.
  */
 import { checkKeys } from "../keys.js";
-import { CompareAndSetStore } from "./compare-and-set.js";
 import { type InitOptions, recordOf } from "./requests.js";
 import { UNUSED } from "./rules.js";
 import type { ZooKeeperClient } from "./zookeeper-session.js";
 import {
   newScope,
   pathsOf,
+  prefixOf,
   textOfRecord,
-  type ZooKeeperRow,
-  type ZooKeeperScope,
+  ZnodeStore,
   type ZooKeeperStoreOptions,
   ZooKeeperTable,
   znodesOf,
@@ -49,13 +49,13 @@ export type { ZooKeeperStoreOptions } from "./zookeeper-table.js";
 const OPTIONS = "prefix, acl, incarnation";
 
 /** Leases in the znodes of ZooKeeper. */
-export class ZooKeeperStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export class ZooKeeperStore extends ZnodeStore {
   /**
    * Checks what it is given. It sends nothing.
    *
    * `client`: a client of `node-zookeeper-client`, or a function that returns one, for a program that runs for months: a client is
-   * dead after its session expired, and the function is called for another one. The store closes a client of the function that
-   * it gives up, and nothing else.
+   * dead after its session expired, and the function is called for another one, which no other part of the program uses. The store closes a
+   * client of the function that it gives up, and the last one with `close()`.
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
    */
@@ -77,7 +77,8 @@ export function zookeeperDdl(
   options: InitOptions,
   store: Pick<ZooKeeperStoreOptions, "prefix"> & { acl?: string } = {},
 ): string {
-  const { prefix = "/frazil", acl } = store;
+  const { acl } = store;
+  const prefix = prefixOf(store.prefix);
   const record = recordOf(options);
   const paths = pathsOf(prefix, record.scope);
   const znodes = znodesOf(prefix, paths);

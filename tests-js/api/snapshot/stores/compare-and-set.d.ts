@@ -27,6 +27,10 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
     readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
     readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
     readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<S> | undefined>;
+    /** Where it looks for the record of a scope, in words for errors. It is asked for when there is none. */
+    placeOf(scope: string, signal: AbortSignal | undefined): string | Promise<string>;
+    /** As `LeaseStore.waitsFor`. */
+    waitsFor?(): string | undefined;
     /** Replaces the row `seen`, if it and the record are as they were read. On disk before it resolves to `true`. */
     replaceRow(scope: string, view: ScopeView<S>, seen: R, row: LeaseRow, signal: AbortSignal | undefined): Promise<boolean>;
     /** Makes the rows from `nextNode` to this one or beyond, which were never granted, unless somebody else does. */
@@ -45,6 +49,7 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
 export declare class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
     #private;
     readonly name: string;
+    waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;

@@ -44,6 +44,7 @@ export declare class RedisStore implements LeaseStore {
      * @throws {ConfigError} `INVALID_ARGUMENT` for a client whose `eval` is not known; `INVALID_OPTION`.
      */
     constructor(client: RedisClient, options?: RedisStoreOptions);
+    waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;

@@ -47,6 +47,8 @@ export interface Refusal {
     readonly reason: RefusalReason;
     /** The time of the store's clock. Absent for `"missing"`. */
     readonly storeNowMs?: number;
+    /** For `"missing"`: where the store looked, in words for errors. */
+    readonly place?: string;
     /** For `"exhausted"`, and for `"fenced"` of `acquire`: when the next node id is free. */
     readonly freeAtMs?: number;
     /**
@@ -117,6 +119,11 @@ export interface ScopeOptions {
 export interface LeaseStore {
     /** How the store is called in errors and `health()`, such as `"postgres"`. */
     readonly name: string;
+    /**
+     * Why an operation that is under way may be without an answer, in words for the error of its time-out, such as that the client has no
+     * connection. It asks nobody, and it does not throw.
+     */
+    waitsFor?(): string | undefined;
     /**
      * Grants a node id for `[from, now + windowMs)`. The first that applies:
      *

@@ -1,6 +1,5 @@
-import { CompareAndSetStore } from "./compare-and-set.js";
 import { type ZooKeeperClient } from "./zookeeper-session.js";
-import { type ZooKeeperRow, type ZooKeeperScope, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
+import { ZnodeStore, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
 /** The options of a `LeafStore`. */
 export interface LeafStoreOptions extends ZooKeeperStoreOptions {
     /** `leaf.name` of the Java servers: their znodes are in `/snowflake/<leaf.name>/forever`. */
@@ -16,7 +15,7 @@ export interface AdoptOptions {
     readonly address: string;
 }
 /** Leases beside the Java servers of Meituan Leaf, in the same ZooKeeper. */
-export declare class LeafStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export declare class LeafStore extends ZnodeStore {
     #private;
     /**
      * Checks what it is given. It sends nothing. `client`: as for `ZooKeeperStore`.

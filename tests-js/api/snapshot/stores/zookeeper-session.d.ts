@@ -15,6 +15,7 @@ export interface ZooKeeperClient {
     setData(path: string, data: Buffer, version: number, callback: never): void;
     getData(path: string, callback: never): void;
     getChildren(path: string, callback: never): void;
+    getACL(path: string, callback: never): void;
     exists(path: string, callback: never): void;
     transaction(): ZooKeeperTransaction;
     on(event: "expired" | "connected", listener: () => void): unknown;

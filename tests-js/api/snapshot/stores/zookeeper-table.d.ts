@@ -1,3 +1,4 @@
+import { CompareAndSetStore } from "./compare-and-set.js";
 import type { LeaseRow, Scope } from "./rules.js";
 /** The options of a `ZooKeeperStore`. */
 export interface ZooKeeperStoreOptions {
@@ -5,7 +6,7 @@ export interface ZooKeeperStoreOptions {
     readonly prefix?: string;
     /**
      * The ACL of the znodes that the store makes, as the client has it, such as `zookeeper.ACL.CREATOR_ALL_ACL`. Every process of a
-     * scope passes the same. Default: that of the client: everything for everybody.
+     * scope passes the same. Default: that of the znode of the record. For `init()`: everything for everybody.
      */
     readonly acl?: readonly unknown[];
     /**
@@ -26,4 +27,19 @@ export interface ZooKeeperScope extends Scope {
 /** A row, as it was read. */
 export interface ZooKeeperRow extends LeaseRow {
     readonly version: number;
+}
+/** A store whose client it may have made itself. */
+export declare class ZnodeStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+    #private;
+    /**
+     * Closes the client that the function has made: at once if it has a session, else as soon as it gets one. A client that you
+     * passed yourself stays open. Call it after `close()` of the generators, and where `lease()` rejects: a client that is open
+     * keeps the process alive. Operations of the store are refused from then on.
+     *
+     * While no server answers, a client of `node-zookeeper-client` goes on connecting, and cannot be closed: end such a process with
+     * `process.exit()`.
+     */
+    close(): Promise<void>;
+    /** `close()`, for `await using`. */
+    [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,19 +1,18 @@
-import { CompareAndSetStore } from "./compare-and-set.js";
 import type { ZooKeeperClient } from "./zookeeper-session.js";
-import { type ZooKeeperRow, type ZooKeeperScope, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
+import { ZnodeStore, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
 export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 export { type AdoptOptions, LeafStore, type LeafStoreOptions } from "./zookeeper-leaf.js";
 export type { ZooKeeperClient, ZooKeeperTransaction } from "./zookeeper-session.js";
 export type { ZooKeeperStoreOptions } from "./zookeeper-table.js";
 /** Leases in the znodes of ZooKeeper. */
-export declare class ZooKeeperStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export declare class ZooKeeperStore extends ZnodeStore {
     /**
      * Checks what it is given. It sends nothing.
      *
      * `client`: a client of `node-zookeeper-client`, or a function that returns one, for a program that runs for months: a client is
-     * dead after its session expired, and the function is called for another one. The store closes a client of the function that
-     * it gives up, and nothing else.
+     * dead after its session expired, and the function is called for another one, which no other part of the program uses. The store closes a
+     * client of the function that it gives up, and the last one with `close()`.
      *
      * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
      */
