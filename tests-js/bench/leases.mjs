@@ -65,6 +65,7 @@ async function fill(stores, scope, size) {
 const BASELINES = {
   async postgres(server) {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 });
+    pool.on("error", () => {}); // the server ends before the pool
     await pool.query("CREATE TABLE baseline AS SELECT 1 AS n");
     return [() => pool.query("SELECT 1"), () => pool.query("UPDATE baseline SET n = n + 1"), () => pool.end()];
   },
