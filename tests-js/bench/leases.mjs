@@ -5,19 +5,37 @@
 //
 // The server is on this host, so a round trip costs little and the flush to disk most. `ensure` changes nothing here: it is a
 // read. Half of the node ids are held; the rest were released.
+import { Layout } from "frazil";
+import { layoutText } from "frazil/lease";
+import mysql from "mysql2/promise";
+import pg from "pg";
+import { createClient } from "redis";
 import { STORES, serverModule } from "../stores/all-stores.mjs";
 import { attempt, hex, releaseOf } from "../stores/attempts.mjs";
+import { call, closeClient, connectClient } from "../stores/zookeeper/server.mjs";
 
 const ROUNDS = 200;
 const SIZES = [64, 1024];
+/** The stores that make rows fast are measured with many besides. */
+const MANY = { postgres: 16_384, redis: 16_384 };
 /** How many processes start at once. */
 const CLIENTS = 64;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** The default layout, with room for the largest scope. */
+const LAYOUT = new Layout({
+  epochMs: Layout.named("default").epochMs,
+  fields: [
+    { kind: "time", bits: 41 },
+    { kind: "node", bits: 14 },
+    { kind: "sequence", bits: 8 },
+  ],
+});
+const layout = layoutText(LAYOUT);
 const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor(q * (values.length - 1))];
 
 async function acquire(store, scope, windowMs) {
-  const request = attempt({ scope, windowMs, owner: "bench" });
+  const request = attempt({ scope, windowMs, layout, owner: "bench" });
   const lease = await store.acquire(request);
   if (!lease.granted) throw new Error(JSON.stringify(lease));
   return { ...request, ...lease };
@@ -40,6 +58,35 @@ async function fill(stores, scope, size) {
   return seconds;
 }
 
+/** A round trip, and a write that the server flushes, through the client that the store is measured with; and what ends it. */
+const BASELINES = {
+  async postgres(server) {
+    const pool = new pg.Pool({ connectionString: server.url, max: 1 });
+    pool.on("error", () => {}); // the server ends before the pool
+    await pool.query("CREATE TABLE baseline AS SELECT 1 AS n");
+    return [() => pool.query("SELECT 1"), () => pool.query("UPDATE baseline SET n = n + 1"), () => pool.end()];
+  },
+  async mysql(server) {
+    const client = await mysql.createConnection(server.address({ database: "test" }));
+    await client.query("CREATE TABLE baseline AS SELECT 1 AS n");
+    return [() => client.query("SELECT 1"), () => client.query("UPDATE baseline SET n = n + 1"), () => client.end()];
+  },
+  async redis(server) {
+    const client = await createClient({ socket: { port: server.port } }).connect();
+    return [() => client.ping(), () => client.set("baseline", "1"), () => client.close()];
+  },
+  async etcd(server) {
+    const [key, value] = [btoa("baseline"), btoa("1")];
+    return [() => server.call("kv/range", { key }), () => server.call("kv/put", { key, value }), () => {}];
+  },
+  async zookeeper(server) {
+    const client = await connectClient(server.port);
+    await call(client, "create", "/baseline");
+    const write = () => call(client, "setData", "/baseline", Buffer.from("1"), -1);
+    return [() => call(client, "exists", "/baseline"), write, () => closeClient(client)];
+  },
+};
+
 async function measure(name) {
   const { startServer, connectStore } = await import(serverModule(name));
   const server = await startServer();
@@ -55,18 +102,22 @@ async function measure(name) {
     times[operation].push(performance.now() - started);
     return result;
   };
-  let seconds = 0;
-  for (const size of SIZES) {
+  const [roundTrip, write, end] = await BASELINES[name](server);
+  const sizes = name in MANY ? [...SIZES, MANY[name]] : SIZES;
+  const rates = [];
+  for (const size of sizes) {
     await store.init({
       scope: `rows${size}`,
-      layout: "default",
+      layout: LAYOUT,
       nodes: { from: 0, to: size - 1 },
       windowMaxMs: DAY_MS,
     });
-    seconds = await fill(stores, `rows${size}`, size);
+    rates.push(size / (await fill(stores, `rows${size}`, size)));
   }
   for (let round = 0; round < ROUNDS; round++) {
-    for (const size of SIZES) {
+    await timed("a round trip", roundTrip);
+    await timed("a write that is flushed", write);
+    for (const size of sizes) {
       const scope = `rows${size}`;
       await timed(`ensure, ${size} rows`, () => store.ensure({ scope, behind: false }));
       const lease = await timed(`acquire, ${size} rows`, () => acquire(store, scope, 30_000));
@@ -76,14 +127,17 @@ async function measure(name) {
       await timed(`release, ${size} rows`, () => store.release(releaseOf(renewed, { scope })));
     }
   }
+  await end();
   await Promise.all(connections.map(({ close }) => close()));
   await server.stop();
   for (const [operation, values] of Object.entries(times)) {
     const [p50, p99] = [0.5, 0.99].map((q) => quantile(values, q).toFixed(2));
     process.stdout.write(`| ${name} | ${operation} | ${p50} | ${p99} |\n`);
   }
-  const rate = Math.round(SIZES.at(-1) / seconds);
-  process.stdout.write(`| ${name} | ${SIZES.at(-1)} node ids to ${CLIENTS} clients | ${rate} a second | |\n`);
+  for (const [at, rate] of rates.entries())
+    process.stdout.write(
+      `| ${name} | ${sizes[at]} node ids to ${CLIENTS} clients | ${Math.round(rate)} a second | |\n`,
+    );
 }
 
 process.stdout.write("| store | operation | p50 ms | p99 ms |\n|---|---|---|---|\n");

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { root } from "../../scripts/shell.mjs";
+import { tools } from "../../scripts/tools.mjs";
 import { serverFolder } from "./server-process.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -10,12 +12,18 @@ const textOf = (name) => readFileSync(path(`../../docs/stores/${name}.md`), "utf
 /** A program that has not ended by then is kept alive by its client. */
 const LIMIT_MS = 30_000;
 
+const RUNTIMES = { Bun: [tools.bun, "run"], Deno: [tools.deno, "run", "-A", "--no-prompt"] };
+const DENO = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };
+
 /** Runs a program of a page beside this file, where its packages are found. */
-async function run(name, code, { node = process.execPath, env = {}, cwd }) {
+async function run(name, code, { runtime: [program, ...args] = [process.execPath], env = {}, cwd }) {
   const file = path(`of-the-page-${name}-${process.pid}.mjs`);
   writeFileSync(file, code);
   try {
-    const child = spawn(node, [file], { cwd, env: { ...process.env, NODE_NO_WARNINGS: "1", ...env } });
+    const child = spawn(program, [...args, file], {
+      cwd,
+      env: { ...process.env, NODE_NO_WARNINGS: "1", ...DENO, ...env },
+    });
     const output = { stdout: "", stderr: "" };
     for (const stream of ["stdout", "stderr"])
       child[stream].on("data", (chunk) => {
@@ -32,9 +40,10 @@ async function run(name, code, { node = process.execPath, env = {}, cwd }) {
 
 /**
  * Runs the two programs that a page begins with. What is run once refuses to be run again, and the program runs twice, each time to
- * its end. Returns the text of the page. `setting`: `node`, the runtime, and `env`, further variables.
+ * its end, and once in each of the other runtimes. `setting`: `runtime`, the command of the first ones (default: this Node), `env`,
+ * further variables, and `others`, names of runtimes.
  */
-export async function runPage(name, setting = {}) {
+export async function runPage(name, { others = ["Bun", "Deno"], ...setting } = {}) {
   const page = textOf(name);
   const [once, program] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
   const all = { cwd: serverFolder(), ...setting };
@@ -48,7 +57,11 @@ export async function runPage(name, setting = {}) {
   const again = await run(name, once, all);
   assert.equal(again.status, 1);
   assert.match(again.stderr, /STATE_CONFLICT: .*remove this call from the start of the program/);
-  return page;
+  for (const other of others) {
+    const { status, stdout, stderr } = await run(name, program, { ...all, runtime: RUNTIMES[other] });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: "" }, other);
+    assert.match(stdout, /^\d{18}n \d+\n$/, other);
+  }
 }
 
 /** Asserts that a page has what `npx frazil ddl` prints of rights and commands. `lines`: which of the lines that it prints. */

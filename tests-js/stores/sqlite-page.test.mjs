@@ -5,7 +5,7 @@ import { tools } from "../../scripts/tools.mjs";
 import { checkPrinted, runPage } from "./page.mjs";
 
 test("the programs of docs/stores/sqlite.md run as they are printed, at every start", async () => {
-  await runPage("sqlite", { node: tools.node22 });
+  await runPage("sqlite", { runtime: [tools.node22], others: [] });
 });
 
 test("a line that ddl prints and the page lacks is found", () => {

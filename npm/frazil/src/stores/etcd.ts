@@ -35,7 +35,7 @@
  * - the epoch is lower than one that it saw;
  * - the record or a row was written in a later Raft term than the current one, in the same epoch.
  *
- * A store object that finds a later epoch than it knows forgets what it saw before. Whoever raised the epoch did so after the
+ * A store object that finds a later epoch than it knows forgets what it saw before. The epoch was raised after the
  * loss: in the history that the object had seen, the record still had the earlier epoch. So one loss makes one fence, however
  * many see it. Neither compaction, defragmentation, a restart, another leader nor a member that is replaced lowers one of these
  * numbers, as linearizable reads show them.
@@ -189,7 +189,7 @@ const recordValue = ({
 
 /**
  * The value of a row. The end comes first, with as many digits as the last time of a `Date` has: etcd sorts by it. The time of
- * the write makes the next one later, whoever makes it: a renewal then moves the end, by which a clone is told.
+ * the write makes the next one later, also by another process: a renewal then moves the end, which shows a clone.
  */
 const rowValue = (
   { fromMs, untilMs, grant, nonce, owner }: LeaseRow,
