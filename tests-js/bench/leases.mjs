@@ -5,8 +5,10 @@
 //
 // The server is on this host, so a round trip costs little and the flush to disk most. `ensure` changes nothing here: it is a
 // read. Half of the node ids are held; the rest were released.
+import { randomBytes } from "node:crypto";
+import { Layout } from "frazil";
+import { layoutText } from "frazil/lease";
 import { STORES, serverModule } from "../stores/all-stores.mjs";
-import { attempt, hex, releaseOf } from "../stores/attempts.mjs";
 
 const ROUNDS = 200;
 const SIZES = [64, 1024];
@@ -14,14 +16,18 @@ const SIZES = [64, 1024];
 const CLIENTS = 64;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const hex = () => randomBytes(16).toString("hex");
+const layout = layoutText(Layout.named("default"));
 const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor(q * (values.length - 1))];
 
 async function acquire(store, scope, windowMs) {
-  const request = attempt({ scope, windowMs, owner: "bench" });
+  const request = { scope, grant: hex(), nonce: hex(), windowMs, layout, owner: "bench" };
   const lease = await store.acquire(request);
   if (!lease.granted) throw new Error(JSON.stringify(lease));
   return { ...request, ...lease };
 }
+
+const releaseOf = ({ scope, grant, node, untilMs }) => ({ scope, grant, node, untilMs: 0, heldUntilMs: untilMs });
 
 /** Makes the rows of a scope, by as many clients at once. Returns the seconds that took. */
 async function fill(stores, scope, size) {
@@ -36,7 +42,7 @@ async function fill(stores, scope, size) {
   const seconds = (performance.now() - started) / 1000;
   const nodes = new Set(held.map(({ node }) => node));
   if (nodes.size !== size) throw new Error(`${held.length} grants of ${nodes.size} node ids`);
-  for (const lease of held.filter(({ node }) => node % 2 === 1)) await stores[0].release(releaseOf(lease, { scope }));
+  for (const lease of held.filter(({ node }) => node % 2 === 1)) await stores[0].release(releaseOf(lease));
   return seconds;
 }
 
@@ -73,7 +79,7 @@ async function measure(name) {
       const renewal = { ...lease, nonce: hex() };
       const renewed = await timed(`renew, ${size} rows`, () => store.renew(renewal));
       if (!renewed.granted) throw new Error(JSON.stringify(renewed));
-      await timed(`release, ${size} rows`, () => store.release(releaseOf(renewed, { scope })));
+      await timed(`release, ${size} rows`, () => store.release(releaseOf({ ...lease, untilMs: renewed.untilMs })));
     }
   }
   await Promise.all(connections.map(({ close }) => close()));
