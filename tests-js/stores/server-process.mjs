@@ -20,6 +20,9 @@ export function serverFolder() {
   return folder;
 }
 
+/** The ports that `freePort` has returned. */
+const given = new Set();
+
 /**
  * A port that is free now. It is below those that the kernel takes for connections and for port 0 (32768 and up), so that nothing
  * but another call of this function, in another process, takes it before its server starts, or while its server is down.
@@ -34,7 +37,6 @@ export async function freePort() {
   }
 }
 
-const given = new Set();
 const isFree = (port) =>
   new Promise((resolve) => {
     const server = createServer().once("error", () => resolve(false));

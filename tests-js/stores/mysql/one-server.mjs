@@ -38,7 +38,9 @@ export const spied = (client, hook) => ({
   query: (statement, values) =>
     hook(statement.sql, (sql = statement.sql) => client.query({ ...statement, sql }, values)),
 });
+/** Whether a statement replaces a row that was read before. */
 export const isReplacement = (text) => text.startsWith("UPDATE") && text.includes("l.from_ms = ");
 
+/** The row of a node id. */
 export const rowOf = async (scope, node) =>
   (await pool.query("SELECT * FROM frazil_leases WHERE scope = ? AND node = ?", [scope, node]))[0][0];

@@ -16,6 +16,8 @@ const JVM = [
   "-Dzookeeper.admin.enableServer=false",
 ];
 
+const COMMON = ["tickTime=500", "syncLimit=20", "initLimit=40", "maxClientCnxns=0", "4lw.commands.whitelist=*"];
+
 class ZooKeeperServer extends ServerProcess {
   /** `lines`: of its configuration. `properties`: of its JVM. `id`: its number among servers that elect a leader. */
   constructor({ port, env, properties = {}, lines, id }) {
@@ -41,7 +43,7 @@ class ZooKeeperServer extends ServerProcess {
   }
 }
 
-const COMMON = ["tickTime=500", "syncLimit=20", "initLimit=40", "maxClientCnxns=0", "4lw.commands.whitelist=*"];
+const clientAddress = (port) => [`clientPort=${port}`, "clientPortAddress=127.0.0.1"];
 
 /**
  * A server alone. `env`: variables of its process. `lines`: of its configuration. `properties`: of its JVM. `isQuorum`: it
@@ -57,8 +59,6 @@ export const startServer = ({ env, lines = [], properties, isQuorum = false } = 
     const address = isQuorum ? quorum : clientAddress(port);
     return new ZooKeeperServer({ port, env, properties, lines: [...address, ...lines], id: isQuorum ? 1 : undefined });
   });
-
-const clientAddress = (port) => [`clientPort=${port}`, "clientPortAddress=127.0.0.1"];
 
 /** Three servers that elect a leader. `lines` and `properties` are for each. */
 export const startEnsemble = ({ lines = [], properties } = {}) =>
