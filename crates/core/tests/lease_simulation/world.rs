@@ -718,13 +718,14 @@ impl World {
         if self.plan.parallel > 1 { self.drive(index, false) } else { Ok(()) }
     }
 
-    /// Whether store time must be refused: the machine was suspended for more than a second since the store answered. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
+    /// Whether store time must be refused: the machine was suspended for more than a second since the store answered.
+    /// Of several attempts at once, `take` knows only when the last one was sent, so drivers with more than one are left out too. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
     fn was_suspended(&self, index: usize, now: Readings) -> bool {
-        let Plan { faults, options, .. } = &self.plan;
+        let Plan { faults, options, parallel, .. } = &self.plan;
         let holder = &self.holders[index];
         let is_current = now == holder.clocks.read(self.now);
         let slept_ms = holder.clocks.slept_ms - holder.slept_at_answer_ms.min(holder.clocks.slept_ms);
-        options.id_time == IdTime::Store && faults.shows_suspensions() && !self.quiet && is_current && slept_ms > 1000
+        options.id_time == IdTime::Store && faults.shows_suspensions() && !self.quiet && is_current && slept_ms > 1000 && *parallel == 1
     }
 
     /// A call that read the clocks, and was paused before it reserved.
