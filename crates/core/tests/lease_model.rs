@@ -12,7 +12,7 @@
 //! * **Asking needs no timer**: a holder may ask at any moment, also while an attempt is under way. The driver asks less often.
 //! * **Late answers**: where the fleet has the shipped driver (`Fleet::driver`), a holder has one attempt at a time. What belongs to an
 //!   attempt that was given up is marked: its answer goes to `take_late`, and its refusal is dropped, as in
-//!   `npm/frazil/src/lease-attempt.ts`. Elsewhere every answer goes to `take`, whenever it comes.
+//!   `npm/frazil/src/lease-driver.ts`. Elsewhere every answer goes to `take`, whenever it comes.
 //! * **Clocks of holders are not bounded**: from the moment that a window is granted, all of its times count as minted, since a
 //!   clock may show any of them at once. Two configurations mint one by one instead: where the last time used matters (closing),
 //!   and where the twins ignore the window (`Readings`).
