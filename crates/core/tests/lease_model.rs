@@ -12,7 +12,7 @@
 //! * **Asking needs no timer**: a holder may ask at any moment, also while an attempt is under way. The driver asks less often.
 //! * **Late answers**: where the fleet has the shipped driver (`Fleet::driver`), a holder has one attempt at a time. What belongs to an
 //!   attempt that was given up is marked: its answer goes to `take_late`, and its refusal is dropped, as in
-//!   `npm/frazil/src/lease-attempt.ts`. Elsewhere every answer goes to `take`, whenever it comes.
+//!   `npm/frazil/src/lease-driver.ts`. Elsewhere every answer goes to `take`, whenever it comes.
 //! * **Clocks of holders are not bounded**: from the moment that a window is granted, all of its times count as minted, since a
 //!   clock may show any of them at once. Two configurations mint one by one instead: where the last time used matters (closing),
 //!   and where the twins ignore the window (`Readings`).
@@ -538,11 +538,8 @@ fn timeless(lease: &Lease, driver: bool, rename: impl Fn(u8) -> u8) -> Lease {
         at += 10_000;
         same.ask(at, random);
     };
-    let (mut has_failed, waiting) = if driver {
-        (lease.failures() > 0, waits(lease))
-    } else {
-        (fence.is_some(), fence.is_none() && nonce != NONE)
-    };
+    let (mut has_failed, waiting) =
+        if driver { (lease.failures() > 0, waits(lease)) } else { (fence.is_some(), fence.is_none() && nonce != NONE) };
     if let Some(Held { node, window: Window { from_ms, until_ms } }) = lease.held() {
         let grant = Grant(grant.into());
         let before = Granted { grant, node, from_ms, until_ms: until_ms - 1, store_now_ms: 0 };
@@ -557,7 +554,11 @@ fn timeless(lease: &Lease, driver: bool, rename: impl Fn(u8) -> u8) -> Lease {
         }
         let answer = Granted { until_ms, ..before };
         // A late answer leaves the attempt under way its nonce.
-        if nonce == NONE { same.take(&answer, 0) } else { same.take_late(&answer, false, 0) };
+        if nonce == NONE {
+            same.take(&answer, 0)
+        } else {
+            same.take_late(&answer, false, 0)
+        };
     } else {
         // Failures count only where a lease is held, and an attempt sets them back before.
         has_failed &= grant != NONE;
@@ -1260,7 +1261,7 @@ fn late() -> Fleet {
 }
 
 fn late_and_overtaken() -> Fleet {
-    Fleet { driver: true, under_way: (2, 2), holders: 1, horizon: 2, ..fleet("late answers and requests overtake") }
+    Fleet { driver: true, under_way: (2, 2), holders: 1, horizon: 4, ..fleet("late answers and requests overtake") }
 }
 
 fn late_and_copied() -> Fleet {

@@ -67,8 +67,8 @@ impl Defect {
             Self::FenceOnAcquireOnly | Self::NoFence => loses,
             Self::FromBeforeTheFence => loses || faults.fence,
             Self::UntilLowered => faults.store_clock,
-            Self::LateAsInTime => faults.loss && faults.pause,
-            Self::LateTimeOfAnother => faults.suspend,
+            Self::LateAsInTime => faults.loss && faults.pause && faults.orders_requests(),
+            Self::LateTimeOfAnother => faults.suspend && faults.shows_suspensions(),
             _ => true,
         }
     }

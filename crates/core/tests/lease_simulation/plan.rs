@@ -33,6 +33,18 @@ pub(crate) struct Faults {
     pub(crate) failover: bool,
 }
 
+impl Faults {
+    /// Whether no request reaches the store after the next one of its holder, and no copy of a holder asks.
+    pub(crate) const fn orders_requests(&self) -> bool {
+        !(self.slow || self.doubled || self.clone || self.restore || self.failover || self.suspend)
+    }
+
+    /// Whether wall and monotonic time drift apart only while a machine is suspended.
+    pub(crate) const fn shows_suspensions(&self) -> bool {
+        !(self.wall_steps || self.frozen_walls || self.drift)
+    }
+}
+
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is drawn for itself")]
 pub(crate) struct Plan {

@@ -718,15 +718,14 @@ impl World {
         if self.plan.parallel > 1 { self.drive(index, false) } else { Ok(()) }
     }
 
-    /// Whether store time must be refused: the machine was suspended by more than a second (and what the clocks drift) since the store
-    /// answered. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
+    /// Whether store time must be refused: the machine was suspended for more than a second since the store answered.
+    /// Of several attempts at once, `take` knows only when the last one was sent, so drivers with more than one are left out too. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
     fn was_suspended(&self, index: usize, now: Readings) -> bool {
-        let Plan { faults, options, .. } = &self.plan;
+        let Plan { faults, options, parallel, .. } = &self.plan;
         let holder = &self.holders[index];
-        let sets = faults.wall_steps || faults.frozen_walls || faults.drift;
         let is_current = now == holder.clocks.read(self.now);
         let slept_ms = holder.clocks.slept_ms - holder.slept_at_answer_ms.min(holder.clocks.slept_ms);
-        options.id_time == IdTime::Store && !sets && !self.quiet && is_current && slept_ms > 1100
+        options.id_time == IdTime::Store && faults.shows_suspensions() && !self.quiet && is_current && slept_ms > 1000 && *parallel == 1
     }
 
     /// A call that read the clocks, and was paused before it reserved.
@@ -1169,6 +1168,10 @@ impl World {
                 self.lost(index);
             }
             Change::None => {
+                if in_time && self.holders[index].ids.window() == Some(window) {
+                    let holder = &mut self.holders[index];
+                    holder.slept_at_answer_ms = holder.slept_before_ms(answered_at);
+                }
                 if let Some(lease) = held.map(|lease| &mut self.leases[lease]) {
                     if lease.grant == grant {
                         lease.confirmed = lease.confirmed.max(restores);
@@ -1225,7 +1228,14 @@ impl World {
         }
     }
 
-    fn refused(&mut self, index: usize, message: Message, refused: (Reason, bool), free_in_ms: u64, monotonic_ms: u64) -> Checked {
+    fn refused(
+        &mut self,
+        index: usize,
+        message: Message,
+        refused: (Reason, bool),
+        free_in_ms: u64,
+        monotonic_ms: u64,
+    ) -> Checked {
         let (reason, in_time) = refused;
         let Some(grant) = message.ask.grant() else { return Ok(()) };
         let acquires = matches!(message.ask, Ask::Acquire { .. });
@@ -1271,9 +1281,7 @@ impl World {
     /// for an attempt of the same holder only if the lease forgot that attempt.
     const fn knows_its_attempts(&self) -> bool {
         let Plan { faults, parallel, late_refusals, .. } = &self.plan;
-        *parallel == 1
-            && !*late_refusals
-            && !(faults.slow || faults.doubled || faults.clone || faults.restore || faults.failover || faults.suspend)
+        *parallel == 1 && !*late_refusals && faults.orders_requests()
     }
 
     // ---------------------------------------------------------------------------------------------------------- the faults
