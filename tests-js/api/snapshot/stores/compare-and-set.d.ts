@@ -16,8 +16,8 @@ export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeV
     readonly mine: R | undefined;
     /** Rows that have ended: the preferred one first, then those with the oldest end; some 16 are enough. */
     readonly free: readonly R[];
-    /** The first end of all rows, or 0. */
-    readonly earliestMs: number;
+    /** The first end of all rows. Without a row: undefined, or 0 if the scope shares its numbers with nobody. */
+    readonly earliestMs: number | undefined;
 }
 /**
  * Where the record and the rows are. Each read is of committed data and newer than the call, and reads the clock of the store

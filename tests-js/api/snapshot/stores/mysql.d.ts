@@ -41,9 +41,10 @@ export interface MySqlStoreOptions {
 export interface MySqlInitOptions extends InitOptions {
     /**
      * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/moving-in.md`. New node
-     * ids then come from there, so `nodes` is not given.
+     * ids then come from there, so `nodes` is not given. `"none"`: the store numbers them itself, although the database has
+     * such a table.
      */
-    readonly nodeIdsFrom?: NodeIdsFrom;
+    readonly nodeIdsFrom?: NodeIdsFrom | "none";
 }
 /** The record of a scope, and the table that its new node ids come from, if that is an old one. */
 interface MySqlScope extends Scope {

@@ -44,8 +44,8 @@ export interface Rows {
     mine(): LeaseRow | undefined;
     /** The preferred row if it has ended, else the one with the oldest end, if that has passed. */
     free(): LeaseRow | undefined;
-    /** The first end of all rows, or 0. */
-    earliestMs(): number;
+    /** The first end of all rows. Without a row: undefined, or 0 if the scope shares its numbers with nobody. */
+    earliestMs(): number | undefined;
 }
 /** What an operation comes to: an answer, which may need a row to be written first. */
 export interface Decision {

@@ -51,7 +51,7 @@ export interface Refusal {
     readonly freeAtMs?: number;
     /**
      * For `"exhausted"`, if another generator draws node ids from the same numbers: who that is, in words for errors. Without a
-     * node id of the scope's own, `freeAtMs` is not after `storeNowMs`.
+     * node id of the scope's own, `freeAtMs` is absent, since none gets free.
      */
     readonly sharedWith?: string;
     /** For `"window"`: the longest window of the scope. */
