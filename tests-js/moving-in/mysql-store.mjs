@@ -18,7 +18,7 @@ const CHANGES = {
    * looked at again.
    */
   "leaves rows to CosId": (sql, values) => [
-    sql.replaceAll("o.instance_id = ?", "? IS NOT NULL"),
+    sql.replaceAll(/CONVERT\(o\.instance_id USING utf8mb4\) COLLATE utf8mb4_bin = \?/g, "? IS NOT NULL"),
     values?.map((value) => (value === 253402300799999 ? Date.now() : value)),
   ],
 };

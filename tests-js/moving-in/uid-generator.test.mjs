@@ -4,6 +4,7 @@
 // FRAZIL_MOVING_S is the duration of a run of the fleet.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -420,4 +421,26 @@ test("the layout of the guide decodes an ID of UidGenerator", async () => {
   assert.ok(Math.abs(timestampMs - Date.now()) < 2000);
   const java = { ...BITS, epochSeconds: Date.parse("2016-05-20T00:00+08:00") / 1000 };
   assert.equal(java.epochSeconds, BITS.epochSeconds);
+});
+
+test("IDs are read from the column as the guide says, and one that the driver has rounded is refused", async (t) => {
+  const { query, url } = await oldDatabase(t, { used: 0 });
+  const layout = new Layout(LAYOUT);
+  await query("CREATE TABLE orders (id BIGINT PRIMARY KEY)");
+  const [id] = await uidGenerator(BITS, 4711)(1);
+  await query(`INSERT INTO orders VALUES (${id | 1n})`);
+  const guide = readFileSync(new URL("../../docs/moving-in.md", import.meta.url), "utf8");
+  const [, settings] = /createPool\(\{ uri, (.*?) \}\)/.exec(guide);
+  const options = Object.fromEntries(settings.split(", ").map((setting) => setting.split(": ")));
+  const read = async (more) => {
+    const connection = await mysql.createConnection({ uri: url, ...more });
+    const [[row]] = await connection.query("SELECT id FROM orders");
+    await connection.end();
+    return row.id;
+  };
+  const exact = await read(Object.fromEntries(Object.keys(options).map((name) => [name, options[name] === "true"])));
+  assert.equal(layout.parse(exact), id | 1n);
+  const rounded = await read({});
+  assert.notEqual(BigInt(rounded), id | 1n);
+  assert.throws(() => layout.decode(rounded), { code: "INVALID_ID" });
 });

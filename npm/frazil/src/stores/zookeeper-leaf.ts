@@ -12,20 +12,23 @@
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
-import { type ScopeRecord, scopeOf } from "./requests.js";
+import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
 import { type Acl, type Operation, type Stat, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
 import {
+  LEFT,
   newRow,
   type Paths,
   parentsOf,
   pathsOf,
   type Signal,
+  textOfRecord,
   type View,
   wide,
   ZnodeStore,
   type ZooKeeperAcquireView,
+  type ZooKeeperScope,
   type ZooKeeperStoreOptions,
   ZooKeeperTable,
 } from "./zookeeper-table.js";
@@ -76,6 +79,15 @@ const nameOf = (scope: string): string => {
 };
 const textOf = (scope: string, timestamp: number): string => JSON.stringify({ ...addressOf(scope), timestamp });
 
+/** What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left. */
+const nextOf = ({ cversion, numChildren }: Stat): number => (cversion + numChildren) / 2;
+
+/** Before the identity of the folder, once `leave` was called. */
+const LEAVING = "left ";
+const LEAVING_RULE =
+  "leave() was called for the scope, so no number of Leaf's folder is taken. If it did not end, call it again";
+const LEFT_RULE = "must take its node ids from Leaf's folder: it numbers them itself";
+
 /** The transaction that made a znode: no two have the same. */
 const identityOf = ({ czxid }: Stat): string => Buffer.from(czxid).toString("hex");
 
@@ -84,7 +96,7 @@ class LeafTable extends ZooKeeperTable {
   readonly folder: string;
 
   constructor(client: unknown, { leafName, ...options }: LeafStoreOptions) {
-    super(client, options);
+    super(client, options, `leaf:${leafName}`);
     if (typeof leafName !== "string" || !/^[^/\s]+$/.test(leafName) || /^\.\.?$/.test(leafName))
       throw configError("INVALID_OPTION", "leafName", leafName, NAME_RULE);
     this.folder = `/snowflake/${leafName}/forever`;
@@ -109,18 +121,31 @@ class LeafTable extends ZooKeeperTable {
     if (folder === undefined) throw this.#missing();
     const { record: path } = pathsOf(this.prefix, record.scope);
     for (const parent of [...parentsOf(this.prefix), path]) await this.session.make(client, parent, "");
-    await this.session.make(client, `${path}/folder`, identityOf(folder), await this.session.aclOf(client, path));
+    const known = `${path}/folder`;
+    const identity = identityOf(folder);
+    await this.session.make(client, known, identity, await this.session.aclOf(client, path));
+    // Transactions compare its version, which must not be 0. A scope that exists has written it.
+    await this.session.set(client, known, identity, 0);
     return super.create(record);
   }
 
+  override checkSource(path: string, source: string | undefined): void {
+    if (source !== this.source && source !== `${this.source}${LEFT}`)
+      throw storeRefused(
+        `the scope at ${path} ${source === undefined ? "numbers its node ids by itself: use ZooKeeperStore" : `takes its node ids from ${source}: pass that leafName`}`,
+      );
+  }
+
   /** Invariant: the folder is the one of `init`: another one counts from 0, and hands out the numbers of servers that run. */
-  async #folder(client: ZooKeeperClient, { record }: Paths): Promise<Stat> {
+  async #folder(client: ZooKeeperClient, { record }: Paths, isLeaving = false): Promise<Stat> {
     const [folder, known] = await Promise.all([
       this.session.stat(client, this.folder),
       this.session.get(client, `${record}/folder`),
     ]);
+    const text = known?.text ?? "";
+    if (text.startsWith(LEAVING) && !isLeaving) throw storeUnavailable(LEAVING_RULE);
     if (folder === undefined) throw this.#missing();
-    if (known?.text !== identityOf(folder))
+    if (text.replace(LEAVING, "") !== identityOf(folder))
       throw storeRefused(
         `Leaf's folder ${this.folder} was deleted and made again since init(), so it hands out numbers of servers that may still mint. ` +
           "Stop the servers of both generations, start those of Leaf, and use another scope",
@@ -128,18 +153,19 @@ class LeafTable extends ZooKeeperTable {
     return folder;
   }
 
+  #hasLeft({ nodeIdsFrom }: ZooKeeperScope): boolean {
+    return nodeIdsFrom !== this.source;
+  }
+
   override async readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
     const read = async () => {
       const view = await super.readForAcquire(request);
-      return (
-        view && ([view, await this.#folder(await this.session.client(), pathsOf(this.prefix, request.scope))] as const)
-      );
+      if (view === undefined || this.#hasLeft(view.scope)) return [view] as const;
+      return [view, await this.#folder(await this.session.client(), pathsOf(this.prefix, request.scope))] as const;
     };
-    const found = await unlessAborted(request.signal, read);
-    if (found === undefined) return undefined;
-    const [view, folder] = found;
-    // What the server adds to a name next: it reports twice the znodes that were ever made, less those that are left.
-    const nextNode = (folder.cversion + folder.numChildren) / 2;
+    const [view, folder] = await unlessAborted(request.signal, read);
+    if (view === undefined || folder === undefined) return view;
+    const nextNode = nextOf(folder);
     const sharedWith = `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}: hand over numbers of Java servers that are stopped for good, with adopt()`;
     return { ...view, scope: { ...view.scope, nextNode, sharedWith } };
   }
@@ -148,29 +174,79 @@ class LeafTable extends ZooKeeperTable {
    * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given is that of nobody else, so
    * its row is that of a new node id. If the answer is lost, the number is never used.
    */
-  override async makeRows(name: string, { scope, acl }: View, _makeTo: number, signal: Signal): Promise<void> {
-    const { leases, ends } = pathsOf(this.prefix, name);
+  override async makeRows(name: string, view: View, makeTo: number, signal: Signal): Promise<void> {
+    const { scope, acl } = view;
+    if (this.#hasLeft(scope)) return super.makeRows(name, view, makeTo, signal);
+    const { record, leases, ends } = pathsOf(this.prefix, name);
     const work = async () => {
       const client = await this.session.client();
+      const known = await this.session.get(client, `${record}/folder`);
+      if (known === undefined || known.text.startsWith(LEAVING)) throw storeUnavailable(LEAVING_RULE);
       const create = `${this.folder}/${nameOf(name)}`;
       const outcome = await this.session.all(client, [{ create, text: textOf(name, 0), isSequential: true }], acl);
       if (!("made" in outcome)) throw this.#missing();
       const node = Number(outcome.made.slice(-10));
       // 0: a Java server that found no folder, and makes it at this moment, uses 0 as well.
       if (node === 0 || node < scope.nodeFrom || node > scope.nodeTo) return;
-      await this.#addRow(client, newRow(leases, ends, node), acl);
+      // A number that is taken after `leave` is one that the store numbers itself.
+      const check = { check: `${record}/folder`, version: known.stat.version };
+      await this.#addRow(client, [check, ...newRow(leases, ends, node)], acl);
     };
     await unlessAborted(signal, work);
   }
 
   async #addRow(client: ZooKeeperClient, operations: readonly Operation[], acl: Acl): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries++) if ("made" in (await this.session.all(client, operations, acl))) return;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const outcome = await this.session.all(client, operations, acl);
+      if ("made" in outcome) return;
+      if (outcome.at === 0) throw storeUnavailable(LEAVING_RULE);
+    }
     throw storeUnavailable("the row of a new number of Leaf's folder could not be made");
   }
 
   /** The time in Leaf's folder: Leaf's start check says no until the window is over. */
-  override besides(scope: string, { node, untilMs }: LeaseRow): readonly Operation[] {
-    return [{ set: this.#path(scope, node), text: textOf(scope, untilMs) }];
+  override besides(name: string, scope: ZooKeeperScope, { node, untilMs }: LeaseRow): readonly Operation[] {
+    return this.#hasLeft(scope) ? [] : [{ set: this.#path(name, node), text: textOf(name, untilMs) }];
+  }
+
+  /**
+   * Ends the time of the move. Invariant: every number that has a row, or gets one by Leaf's numbering, is below the next new one:
+   * first no row can be added, then the numbers are read, then the record is written. Repeating it ends a call that was broken off.
+   * Resolves to whether there was something to leave.
+   */
+  async leave(name: string): Promise<boolean | undefined> {
+    const client = await this.session.client();
+    const paths = pathsOf(this.prefix, name);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const view = await this.readView(client, paths);
+      if (view === undefined || this.#hasLeft(view.scope)) return view && false;
+      const { scope, moment } = view;
+      const folder = await this.#folder(client, paths, true);
+      await this.#checkSilent(client, name, moment.nowMs);
+      await this.session.set(client, `${paths.record}/folder`, `${LEAVING}${identityOf(folder)}`);
+      const nextNode = nextOf(await this.#folder(client, paths, true));
+      const left = { ...scope, nextNode: Math.max(nextNode, scope.nodeFrom), nodeIdsFrom: `${this.source}${LEFT}` };
+      const written = await this.session.set(client, paths.record, textOfRecord(left), scope.version);
+      if (written !== undefined) return true;
+    }
+    throw storeUnavailable("the record was written by others at the same time. Call leave() again");
+  }
+
+  /** Refuses while somebody else may take numbers of the folder. */
+  async #checkSilent(client: ZooKeeperClient, scope: string, nowMs: number): Promise<void> {
+    const { names } = (await this.session.children(client, this.folder)) ?? { names: [] };
+    for (const name of names.filter((each) => !each.startsWith(nameOf(scope)))) {
+      const address = name.replace(/-\d+$/, "");
+      if (name.startsWith("frazil."))
+        throw storeRefused(
+          `${address} in ${this.folder} is of another scope, which takes its node ids from there: two scopes that number by themselves would have the same`,
+        );
+      const path = `${this.folder}/${name}`;
+      const found = await this.session.get(client, path);
+      if (found === undefined) continue;
+      const lastMs = Math.max(endpointOf(path, found.text).timestamp, wide(found.stat.mtime));
+      if (lastMs > nowMs - SILENT_MS) throw notSilent(address, lastMs, nowMs);
+    }
   }
 
   /**
@@ -274,5 +350,20 @@ export class LeafStore extends ZnodeStore {
     const untilMs = await this.#leaf.adopt(name, node, address);
     if (untilMs === undefined) throw notInitialised(this, name, this.#leaf.placeOf(name));
     return untilMs;
+  }
+
+  /**
+   * Ends the time of the move: the store numbers new node ids itself, beyond the largest number of Leaf's folder. Holders go on,
+   * and nothing is read or written there any more. Call it when no Java server runs, and none can start. Numbers of Java servers
+   * stay unused, unless `adopt` took them over before.
+   *
+   * @throws {ConfigError} `STATE_CONFLICT` if a Java server wrote within the last five minutes, or the scope numbers by itself.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async leave(options?: { readonly scope?: string }): Promise<void> {
+    const scope = fencedScope(options);
+    const hasLeft = await this.#leaf.leave(scope);
+    if (hasLeft === undefined) throw notInitialised(this, scope, this.#leaf.placeOf(scope));
+    if (!hasLeft) throw configError("STATE_CONFLICT", "scope", scope, LEFT_RULE);
   }
 }

@@ -56,9 +56,14 @@ const INCARNATION_RULE = 'must be "epoch" or "none-accepting-repeats-after-resto
 /** The record of a scope, as `acquire` found it. */
 export interface ZooKeeperScope extends Scope {
   readonly nodeFrom: number;
+  /** Where new node ids come from, or came from until `leave`: `leaf:NAME`, `leaf:NAME, left`. Undefined: they are numbered here. */
+  readonly nodeIdsFrom?: string | undefined;
   /** The version of its znode, which every transaction compares. */
   readonly version: number;
 }
+
+/** Behind `nodeIdsFrom` of a scope that numbers by itself. @internal */
+export const LEFT = ", left";
 
 /** A row, as it was read. */
 export interface ZooKeeperRow extends LeaseRow {
@@ -119,7 +124,9 @@ export const textOfRecord = ({
   windowMaxMs,
   fenceMs,
   incarnation,
-}: ZooKeeperScope): string => JSON.stringify({ layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation });
+  nodeIdsFrom,
+}: ZooKeeperScope): string =>
+  JSON.stringify({ layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom });
 
 /** The fields of a znode, or `STORE_REFUSED` for a text that the store did not write. */
 function fieldsOf<T>(path: string, text: string, wholes: readonly string[], texts: readonly string[]): T {
@@ -155,8 +162,8 @@ function rowOf(path: string, node: number, { text, stat }: Znode): ZooKeeperRow 
 function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
   const wholes = ["nodeFrom", "nodeTo", "nextNode", "windowMaxMs", "fenceMs"];
   const fields = fieldsOf<ZooKeeperScope>(path, text, wholes, ["layout", "incarnation"]);
-  const { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation } = fields;
-  return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, version: stat.version };
+  const { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom } = fields;
+  return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom, version: stat.version };
 }
 
 /** The option `prefix`, checked. @internal */
@@ -170,9 +177,11 @@ export function prefixOf(prefix: unknown = "/frazil"): string {
 export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> {
   readonly session: Session;
   readonly prefix: string;
+  /** What `nodeIdsFrom` of a new record is. */
+  readonly source: string | undefined;
   readonly #hasEpochs: boolean;
 
-  constructor(client: unknown, options: ZooKeeperStoreOptions) {
+  constructor(client: unknown, options: ZooKeeperStoreOptions, source?: string) {
     const { prefix, acl, incarnation = "epoch" } = options;
     if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0))
       throw configError("INVALID_OPTION", "acl", acl, ACL_RULE);
@@ -180,6 +189,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       throw configError("INVALID_OPTION", "incarnation", incarnation, INCARNATION_RULE);
     this.prefix = prefixOf(prefix);
     this.session = new Session(client, acl);
+    this.source = source;
     this.#hasEpochs = incarnation === "epoch";
   }
 
@@ -196,9 +206,18 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     // An empty record is one that `init` or a person has begun and not ended.
     if (found === undefined || found.text === "") return undefined;
     const scope = scopeOf(record, found);
+    this.checkSource(record, scope.nodeIdsFrom);
     if (written === undefined)
       throw storeRefused(`the znode ${clock} is missing: make it again with zkCli: create ${clock}`);
     return { scope, moment: this.momentOf(written), acl };
+  }
+
+  /** Refuses a scope whose new node ids come from somewhere else than those of this store. */
+  checkSource(path: string, source: string | undefined): void {
+    if (source !== undefined && !source.endsWith(LEFT))
+      throw storeRefused(
+        `the scope at ${path} takes its node ids from ${source}: use LeafStore with that leafName, or call its leave() first`,
+      );
   }
 
   momentOf({ mtime, mzxid }: Stat): Moment {
@@ -270,7 +289,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   /** What is written besides with a row: nothing. */
-  besides(_scope: string, _row: LeaseRow): readonly Operation[] {
+  besides(_name: string, _scope: ZooKeeperScope, _row: LeaseRow): readonly Operation[] {
     return [];
   }
 
@@ -291,7 +310,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       if (seen.grant !== null) operations.push({ remove: `${grants}/${seen.grant}` });
       if (row.grant !== null) operations.push({ create: `${grants}/${row.grant}`, text: String(row.node) });
     }
-    operations.push(...this.besides(name, row));
+    operations.push(...this.besides(name, view.scope, row));
     return unlessAborted(signal, () => this.write(operations, 2, view.acl));
   }
 
@@ -344,7 +363,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     for (const path of partsOf(paths)) await this.session.make(client, path, "", acl);
     const written = await this.session.set(client, paths.clock, "");
     if (written === undefined) throw storeRefused(`the znode ${paths.clock} is missing: call init() again`);
-    const text = textOfRecord(newScope(record, this.momentOf(written).incarnation));
+    const text = textOfRecord({ ...newScope(record, this.momentOf(written).incarnation), nodeIdsFrom: this.source });
     if ((await this.session.set(client, paths.record, text, 0)) !== undefined) return undefined;
     const found = await this.session.get(client, paths.record);
     if (found === undefined || found.text === "")

@@ -34,4 +34,15 @@ export declare class LeafStore extends ZnodeStore {
      * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
      */
     adopt(options: AdoptOptions): Promise<number>;
+    /**
+     * Ends the time of the move: the store numbers new node ids itself, beyond the largest number of Leaf's folder. Holders go on,
+     * and nothing is read or written there any more. Call it when no Java server runs, and none can start. Numbers of Java servers
+     * stay unused, unless `adopt` took them over before.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if a Java server wrote within the last five minutes, or the scope numbers by itself.
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    leave(options?: {
+        readonly scope?: string;
+    }): Promise<void>;
 }

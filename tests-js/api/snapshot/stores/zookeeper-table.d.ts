@@ -21,6 +21,8 @@ export interface ZooKeeperStoreOptions {
 /** The record of a scope, as `acquire` found it. */
 export interface ZooKeeperScope extends Scope {
     readonly nodeFrom: number;
+    /** Where new node ids come from, or came from until `leave`: `leaf:NAME`, `leaf:NAME, left`. Undefined: they are numbered here. */
+    readonly nodeIdsFrom?: string | undefined;
     /** The version of its znode, which every transaction compares. */
     readonly version: number;
 }
