@@ -147,6 +147,7 @@ test("a store that does not answer: ready() resolves after the time of an attemp
     assert.ok(Math.abs(ready.atMs - ms - TIMEOUT) <= 1, `${ready.atMs - ms} ms`);
     ids.next();
     noTimers();
+    if (call === ids.ready) assert.match(ids.health().warnings[0], /was not renewed at the last attempt: /);
     // Not asked again at once: the next attempt has its pause.
     const { length } = store.calls;
     const soon = watched(ids.ready());

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { beforeEach, test } from "node:test";
 import { inspect } from "node:util";
-import { ConfigError, FrazilError, LeaseError } from "frazil";
-import { lease } from "frazil/lease";
+import { ConfigError, FrazilError, Layout, LeaseError } from "frazil";
+import { layoutText, lease } from "frazil/lease";
 import { time } from "./faked.mjs";
 import { MemoryStore, textOf } from "./memory-store.mjs";
 
@@ -106,7 +106,17 @@ test("another layout is LAYOUT_MISMATCH, which names both", async () => {
   const { error, tookMs } = await rejection(lease(store), store);
   assert.deepEqual([error.code, error.field, error.value], ["LAYOUT_MISMATCH", "layout", textOf()]);
   assert.ok(error.message.includes(textOf("sonyflake")) && error.message.includes(textOf()), error.message);
+  assert.match(error.message, /pass layout: "sonyflake", or/);
   assert.ok(tookMs < 10, `${tookMs} ms`);
+});
+
+test("LAYOUT_MISMATCH has the definition of a layout without a name, as it can be passed", async () => {
+  const layout = Layout.named("default").with({ epochMs: 1_600_000_000_000, unsigned: true });
+  const store = withScope({ layout });
+  const { error } = await rejection(lease(store), store);
+  const given = /pass layout: (\{.*\}), or/.exec(error.message)[1];
+  const spec = JSON.parse(given.replace(/(\w+):/g, '"$1":'));
+  assert.equal(layoutText(new Layout(spec)), layoutText(layout));
 });
 
 test("a window over the maximum of the scope, or under three ticks, is INVALID_OPTION", async () => {

@@ -24,6 +24,7 @@ describe("authentication", () => {
     await assert.rejects(as({ username: "app", password: "wrong" }).acquire(attempt()), (error) => {
       assert.equal(error.code, "STORE_REFUSED");
       assert.ok(!error.message.includes("wrong"), error.message);
+      assert.match(error.message, /check the options username and password/);
       return true;
     });
     await assert.rejects(as({ username: "app", password: "pass" }).acquire(attempt()), {

@@ -375,6 +375,16 @@ test("options are checked, and no password is shown", () => {
   const endpoints = ["http://127.0.0.1:2379"];
   for (const wrong of [undefined, "http://127.0.0.1:2379", [], ["127.0.0.1:2379"], ["http://u:hunter2@h"], [7]])
     refused({ endpoints: wrong }, "endpoints");
+  for (const [endpoint, fault] of [
+    ["127.0.0.1:2379", /entry 0 does not begin with http:\/\//],
+    ["http://u:hunter2@127.0.0.1:2379", /entry 0 has a user or a password/],
+    ["http://127.0.0.1:2379/?a", /entry 0 has a \? or a #/],
+    [7, /entry 0 is a number/],
+  ])
+    assert.throws(
+      () => new EtcdStore({ endpoints: [endpoint] }),
+      ({ message }) => fault.test(message) && !message.includes("hunter2"),
+    );
   refused({ endpoints, username: "u" }, "username");
   refused({ endpoints, password: "hunter2" }, "username");
   refused({ endpoints, username: "u", password: "hunter2", token: () => "" }, "username");
@@ -390,6 +400,7 @@ test("a record that is missing names no call that does not exist", async () => {
   const store = storeOf();
   await assert.rejects(store.ensure({ scope: "none", behind: false }), (error) => {
     assert.equal(error.code, "STORE_NOT_INITIALISED");
+    assert.match(error.message, /looked in the key frazil\/.*\/scope of etcd at http:/);
     assert.ok(!error.message.includes("migrate"), error.message);
     return true;
   });

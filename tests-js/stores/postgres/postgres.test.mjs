@@ -360,7 +360,7 @@ test("of two processes that initialise a scope at once the second hears that it 
 test("without tables or a record, the error says what to call", async () => {
   const db = await PGlite.create();
   const store = new PostgresStore(db);
-  assert.deepEqual(await store.acquire(attempt()), { granted: false, reason: "missing" });
+  assert.equal((await store.acquire(attempt())).reason, "missing");
   assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
   await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
   await assert.rejects(store.init({ layout: "default" }), {

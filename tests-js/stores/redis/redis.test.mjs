@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, LeaseError } from "frazil";
+import { lease as leaseIds } from "frazil/lease";
 import { RedisStore, redisDdl } from "frazil/stores/redis";
 import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
@@ -494,6 +495,7 @@ describe("keys that are lost", () => {
     await assert.rejects(stored.ensure({ scope, behind: true }), ({ code, message }) => {
       assert.equal(code, "STORE_NOT_INITIALISED");
       assert.doesNotMatch(message, /migrate|tables/);
+      assert.ok(message.includes(`looked in the key frazil:{${scope}}:`), message);
       return true;
     });
     await assert.rejects(stored.fence({ scope }), { code: "STORE_NOT_INITIALISED" });
@@ -642,4 +644,14 @@ describe("clients", () => {
         code: "STORE_REFUSED",
       });
   });
+});
+
+test("ioredis without a server: the error of lease() says that the client has no connection", async () => {
+  const client = new Redis({ port: 1, host: "127.0.0.1" });
+  client.on("error", () => {});
+  await assert.rejects(leaseIds(new RedisStore(client), { windowMs: 3000, maxAsyncWaitMs: 500 }), {
+    code: "STORE_UNAVAILABLE",
+    message: /no answer within 300 ms .*: the client of Redis has no connection \(status "[a-z]+"\)/,
+  });
+  client.disconnect();
 });
