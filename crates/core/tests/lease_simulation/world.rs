@@ -725,7 +725,12 @@ impl World {
         let holder = &self.holders[index];
         let is_current = now == holder.clocks.read(self.now);
         let slept_ms = holder.clocks.slept_ms - holder.slept_at_answer_ms.min(holder.clocks.slept_ms);
-        options.id_time == IdTime::Store && faults.shows_suspensions() && !self.quiet && is_current && slept_ms > 1000 && *parallel == 1
+        options.id_time == IdTime::Store
+            && faults.shows_suspensions()
+            && !self.quiet
+            && is_current
+            && slept_ms > 1000
+            && *parallel == 1
     }
 
     /// A call that read the clocks, and was paused before it reserved.
