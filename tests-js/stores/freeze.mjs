@@ -6,7 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { startProxy } from "../nemesis/dropping-proxy.mjs";
+import { startProxy } from "./cut-proxy.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 const page = readFileSync(path("../../docs/serverless.md"), "utf8");

@@ -14,7 +14,7 @@ import mysql from "mysql2/promise";
 import pg from "pg";
 import postgres from "postgres";
 import { createClient, createClientPool } from "redis";
-import { PostgresServer } from "./postgres-server.mjs";
+import { PostgresServer } from "./postgres/server.mjs";
 
 const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore };
 const nobody = { host: "127.0.0.1", port: 1, user: "me", password: "secret" };

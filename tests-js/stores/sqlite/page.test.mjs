@@ -1,8 +1,8 @@
 // docs/stores/sqlite.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tools } from "../../scripts/tools.mjs";
-import { checkPrinted, runPage } from "./page.mjs";
+import { tools } from "../../../scripts/tools.mjs";
+import { checkPrinted, runPage } from "../page.mjs";
 
 test("the programs of docs/stores/sqlite.md run as they are printed, at every start", async () => {
   await runPage("sqlite", { runtime: [tools.node22], others: [] });

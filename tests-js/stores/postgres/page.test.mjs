@@ -1,7 +1,7 @@
 // docs/stores/postgres.md as it is printed.
 import { after, test } from "node:test";
-import { checkPrinted, runPage } from "./page.mjs";
-import { PostgresServer } from "./postgres-server.mjs";
+import { checkPrinted, runPage } from "../page.mjs";
+import { PostgresServer } from "./server.mjs";
 
 let server;
 after(() => server?.stop());
