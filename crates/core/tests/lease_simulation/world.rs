@@ -1193,17 +1193,7 @@ impl World {
             let holder = &mut self.holders[index];
             holder.slept_at_answer_ms = holder.slept_before_ms(answered_at);
             if !in_time {
-                holder.superfluous = under_way.and_then(|ask| ask.nonce());
-                self.sometimes(Sometimes::LateGrantTaken);
-                if under_way.is_some() {
-                    self.sometimes(Sometimes::LateDuringAnother);
-                }
-                if change == Change::Begun {
-                    self.sometimes(Sometimes::LateBegan);
-                }
-                if self.plan.options.id_time == IdTime::Store {
-                    self.sometimes(Sometimes::LateTime);
-                }
+                self.granted_late(index, under_way, change);
             }
             if let Some(granted_ms) = message.ask.nonce().and_then(|nonce| self.shared_nonces.get_mut(&nonce)) {
                 granted_ms.insert(index, until_ms);
@@ -1222,6 +1212,21 @@ impl World {
             return Err(format!("{index} holds {known:?}, and was granted {ours:?}"));
         }
         Ok(())
+    }
+
+    /// An answer was read after its attempt was given up, and has begun or extended a lease.
+    fn granted_late(&mut self, index: usize, under_way: Option<Ask>, change: Change) {
+        self.holders[index].superfluous = under_way.and_then(|ask| ask.nonce());
+        self.sometimes(Sometimes::LateGrantTaken);
+        if under_way.is_some() {
+            self.sometimes(Sometimes::LateDuringAnother);
+        }
+        if change == Change::Begun {
+            self.sometimes(Sometimes::LateBegan);
+        }
+        if self.plan.options.id_time == IdTime::Store {
+            self.sometimes(Sometimes::LateTime);
+        }
     }
 
     fn lost(&mut self, index: usize) {
