@@ -326,8 +326,11 @@ export interface PostgresStoreOptions {
 const CLIENT_RULE =
   "must be a Pool or Client of pg, a client of postgres, PGlite, or a client of Neon: an object with query(text, values), or a " +
   "function with unsafe(text, values)";
-/** Where the tables are, for errors. */
-const PLACE = `SELECT current_database() AS database, current_setting('search_path') AS path,
+/**
+ * Where the tables are, for errors. It has a value ($1), since the client `postgres` sends a statement without one by the simple
+ * protocol, and waits for ever behind pgbouncer when that meets statements of the other one.
+ */
+const PLACE = `SELECT $1::text AS asked, current_database() AS database, current_setting('search_path') AS path,
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass('{scopes}')) AS schema`;
 
@@ -486,7 +489,7 @@ export class PostgresStore implements LeaseStore {
 
   /** Where the record is looked for, in words for errors. */
   async #place(signal?: AbortSignal): Promise<string> {
-    const [row] = (await this.#run(PLACE, [], signal)) ?? [];
+    const [row] = (await this.#run(PLACE, ["place"], signal)) ?? [];
     const { database, schema, path } = (row ?? {}) as Record<string, string | null>;
     return schema === null
       ? `the database "${database}", which has no table ${this.#complete("{scopes}")} (search path: ${path})`
