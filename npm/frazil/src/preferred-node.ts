@@ -5,6 +5,7 @@
 import { configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
+import { MAX_NODE } from "./stores/limits.js";
 
 /** The options of `preferredNode()`. */
 export interface PreferredNodeOptions {
@@ -15,9 +16,6 @@ export interface PreferredNodeOptions {
   /** The environment variables. Default: those of the process. */
   readonly env?: { readonly [name: string]: string | undefined };
 }
-
-/** Node ids have at most 32 bits. */
-const MAX_NODE = 2 ** 32 - 1;
 
 /**
  * The node id to prefer: `NOMAD_ALLOC_INDEX`, else the ordinal of a pod of a StatefulSet or of an indexed Job (`web-3`), else a

@@ -70,8 +70,11 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
     row: LeaseRow,
     signal: AbortSignal | undefined,
   ): Promise<boolean>;
-  /** Makes the rows from `nextNode` to this one or beyond, which were never granted, unless somebody else does. */
-  makeRows(scope: string, view: ScopeView<S>, makeTo: number, signal: AbortSignal | undefined): Promise<void>;
+  /**
+   * Makes the rows from `nextNode` to `last`, which were never granted, unless somebody else does. It may make fewer, and is called
+   * again then.
+   */
+  makeRows(scope: string, view: ScopeView<S>, last: number, signal: AbortSignal | undefined): Promise<void>;
   /** Replaces the fence and the incarnation of the record, if it is as it was read. */
   replaceScope(scope: string, view: ScopeView<S>, raised: Scope, signal: AbortSignal | undefined): Promise<boolean>;
   /**
@@ -83,8 +86,10 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
 
 /** How often a lost race is repeated: beside 64 others that start at once, five times is usual. */
 const MAX_RACES = 60;
-/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. */
-const DRAWN_FROM = 16;
+/** How many rows are made at a time, at least: as many holders that start at once then write the record once. */
+const ROWS_AT_ONCE = 64;
+/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. @internal */
+export const DRAWN_FROM = 16;
 
 /** A store on a table. */
 export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
@@ -115,7 +120,8 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
       const decision = decideAcquire(scope, rows, request, moment);
       if ("makeTo" in decision) {
-        await this.#table.makeRows(name, view, decision.makeTo, signal);
+        const last = Math.min(scope.nodeTo, Math.max(decision.makeTo, scope.nextNode + ROWS_AT_ONCE - 1));
+        await this.#table.makeRows(name, view, last, signal);
         return undefined;
       }
       const { answer, row } = decision;

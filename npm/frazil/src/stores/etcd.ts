@@ -47,6 +47,7 @@ import { storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
+  DRAWN_FROM,
   type LeaseTable,
   type RowView,
   type ScopeView,
@@ -98,10 +99,8 @@ interface KeyValue {
   readonly value?: string;
 }
 
-/** How many rows with the oldest ends are read: the store draws one of 16 after a lost race, and one may be the preferred one. */
-const OLDEST = 17;
-/** How many rows are made at a time: 1,024 holders that start at once change the record 16 times. */
-const ROWS = 64;
+/** How many rows with the oldest ends are read: one of them may be the preferred one. */
+const OLDEST = DRAWN_FROM + 1;
 /** How many keys one transaction may write: etcd allows 128 operations (`--max-txn-ops`). */
 const MAX_ROWS = 100;
 /** So many answers are remembered. One that is not is refused after a restore, and the holder asks for another node id. */
@@ -407,15 +406,14 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
   async makeRows(
     scope: string,
     view: ScopeView<EtcdScope>,
-    makeTo: number,
+    last: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const keys = this.#keys(scope);
     let { scope: record } = view;
-    const target = Math.min(record.nodeTo, Math.max(makeTo, record.nextNode + ROWS - 1));
-    while (record.nextNode <= target) {
+    while (record.nextNode <= last) {
       const from = record.nextNode;
-      const nextNode = Math.min(target + 1, from + MAX_ROWS);
+      const nextNode = Math.min(last + 1, from + MAX_ROWS);
       const made = Array.from({ length: nextNode - from }, (_, at) => {
         const row = { node: from + at, fromMs: 0, untilMs: 0, grant: null, nonce: null, owner: null };
         return put(keys.lease(row.node), rowValue(row, view));

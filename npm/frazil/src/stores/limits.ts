@@ -1,4 +1,4 @@
-/** The limits of texts in requests, which `lease()` checks before the first one and every store for each. */
+/** The limits of what requests have, which `lease()` checks before the first one and every store for each. */
 
 /** Whether a value is the name of a scope. `layout.ts` has the same rule for the parts of a node id. */
 export const isScope = (value: unknown): value is string =>
@@ -6,3 +6,6 @@ export const isScope = (value: unknown): value is string =>
 
 /** The longest label of a holder, in characters. */
 export const MAX_OWNER_LENGTH = 200;
+
+/** The largest node id: 32 bits of node fields. */
+export const MAX_NODE = 2 ** 32 - 1;

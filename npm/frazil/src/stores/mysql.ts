@@ -42,6 +42,7 @@ import {
   type RowView,
   type ScopeView,
 } from "./compare-and-set.js";
+import { clientError, optionError } from "./given.js";
 import {
   checkOldTable,
   checkWidth,
@@ -52,6 +53,7 @@ import {
   recordedTable,
   withOldTable,
 } from "./mysql-old-tables.js";
+import { PERMISSIONS } from "./permissions.js";
 import { fencedScope, type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import type { AcquireRequest } from "./store.js";
@@ -179,9 +181,6 @@ const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
  * lost after it was answered. This write puts it there.
  */
 const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l} AND ${COMMITS}`;
-
-/** How many rows are made at a time. */
-const ROWS = 64;
 
 /**
  * Makes rows that were never granted, from `next_node` on. The lock on the record keeps a late statement from making a row that
@@ -342,22 +341,9 @@ const REFUSED = [
   1045, 1046, 1048, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
   1698,
 ];
-/** What the role of a program needs. `init` needs INSERT on the record in addition. */
-const PERMISSIONS = [
-  "GRANT SELECT, UPDATE ON {scopes} TO your_role;",
-  "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;",
-];
 
 type Values = Readonly<Record<string, string | number | null>>;
 type Row = Readonly<Record<string, unknown>>;
-
-/** What somebody passed as the client. Never its values: a connection string contains a password. */
-function described(client: unknown): string {
-  if (client === null || (typeof client !== "object" && typeof client !== "function"))
-    return client === null || client === undefined ? `${client}` : `a ${typeof client}`;
-  const keys = Object.keys(client).slice(0, 4).join(", ");
-  return `${typeof client === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
-}
 
 type Query = (text: string, values: (string | number | null)[]) => PromiseLike<unknown>;
 
@@ -367,8 +353,7 @@ function queryOf(client: unknown): Query {
   if (typeof given.promise === "function") given = given.promise() as typeof given;
   const { query } = given;
   const rule = CLIENT_RULE + hintFor("mysql", given);
-  if (typeof query !== "function" || rule !== CLIENT_RULE)
-    throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+  if (typeof query !== "function" || rule !== CLIENT_RULE) throw clientError(client, rule);
   return (sql, values) => {
     const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
     const result = (query as Query).call(given, statement as unknown as string, values) as unknown;
@@ -596,12 +581,11 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
   async makeRows(
     scope: string,
     view: ScopeView<MySqlScope>,
-    makeTo: number,
+    last: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { nextNode, nodeTo, oldTable } = view.scope;
+    const { nextNode, oldTable } = view.scope;
     if (oldTable !== undefined) return this.#takeOver(scope, view, oldTable, signal);
-    const last = Math.min(nodeTo, Math.max(makeTo, nextNode + ROWS - 1));
     await this.#write(MAKE_ROWS, { scope, next: nextNode, last }, signal);
     await this.#write(RAISE_MARK, { scope, next: nextNode, last }, signal);
   }
@@ -1030,6 +1014,3 @@ function accountOf(role: string): string {
   const quoted = (name: string) => `\`${name.replaceAll("`", "``")}\``;
   return `${quoted(user)}@${quoted(host)}`;
 }
-
-const optionError = (field: string, value: unknown, rule: string) =>
-  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });

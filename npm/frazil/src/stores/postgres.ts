@@ -23,7 +23,7 @@
  * Not checked: `fsync = off` of the server, and a client that is inside a transaction of yours, whose rollback takes a grant
  * back that was answered. Give the store a pool, or a client of its own.
  */
-import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import { FrazilError, type LeaseError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
@@ -40,6 +40,8 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
+import { clientError, optionError } from "./given.js";
+import { PERMISSIONS } from "./permissions.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -346,22 +348,9 @@ const CONFLICTS = [
 ];
 /** Of a server that is asked what it does not know: the expression of the incarnation. */
 const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
-/** What the role of a program needs, besides the right to use the schema. `init` needs INSERT on the record in addition. */
-const PERMISSIONS = [
-  "GRANT SELECT, UPDATE ON {scopes} TO your_role;",
-  "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;",
-];
 
 /** Runs a statement and returns its rows. */
 type Query = (text: string, values: string[]) => PromiseLike<unknown>;
-
-/** What somebody passed as the client. Never its values: a connection string contains a password. */
-function described(client: unknown): string {
-  if (client === null || (typeof client !== "object" && typeof client !== "function"))
-    return client === null || client === undefined ? `${client}` : `a ${typeof client}`;
-  const keys = Object.keys(client).slice(0, 4).join(", ");
-  return `${typeof client === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
-}
 
 /** The call of a client that runs a statement. */
 function queryOf(client: unknown): Query {
@@ -373,7 +362,7 @@ function queryOf(client: unknown): Query {
     return (text, values) => (given as Record<string, Query>)[call]?.(text, values) as PromiseLike<unknown>;
   }
   const rule = CLIENT_RULE + hint;
-  throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+  throw clientError(client, rule);
 }
 
 /** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
@@ -607,6 +596,3 @@ ${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
 
 /** A name as an identifier of SQL. */
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-
-const optionError = (field: string, value: unknown, rule: string) =>
-  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });

@@ -18,7 +18,7 @@
  *
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
-import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import { FrazilError, type LeaseError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
@@ -31,6 +31,7 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
+import { clientError, optionError } from "./given.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -317,14 +318,6 @@ const INCARNATION_RULE = 'must be "redis", { lua } with a Lua expression, or "no
 /** Runs a script and returns its reply. */
 type Eval = (script: string, keys: string[], args: string[]) => PromiseLike<unknown>;
 
-/** What somebody passed as the client. Never its values: the options of a client contain a password. */
-function described(given: unknown): string {
-  if (given === null || (typeof given !== "object" && typeof given !== "function"))
-    return given === null || given === undefined ? `${given}` : `a ${typeof given}`;
-  const keys = Object.keys(given).slice(0, 4).join(", ");
-  return `${typeof given === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
-}
-
 /** The methods of clients whose `eval` takes what another kind of client would not understand. */
 const MARKS = ["EVAL", "evalsha", "evalSha", "defineCommand", "sendCommand", "send_command", "send", "call", "exec"];
 
@@ -340,7 +333,7 @@ function evalOf(client: unknown): Eval {
     if (has("createScript") || !MARKS.some(has)) return (script, keys, args) => run(script, keys, args);
   }
   const rule = CLIENT_RULE + hintFor("redis", client);
-  throw new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+  throw clientError(client, rule);
 }
 
 /** Leases under the keys `frazil:{scope}:…`. */
@@ -546,11 +539,7 @@ function completion(options: RedisStoreOptions): (script: string) => string {
   if (incarnation === "none-accepting-repeats-after-failover") lua = '""';
   else if (incarnation !== "redis") lua = (incarnation as { lua?: unknown } | null)?.lua;
   if (incarnation !== "redis" && (typeof lua !== "string" || lua.trim() === ""))
-    throw new ConfigError("INVALID_OPTION", `incarnation is ${described(incarnation)}: ${INCARNATION_RULE}`, {
-      field: "incarnation",
-      value: incarnation,
-      rule: INCARNATION_RULE,
-    });
+    throw optionError("incarnation", incarnation, INCARNATION_RULE);
   const parts: Record<string, string> =
     lua === undefined
       ? { incarnation: SERVER, eviction: EVICTION }

@@ -8,7 +8,7 @@ import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
 import { Layout, type LayoutInput } from "../layout.js";
 import { layoutText } from "./layout-text.js";
-import { isScope, MAX_OWNER_LENGTH } from "./limits.js";
+import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "./limits.js";
 import type {
   AcquireRequest,
   EnsureRequest,
@@ -22,8 +22,6 @@ import type {
 const LONGEST_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** The latest time of a `Date`: every later one is a mistake of units. */
 const MAX_DATE_MS = 8.64e15;
-/** The largest node id: 32 bits of node fields. */
-const MAX_NODE = 2 ** 32 - 1;
 
 const HEX_RULE = "must be 32 hexadecimal digits in lower case (128 random bits)";
 const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";

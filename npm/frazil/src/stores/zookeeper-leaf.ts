@@ -15,7 +15,7 @@ import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
-import { type Acl, type Operation, type Stat, unlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
+import { type Acl, type Operation, type Stat, startUnlessAborted, type ZooKeeperClient } from "./zookeeper-session.js";
 import {
   LEFT,
   newRow,
@@ -163,7 +163,7 @@ class LeafTable extends ZooKeeperTable {
       if (view === undefined || this.#hasLeft(view.scope)) return [view] as const;
       return [view, await this.#folder(await this.session.client(), pathsOf(this.prefix, request.scope))] as const;
     };
-    const [view, folder] = await unlessAborted(request.signal, read);
+    const [view, folder] = await startUnlessAborted(request.signal, read);
     if (view === undefined || folder === undefined) return view;
     const nextNode = nextOf(folder);
     const sharedWith = `the folder ${this.folder} of Leaf, whose largest number is ${nextNode - 1}: hand over numbers of Java servers that are stopped for good, with adopt()`;
@@ -174,9 +174,9 @@ class LeafTable extends ZooKeeperTable {
    * Takes a number of Leaf's folder and makes its row. Invariant: a number that this call was given is that of nobody else, so
    * its row is that of a new node id. If the answer is lost, the number is never used.
    */
-  override async makeRows(name: string, view: View, makeTo: number, signal: Signal): Promise<void> {
+  override async makeRows(name: string, view: View, last: number, signal: Signal): Promise<void> {
     const { scope, acl } = view;
-    if (this.#hasLeft(scope)) return super.makeRows(name, view, makeTo, signal);
+    if (this.#hasLeft(scope)) return super.makeRows(name, view, last, signal);
     const { record, leases, ends } = pathsOf(this.prefix, name);
     const work = async () => {
       const client = await this.session.client();
@@ -192,7 +192,7 @@ class LeafTable extends ZooKeeperTable {
       const check = { check: `${record}/folder`, version: known.stat.version };
       await this.#addRow(client, [check, ...newRow(leases, ends, node)], acl);
     };
-    await unlessAborted(signal, work);
+    await startUnlessAborted(signal, work);
   }
 
   async #addRow(client: ZooKeeperClient, operations: readonly Operation[], acl: Acl): Promise<void> {

@@ -172,7 +172,7 @@ function errorOf(error: unknown, path: string): LeaseError {
   }
 }
 
-/** An ACL that can be written. Whoever may not administer a znode reads `x` in the place of the hash of a password. */
+/** An ACL that can be written. A client that may not administer a znode reads `x` in the place of the hash of a password. */
 function usable(acl: Acl): Acl {
   const isHidden = (given: unknown) => {
     const { scheme, id } = (given as { id?: { scheme?: unknown; id?: unknown } } | null)?.id ?? {};
@@ -185,7 +185,7 @@ function usable(acl: Acl): Acl {
 type Callback = (error: unknown, ...results: never[]) => void;
 
 /** The result of work, unless the signal has aborted or aborts: then nothing is begun, and nobody waits. @internal */
-export async function unlessAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+export async function startUnlessAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   return untilAborted(work(), signal);
 }

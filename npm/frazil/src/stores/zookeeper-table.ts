@@ -4,6 +4,7 @@ import { storeRefused } from "./answers.js";
 import {
   type AcquireView,
   CompareAndSetStore,
+  DRAWN_FROM,
   type LeaseTable,
   type RowView,
   type ScopeView,
@@ -17,7 +18,7 @@ import {
   type Operation,
   Session,
   type Stat,
-  unlessAborted,
+  startUnlessAborted,
   type Znode,
   type ZooKeeperClient,
 } from "./zookeeper-session.js";
@@ -41,12 +42,8 @@ export interface ZooKeeperStoreOptions {
   readonly incarnation?: "epoch" | "none-accepting-repeats-after-restore";
 }
 
-/** How many rows are made at a time: as many holders that start at once then write the record once. */
-const ROWS = 64;
 /** Rows that are made in one transaction: some 300 bytes each, and a server takes no request over 1 MB. */
 const MOST_ROWS = 512;
-/** How many rows with the oldest ends are read. */
-const CANDIDATES = 16;
 
 const PREFIX_RULE =
   "must be the path of a znode, such as /frazil: parts of letters, digits, _, . or -, each behind a /, and no / at the end";
@@ -231,7 +228,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   readForAcquire(request: AcquireRequest): Promise<ZooKeeperAcquireView | undefined> {
-    return unlessAborted(request.signal, () => this.#readForAcquire(request));
+    return startUnlessAborted(request.signal, () => this.#readForAcquire(request));
   }
 
   async #readForAcquire({ scope: name, grant, node: preferred }: AcquireRequest) {
@@ -249,7 +246,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const nodes: number[] = [];
     for (const end of sorted) {
       const [untilMs, node] = end.split("-").map(Number) as [number, number];
-      if (untilMs > nowMs || nodes.length === CANDIDATES) break;
+      if (untilMs > nowMs || nodes.length === DRAWN_FROM) break;
       if (node !== preferred) nodes.push(node);
     }
     if (preferred !== undefined) nodes.unshift(preferred);
@@ -272,12 +269,12 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       const [view, row] = await Promise.all([this.readView(client, paths), this.row(client, paths, node)]);
       return view && { ...view, row };
     };
-    return unlessAborted(signal, read);
+    return startUnlessAborted(signal, read);
   }
 
   readScope(scope: string, signal: Signal): Promise<View | undefined> {
     const read = async () => this.readView(await this.session.client(), pathsOf(this.prefix, scope));
-    return unlessAborted(signal, read);
+    return startUnlessAborted(signal, read);
   }
 
   placeOf(scope: string): string {
@@ -311,7 +308,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       if (row.grant !== null) operations.push({ create: `${grants}/${row.grant}`, text: String(row.node) });
     }
     operations.push(...this.besides(name, view.scope, row));
-    return unlessAborted(signal, () => this.write(operations, 2, view.acl));
+    return startUnlessAborted(signal, () => this.write(operations, 2, view.acl));
   }
 
   /**
@@ -331,14 +328,14 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
   }
 
   /** Invariant: rows are made in order, and the mark in the record moves in the same transaction. */
-  async makeRows(name: string, { scope, acl }: View, makeTo: number, signal: Signal): Promise<void> {
+  async makeRows(name: string, { scope, acl }: View, last: number, signal: Signal): Promise<void> {
     const { record, leases, ends } = pathsOf(this.prefix, name);
-    const { nextNode, nodeTo } = scope;
-    const last = Math.min(nodeTo, nextNode + MOST_ROWS - 1, Math.max(makeTo, nextNode + ROWS - 1));
-    const made = { ...scope, nextNode: last + 1 };
+    const { nextNode } = scope;
+    const end = Math.min(last + 1, nextNode + MOST_ROWS);
+    const made = { ...scope, nextNode: end };
     const operations: Operation[] = [{ set: record, text: textOfRecord(made), version: scope.version }];
-    for (let node = nextNode; node <= last; node++) operations.push(...newRow(leases, ends, node));
-    await unlessAborted(signal, () => this.write(operations, 1, acl));
+    for (let node = nextNode; node < end; node++) operations.push(...newRow(leases, ends, node));
+    await startUnlessAborted(signal, () => this.write(operations, 1, acl));
   }
 
   async replaceScope(name: string, { scope }: View, raised: Scope, signal: Signal): Promise<boolean> {
@@ -348,7 +345,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
       const client = await this.session.client();
       return this.session.set(client, record, textOfRecord({ ...scope, ...raised }), version);
     };
-    return (await unlessAborted(signal, write)) !== undefined;
+    return (await startUnlessAborted(signal, write)) !== undefined;
   }
 
   /**

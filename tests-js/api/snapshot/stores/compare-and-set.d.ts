@@ -33,8 +33,11 @@ export interface LeaseTable<S extends Scope, R extends LeaseRow> {
     waitsFor?(): string | undefined;
     /** Replaces the row `seen`, if it and the record are as they were read. On disk before it resolves to `true`. */
     replaceRow(scope: string, view: ScopeView<S>, seen: R, row: LeaseRow, signal: AbortSignal | undefined): Promise<boolean>;
-    /** Makes the rows from `nextNode` to this one or beyond, which were never granted, unless somebody else does. */
-    makeRows(scope: string, view: ScopeView<S>, makeTo: number, signal: AbortSignal | undefined): Promise<void>;
+    /**
+     * Makes the rows from `nextNode` to `last`, which were never granted, unless somebody else does. It may make fewer, and is called
+     * again then.
+     */
+    makeRows(scope: string, view: ScopeView<S>, last: number, signal: AbortSignal | undefined): Promise<void>;
     /** Replaces the fence and the incarnation of the record, if it is as it was read. */
     replaceScope(scope: string, view: ScopeView<S>, raised: Scope, signal: AbortSignal | undefined): Promise<boolean>;
     /**

@@ -1,0 +1,18 @@
+/** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
+import { ConfigError } from "../errors.js";
+
+/** What a value is, without its text. */
+export function described(given: unknown): string {
+  if (given === null || (typeof given !== "object" && typeof given !== "function"))
+    return given === null || given === undefined ? `${given}` : `a ${typeof given}`;
+  const keys = Object.keys(given).slice(0, 4).join(", ");
+  return `${typeof given === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
+}
+
+/** `INVALID_ARGUMENT` for what is no client. */
+export const clientError = (client: unknown, rule: string): ConfigError =>
+  new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+
+/** `INVALID_OPTION` for an option of a store. */
+export const optionError = (field: string, value: unknown, rule: string): ConfigError =>
+  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });
