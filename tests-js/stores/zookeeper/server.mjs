@@ -73,10 +73,11 @@ export const startEnsemble = ({ lines = [], properties } = {}) =>
 
 /**
  * A connected client. `auth`: a user and a password for the scheme digest. A server that starts may leave the first connections
- * without an answer, and the client waits for it without end: then another one is made.
+ * without an answer, and the client waits for it without end: then another one is made, until the signal aborts.
  */
-export async function connectClient(port, { auth, chroot = "", sessionTimeout = 10_000 } = {}) {
+export async function connectClient(port, { auth, chroot = "", sessionTimeout = 10_000, signal } = {}) {
   for (;;) {
+    signal?.throwIfAborted();
     const client = zookeeper.createClient(`127.0.0.1:${port}${chroot}`, { sessionTimeout, spinDelay: 50 });
     if (auth) client.addAuthInfo("digest", Buffer.from(auth));
     const connected = new Promise((resolve) => client.once("connected", () => resolve(true)));
@@ -109,12 +110,16 @@ export function closeClient(client) {
 export async function connectStore(port, options = {}) {
   const { client: clientOptions, ...rest } = options;
   const clients = [];
+  const closed = new AbortController();
   const store = new ZooKeeperStore(async () => {
-    const client = await connectClient(port, clientOptions);
+    const client = await connectClient(port, { ...clientOptions, signal: closed.signal });
+    if (closed.signal.aborted) closeClient(client);
     clients.push(client);
     return client;
   }, rest);
   const close = async () => {
+    // A store whose server has ended may be about to make another client.
+    closed.abort();
     for (const client of clients) closeClient(client);
   };
   return { store, clients, close };
