@@ -22,18 +22,9 @@
 //! Sources: Gray and Cheriton, "Leases" (1989); the timestamp oracle of TiKV's PD, and CockroachDB's persisted upper bound, which
 //! bound the timestamps themselves as this does.
 
+use crate::backoff::{FIRST_BACKOFF_MS, MAX_BACKOFF_MS, backoff_ms, with_jitter};
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::window::Window;
-
-/// The longest pause after a failed attempt, in milliseconds.
-///
-/// ```
-/// assert_eq!(frazil::MAX_BACKOFF_MS, 5000);
-/// ```
-pub const MAX_BACKOFF_MS: u64 = 5000;
-
-/// The pause after the first failed attempt. It doubles with each further one.
-const FIRST_BACKOFF_MS: u64 = 100;
 
 /// The longest that an attempt may take, in milliseconds: closing waits for one.
 const MAX_TIMEOUT_MS: u64 = 10_000;
@@ -649,8 +640,7 @@ impl Lease {
         let failed_ms = over_ms.min(monotonic_ms);
         self.outstanding = false;
         self.failures = self.failures.saturating_add(1);
-        let doubled_ms = FIRST_BACKOFF_MS.checked_shl((self.failures - 1).min(16)).unwrap_or(MAX_BACKOFF_MS);
-        self.due_ms = failed_ms.saturating_add(with_jitter(doubled_ms.min(MAX_BACKOFF_MS), jitter));
+        self.due_ms = failed_ms.saturating_add(backoff_ms(self.failures, jitter));
     }
 
     /// Brings the next attempt forward, because the window is over by the holder's clock although no attempt is due: the machine
@@ -753,14 +743,5 @@ impl Lease {
         self.fence = None;
         self.due_ms = monotonic_ms;
         self.succeed();
-    }
-}
-
-/// A pause of half to all of `pause_ms`, so that holders that failed together do not come back together.
-const fn with_jitter(pause_ms: u64, jitter: u64) -> u64 {
-    let half_ms = pause_ms / 2;
-    match jitter.checked_rem(pause_ms - half_ms + 1) {
-        Some(more_ms) => half_ms + more_ms,
-        None => half_ms,
     }
 }

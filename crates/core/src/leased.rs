@@ -16,10 +16,11 @@
 //!   with the time until the store may have answered.
 //! * Not covered: timers, requests and retries on the wire. `npm/frazil/src/lease.ts` has those for JavaScript.
 
+use crate::backoff::MAX_BACKOFF_MS;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::generator::{Generator, Reservation};
 use crate::layout::{Geometry, Layout};
-use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Refusal, Release, Request};
+use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Refusal, Release, Request};
 use crate::machine::Machine;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};

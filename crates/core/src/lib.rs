@@ -25,6 +25,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+mod backoff;
 mod block;
 #[cfg(feature = "std")]
 mod claims;
@@ -43,6 +44,7 @@ mod outcome;
 #[cfg(feature = "page")]
 pub mod page;
 mod registry;
+mod segment;
 mod start;
 mod state;
 mod state_key;
@@ -52,6 +54,7 @@ mod table;
 mod text;
 mod window;
 
+pub use backoff::MAX_BACKOFF_MS;
 pub use block::Block;
 #[cfg(feature = "std")]
 pub use claims::{Claim, DEFAULT_SCOPE};
@@ -64,14 +67,13 @@ pub use generator::{Generator, MAX_COUNT, Reservation};
 pub use id::{Columns, Decoded, Node, Parts};
 pub use keeper::{Keeper, StateFile};
 pub use layout::{Field, FieldKind, Layout, LayoutSpec, Plan};
-pub use lease::{
-    Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, MAX_BACKOFF_MS, Nonce, Reason, Refusal, Release, Request,
-};
+pub use lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
 pub use leased::{IdTime, LeaseStatus, LeasedGenerator, LeasedOptions, Readings, Taken};
 pub use machine::{MAX_LEAD_MS, Machine};
 pub use options::GeneratorOptions;
 pub use outcome::Outcome;
 pub use registry::Registry;
+pub use segment::{Allocated, MAX_SEGMENT_NUMBER, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentStats, SegmentTerms};
 pub use start::{Key, SequenceStart};
 pub use state::StateAtomics;
 pub use stats::{ENDS_SOON_MS, Health, Stats};

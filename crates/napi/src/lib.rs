@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Mutex, PoisonError};
 
-use frazil::page::{ABI, Handles, LocalOpening, NO_ID, Page, lease_call, slot};
+use frazil::page::{ABI, Handles, LocalOpening, NO_ID, Page, lease_call, segment_call, slot};
 use frazil::{Code, Registry};
 use napi::bindgen_prelude::{
     Env, Error, FromNapiValue, Function, JsObjectValue, JsValue, Object, Result, Status, Uint8Array, Unknown,
@@ -231,17 +231,34 @@ pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
 pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     with_page(page, Code::Closed as u32, |handles, page| {
-        let mut random = [0; 32];
-        let is_drawn = getrandom::fill(&mut random).is_ok();
-        for (number, word) in page.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
-            // Not a number if there is none, which the core refuses.
-            *number = if is_drawn { f64::from(u32::from_ne_bytes(*word)) } else { f64::NAN };
-        }
+        draw_random(page);
         if call == lease_call::OPEN {
             return as_backend(page, |page| handles.lease(page, &mut registry, handle, call));
         }
         handles.lease(page, &mut registry, handle, call)
     })
+}
+
+/// `Handles::segment`, with random numbers as for leases.
+#[napi]
+#[must_use]
+pub fn segment(page: u32, handle: f64, call: u32) -> u32 {
+    with_page(page, Code::Closed as u32, |handles, page| {
+        // The other calls need none, and `DRAW` is frequent.
+        if matches!(call, segment_call::ASK | segment_call::TAKE | segment_call::FAIL) {
+            draw_random(page);
+        }
+        handles.segment(page, handle, call)
+    })
+}
+
+/// Writes random numbers of the kernel into the page. Not numbers if there are none, which the core refuses.
+fn draw_random(page: &mut Page) {
+    let mut random = [0; 32];
+    let is_drawn = getrandom::fill(&mut random).is_ok();
+    for (number, word) in page.numbers[slot::RANDOM..].iter_mut().zip(random.as_chunks().0) {
+        *number = if is_drawn { f64::from(u32::from_ne_bytes(*word)) } else { f64::NAN };
+    }
 }
 
 /// `Handles::file`.

@@ -125,3 +125,10 @@ pub fn health(page: u32, handle: f64, now_ms: f64) -> u32 {
 pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
     with_page(page, Code::Closed as u32, |Instance { registry, handles, page }| handles.lease(page, registry, handle, call))
 }
+
+/// `Handles::segment`.
+#[wasm_bindgen]
+#[must_use]
+pub fn segment(page: u32, handle: f64, call: u32) -> u32 {
+    with_page(page, Code::Closed as u32, |Instance { handles, page, .. }| handles.segment(page, handle, call))
+}

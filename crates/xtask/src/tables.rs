@@ -10,7 +10,8 @@
 use std::fmt::Write as _;
 
 use frazil::page::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SLOTS,
+    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SEGMENT_CALLS,
+    SEGMENT_REQUESTS, SLOTS,
 };
 use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
 
@@ -33,6 +34,7 @@ pub(crate) fn files() -> Vec<GeneratedFile> {
         GeneratedFile { path: "npm/frazil/src/generated/page.ts", text: page() },
         GeneratedFile { path: "npm/frazil/src/generated/native.ts", text: native() },
         GeneratedFile { path: "npm/frazil/src/generated/lease.ts", text: lease() },
+        GeneratedFile { path: "npm/frazil/src/generated/segment.ts", text: segment() },
     ]
 }
 
@@ -155,6 +157,12 @@ const LEASE_CODES: &[Code] = &[Code::StoreRefused];
 const LEASE_RULES: &[Rule] = &[Rule::WindowTicks, Rule::LeaseTimes];
 const LEASE_SUBJECTS: &[Subject] = &[Subject::WindowMs, Subject::Lease];
 
+/// The same of the calls for segments.
+const SEGMENT_CODES: &[Code] = &[Code::StoreRefused];
+const SEGMENT_RULES: &[Rule] = &[Rule::SegmentRange, Rule::SegmentAbove];
+const SEGMENT_SUBJECTS: &[Subject] =
+    &[Subject::Segment, Subject::Step, Subject::MaxStep, Subject::GrowBelowMs, Subject::ShrinkAboveMs];
+
 /// The rules that the page can answer with.
 const PAGE_RULES: &[Rule] = &[
     Rule::WholeNumber,
@@ -269,21 +277,35 @@ fn page() -> String {
 /// The numbers of the calls for leases and of their answers, and the tables by which those answers are read that no other call
 /// gives.
 fn lease() -> String {
-    let mut text =
-        format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
-    for (doc, name, members) in [
+    let enums = [
         ("What the call does.", "LeaseCall", &LEASE_CALLS[..]),
         ("What to request of the store.", "LeaseRequest", &LEASE_REQUESTS),
         ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
         ("Why the store granted nothing.", "LeaseReason", &LEASE_REASONS),
-    ] {
+    ];
+    with_numbered_calls(&enums, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS)
+}
+
+/// The same for segments.
+fn segment() -> String {
+    let enums = [
+        ("What the call does.", "SegmentCall", &SEGMENT_CALLS[..]),
+        ("What to request of the store.", "SegmentRequest", &SEGMENT_REQUESTS),
+    ];
+    with_numbered_calls(&enums, SEGMENT_CODES, SEGMENT_RULES, SEGMENT_SUBJECTS)
+}
+
+fn with_numbered_calls(enums: &[(&str, &str, &[&str])], codes: &[Code], rules: &[Rule], subjects: &[Subject]) -> String {
+    let mut text =
+        format!("{HEADER}import type {{ ErrorCode }} from \"./errors.js\";\nimport {{ Rule }} from \"./rules.js\";\n\n");
+    for (doc, name, members) in enums {
         let _ = writeln!(text, "/** {doc} */\nexport enum {name} {{");
         for (number, member) in members.iter().enumerate() {
             let _ = writeln!(text, "  {member} = {number},");
         }
         text.push_str("}\n\n");
     }
-    write_answers(&mut text, LEASE_CODES, &[], LEASE_RULES, LEASE_SUBJECTS);
+    write_answers(&mut text, codes, &[], rules, subjects);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
@@ -334,8 +356,11 @@ fn write_answers(text: &mut String, codes: &[Code], without_rule: &[Code], rules
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, needs_meaning};
-    use frazil::page::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SLOTS, slot};
+    use super::{
+        LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS, PAGE_CODES, PAGE_RULES, PAGE_SUBJECTS, SEGMENT_CODES, SEGMENT_RULES,
+        SEGMENT_SUBJECTS, needs_meaning,
+    };
+    use frazil::page::{Handles, KEYLESS, LEASE_CALLS, Page, RECHECK, SEGMENT_CALLS, SLOTS, slot};
     use frazil::{Code, Registry};
 
     const EPOCH_MS: f64 = 1_704_067_200_000.0;
@@ -455,9 +480,34 @@ mod tests {
         }
     }
 
+    /// Opens a segment, changes one slot, and makes every call for segments twice.
+    fn segment_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
+        let (mut handles, mut page) = (Handles::new(), Page::new());
+        let given =
+            [(slot::HAS_STEP, 1.0), (slot::STEP, 10.0), (slot::MAX_STEP, 100.0), (slot::STRIDE, 1.0), (slot::NUMBERS, 9.0)];
+        for (at, number) in given.into_iter().chain([(changed_slot, value)]) {
+            page.numbers[at] = number;
+        }
+        let status = handles.segment(&mut page, 0.0, 0);
+        seen.record(&page, status);
+        for call in (1..SEGMENT_CALLS.len() - 1).chain(1..SEGMENT_CALLS.len()) {
+            let status = handles.segment(&mut page, 0.0, u32::try_from(call).unwrap_or(0));
+            seen.record(&page, status);
+            for (at, number) in given.into_iter().chain([(changed_slot, value)]) {
+                page.numbers[at] = number;
+            }
+            page.ids[0] = 7;
+        }
+    }
+
     #[test]
     fn the_tables_of_answers_are_what_the_page_answers_with() {
         let mut seen = Seen::default();
+        for changed_slot in SLOTS.iter().map(|row| row.1) {
+            for value in VALUES {
+                segment_and_call(&mut seen, changed_slot, value);
+            }
+        }
         for changed_slot in SLOTS.iter().map(|row| row.1).filter(|index| *index >= slot::EPOCH_MS) {
             for value in VALUES {
                 lease_and_call(&mut seen, &mut page_to_open(&[(0, 41), (1, 10), (3, 8)], f64::NAN), changed_slot, value);
@@ -479,17 +529,17 @@ mod tests {
             }
         }
         let known = |codes: &mut dyn Iterator<Item = &Code>| codes.map(|code| *code as u8).collect::<BTreeSet<_>>();
-        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter().chain(LEASE_CODES)), "PAGE_CODES and LEASE_CODES");
+        assert_eq!(seen.codes, known(&mut PAGE_CODES.iter().chain(LEASE_CODES).chain(SEGMENT_CODES)), "the codes");
         assert_eq!(seen.meanings, known(&mut PAGE_CODES.iter().filter(|code| needs_meaning(**code))), "needs_meaning");
         assert_eq!(
             seen.rules,
-            PAGE_RULES.iter().chain(LEASE_RULES).map(|rule| *rule as u8).collect(),
-            "PAGE_RULES and LEASE_RULES"
+            PAGE_RULES.iter().chain(LEASE_RULES).chain(SEGMENT_RULES).map(|rule| *rule as u8).collect(),
+            "the rules"
         );
         assert_eq!(
             seen.subjects,
-            PAGE_SUBJECTS.iter().chain(LEASE_SUBJECTS).map(|subject| *subject as u8).collect(),
-            "PAGE_SUBJECTS and LEASE_SUBJECTS"
+            PAGE_SUBJECTS.iter().chain(LEASE_SUBJECTS).chain(SEGMENT_SUBJECTS).map(|subject| *subject as u8).collect(),
+            "the subjects"
         );
     }
 }

@@ -99,4 +99,8 @@ rules! {
     OwnerText = 62, "must be a text of 1 to {max} characters";
     SameGrant = 63, "must be the grant that was asked for";
     Renewal = 64, "must be \"timer\" or \"calls\"";
+    SegmentRange = 65, "must have a range of numbers from 0 to 9223372036854775807, one at least";
+    SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
+    ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
+    TagText = 68, "must be a text of 1 to {max} characters";
 }

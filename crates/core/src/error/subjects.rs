@@ -59,4 +59,9 @@ subjects! {
     StartWaitMs = 23, "start_wait_ms";
     WindowMs = 24, "window_ms";
     Lease = 25, "lease";
+    Segment = 26, "segment";
+    Step = 27, "step";
+    MaxStep = 28, "max_step";
+    GrowBelowMs = 29, "grow_below_ms";
+    ShrinkAboveMs = 30, "shrink_above_ms";
 }

@@ -10,6 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::generator::Generator;
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::leased::LeasedGenerator;
+use crate::segment::Segment;
 use crate::table::Table;
 
 /// How many generators a handle table can have open at a time, and so how many bits of a handle are the index.
@@ -58,13 +59,16 @@ pub(super) enum Minter {
     Generator(Generator),
     /// One whose node id comes from a lease.
     Leased(Box<LeasedGenerator>),
+    /// Ranges of numbers, which no generator mints.
+    Segment(Box<Segment>),
 }
 
 impl Minter {
-    fn generator(&self) -> &Generator {
+    fn generator(&self) -> Option<&Generator> {
         match self {
-            Self::Generator(generator) => generator,
-            Self::Leased(ids) => ids.generator(),
+            Self::Generator(generator) => Some(generator),
+            Self::Leased(ids) => Some(ids.generator()),
+            Self::Segment(_) => None,
         }
     }
 }
@@ -151,7 +155,7 @@ impl Handles {
 
     /// The open generator of a handle.
     pub(super) fn generator(&self, handle: f64) -> Result<&Generator> {
-        self.minter(handle).map(Minter::generator)
+        self.minter(handle)?.generator().ok_or(Error::new(Code::Closed))
     }
 
     /// The leased generator of a handle; `None` for any other.
@@ -164,11 +168,23 @@ impl Handles {
 
     /// The leased generator of a handle. Other handles are `CLOSED` to its calls.
     pub(super) fn leased_mut(&mut self, handle: f64) -> Result<&mut LeasedGenerator> {
-        let entry = self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
-        match entry.and_then(|entry| entry.minter.as_mut()) {
+        match self.minter_mut(handle) {
             Some(Minter::Leased(ids)) => Ok(ids),
             _ => Err(Error::new(Code::Closed)),
         }
+    }
+
+    /// The segment of a handle. Other handles are `CLOSED` to its calls.
+    pub(super) fn segment_mut(&mut self, handle: f64) -> Result<&mut Segment> {
+        match self.minter_mut(handle) {
+            Some(Minter::Segment(segment)) => Ok(segment),
+            _ => Err(Error::new(Code::Closed)),
+        }
+    }
+
+    fn minter_mut(&mut self, handle: f64) -> Option<&mut Minter> {
+        let entry = self.entries.get_mut(index_of(handle)).filter(|entry| is_same(entry.handle, handle));
+        entry.and_then(|entry| entry.minter.as_mut())
     }
 
     /// Writes an error and, if the keeper of the state caused it, the keeper's explanation. Returns the status.

@@ -5,6 +5,7 @@
 
 use alloc::boxed::Box;
 
+use super::calls::numbered_calls;
 use super::handles::{Handles, Minter};
 use super::memory::Page;
 use super::opening::MAX_WAIT_MS;
@@ -16,32 +17,15 @@ use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce,
 use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
 use crate::registry::Registry;
 
-macro_rules! lease_calls {
-    ($($(#[doc = $doc:literal])+ $name:ident = $number:literal;)+) => {
-        /// What `lease` does, by number.
-        pub mod lease_call {
-            $($(#[doc = $doc])+ pub const $name: u32 = $number;)+
-        }
-
-        /// What `lease` does, by name and in the order of the numbers.
-        ///
-        /// ```
-        /// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
-        /// ```
-        pub const LEASE_CALLS: [&str; 9] = [$(stringify!($name)),+];
-
-        // The compiler checks that each number is the place in the list.
-        const _: () = {
-            let (numbers, mut at) = ([$(lease_call::$name),+], 0);
-            while at < numbers.len() {
-                assert!(numbers[at] as usize == at, "a call has another number than its place");
-                at += 1;
-            }
-        };
-    };
-}
-
-lease_calls! {
+numbered_calls! {
+    /// What `lease` does, by number.
+    lease_call;
+    /// What `lease` does, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
+    /// ```
+    LEASE_CALLS: 9;
     /// Opens a leased generator.
     OPEN = 0;
     /// What to request of the store now.
@@ -102,14 +86,14 @@ impl Page {
 
     /// Reads 128 bits.
     #[inline(never)] // for the size of the WebAssembly module
-    fn read_bits(&self, at: usize) -> Result<u128> {
+    pub(super) fn read_bits(&self, at: usize) -> Result<u128> {
         let part = |at: usize| self.whole_number(at, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX));
         let (high, low) = ((part(at)? << 32) | part(at + 1)?, (part(at + 2)? << 32) | part(at + 3)?);
         Ok((u128::from(high) << 64) | u128::from(low))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "32 bits at a time")]
-    fn write_bits(&mut self, at: usize, bits: u128) {
+    pub(super) fn write_bits(&mut self, at: usize, bits: u128) {
         let (high, low) = ((bits >> 64) as u64, bits as u64);
         for (at, part) in [(at, high >> 32), (at + 1, high), (at + 2, low >> 32), (at + 3, low)] {
             self.set_number(at, f64::from(part as u32));
@@ -121,7 +105,7 @@ impl Page {
     }
 
     /// 32 random bits, which is more than the longest pause has milliseconds.
-    fn read_jitter(&self) -> Result<u64> {
+    pub(super) fn read_jitter(&self) -> Result<u64> {
         self.whole_number(slot::RANDOM, Code::InvalidArgument, Subject::Lease, 0, u64::from(u32::MAX))
     }
 

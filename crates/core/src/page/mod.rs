@@ -9,12 +9,13 @@
 //! * **A layout crosses as numbers**: epoch, tick, unsigned, and a pair (kind, bits) for each field. Names do not cross.
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
 //!   breaks.
-//! * **A file for each feature**: what opening, reserving, `health`, `lease` and `local` read and write is in `opening.rs`,
-//!   `reservation.rs`, `health.rs`, `lease.rs` and `local.rs`. A further feature gets a range of slots and a file like these.
+//! * **A file for each feature**: what opening, reserving, `health`, `lease`, `segment` and `local` read and write is in
+//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `segment.rs` and `local.rs`. A further feature gets a range of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
 mod abi;
+mod calls;
 mod handles;
 mod health;
 mod lease;
@@ -23,6 +24,7 @@ mod local;
 mod memory;
 mod opening;
 mod reservation;
+mod segment;
 mod slots;
 
 pub use abi::ABI;
@@ -32,4 +34,5 @@ pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};
 pub use opening::KINDS;
+pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call};
 pub use slots::{NUMBERS, SLOTS, slot};

@@ -4,7 +4,7 @@
 //! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
 //! beside this one.
 
-/// How many floats the page starts with. The ranges below leave 224 to 255 free: for segments.
+/// How many floats the page starts with. The ranges below leave 240 to 255 free.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -237,5 +237,37 @@ slots! {
         ASKED_MONOTONIC_MS = 220;
         /// In: what the wall clock showed then.
         ASKED_WALL_MS = 221;
+    }
+    /// What `segment` reads and writes, besides `HANDLE`, `WAIT_MS`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of
+    /// the attempt), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what the next
+    /// one must not begin below.
+    SEGMENT = 224..240 {
+        /// In: 1 if `STEP` was given.
+        HAS_STEP = 224;
+        /// In: the shortest step, or the step of the store in an answer (0: none). Out: the step; 0 if the store decides.
+        STEP = 225;
+        /// In: the longest step.
+        MAX_STEP = 226;
+        /// In: the time below which a range is too short.
+        GROW_BELOW_MS = 227;
+        /// In: the time above which a range is too long.
+        SHRINK_ABOVE_MS = 228;
+        /// In: how many numbers to draw, or how many callers wait for.
+        WANT = 229;
+        /// In and out: the distance of the numbers of a range.
+        STRIDE = 230;
+        /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides. Out of `TAKE`: 0 if
+        /// the answer is that to another attempt.
+        NUMBERS = 231;
+        /// Out: how many numbers are there.
+        LEFT = 232;
+        /// Out: how many ranges are there.
+        BUFFERS = 233;
+        /// Out: how many ranges the store granted.
+        RANGES = 234;
+        /// Out: how many numbers they had.
+        GRANTED = 235;
+        /// Out: how long the store takes to answer.
+        FETCH_MS = 236;
     }
 }

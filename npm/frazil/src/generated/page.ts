@@ -92,6 +92,19 @@ export enum Slot {
   LATE = 219,
   ASKED_MONOTONIC_MS = 220,
   ASKED_WALL_MS = 221,
+  HAS_STEP = 224,
+  STEP = 225,
+  MAX_STEP = 226,
+  GROW_BELOW_MS = 227,
+  SHRINK_ABOVE_MS = 228,
+  WANT = 229,
+  STRIDE = 230,
+  NUMBERS = 231,
+  LEFT = 232,
+  BUFFERS = 233,
+  RANGES = 234,
+  GRANTED = 235,
+  FETCH_MS = 236,
 }
 
 /** What is fixed about the page. */
@@ -107,7 +120,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 4101914987,
+  ABI = 1908986485,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -67,4 +67,8 @@ export enum Rule {
   OWNER_TEXT = "must be a text of 1 to {max} characters",
   SAME_GRANT = "must be the grant that was asked for",
   RENEWAL = "must be \"timer\" or \"calls\"",
+  SEGMENT_RANGE = "must have a range of numbers from 0 to 9223372036854775807, one at least",
+  SEGMENT_ABOVE = "must have a range above the numbers that were granted before: the counter of the store went back",
+  A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
+  TAG_TEXT = "must be a text of 1 to {max} characters",
 }

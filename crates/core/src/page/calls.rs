@@ -1,0 +1,28 @@
+//! Calls with a number for what they do: `lease` and `segment`.
+
+/// A module with the number of each call, and a list of their names.
+macro_rules! numbered_calls {
+    (
+        $(#[doc = $module_doc:literal])+ $module:ident;
+        $(#[doc = $list_doc:literal])+ $list:ident: $count:literal;
+        $($(#[doc = $doc:literal])+ $name:ident = $number:literal;)+
+    ) => {
+        $(#[doc = $module_doc])+
+        pub mod $module {
+            $($(#[doc = $doc])+ pub const $name: u32 = $number;)+
+        }
+
+        $(#[doc = $list_doc])+
+        pub const $list: [&str; $count] = [$(stringify!($name)),+];
+
+        // The compiler checks that each number is the place in the list.
+        const _: () = {
+            let (numbers, mut at) = ([$($module::$name),+], 0);
+            while at < numbers.len() {
+                assert!(numbers[at] as usize == at, "a call has another number than its place");
+                at += 1;
+            }
+        };
+    };
+}
+pub(super) use numbered_calls;

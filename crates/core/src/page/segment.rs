@@ -1,0 +1,167 @@
+//! Segments: `segment`, one call with a number for what it does.
+//!
+//! JavaScript carries requests to the store and answers back; what they mean is decided in [`Segment`]. The monotonic time and
+//! random numbers are in the page before each call.
+
+use alloc::boxed::Box;
+
+use super::calls::numbered_calls;
+use super::handles::{Handles, Minter};
+use super::memory::Page;
+use super::slots::slot;
+use crate::clock::millisecond_of;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::layout::MAX_SAFE_INTEGER;
+use crate::lease::Nonce;
+use crate::segment::{Allocated, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+
+numbered_calls! {
+    /// What `segment` does, by number.
+    segment_call;
+    /// What `segment` does, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::SEGMENT_CALLS[0], "OPEN");
+    /// ```
+    SEGMENT_CALLS: 7;
+    /// Opens a segment.
+    OPEN = 0;
+    /// Hands out numbers.
+    DRAW = 1;
+    /// What to request of the store now.
+    ASK = 2;
+    /// The store granted a range.
+    TAKE = 3;
+    /// An attempt failed.
+    FAIL = 4;
+    /// Only writes the counters, as the other calls do too.
+    STATUS = 5;
+    /// Ends it and releases its handle.
+    CLOSE = 6;
+}
+
+/// The requests of the slot `REQUEST`, by name and in the order of the numbers.
+///
+/// ```
+/// assert_eq!(frazil::page::SEGMENT_REQUESTS[2], "ALLOCATE");
+/// ```
+pub const SEGMENT_REQUESTS: [&str; 3] = ["NOTHING", "WAIT", "ALLOCATE"];
+
+impl Page {
+    fn read_terms(&self) -> Result<SegmentTerms> {
+        // What is no whole number is refused by the rule for the option: no bound allows it.
+        let read = |at: usize, subject: Subject| self.whole_number(at, Code::InvalidOption, subject, 0, MAX_SAFE_INTEGER);
+        let bounded = |at: usize, subject: Subject, min: u64| self.whole_number(at, Code::InvalidOption, subject, min, MAX_STEP);
+        let step = if self.flag(slot::HAS_STEP) { Some(bounded(slot::STEP, Subject::Step, 1)?) } else { None };
+        let max_step = bounded(slot::MAX_STEP, Subject::MaxStep, step.unwrap_or(1))?;
+        let grow_below_ms = read(slot::GROW_BELOW_MS, Subject::GrowBelowMs)?;
+        SegmentTerms::new(step, max_step, grow_below_ms, read(slot::SHRINK_ABOVE_MS, Subject::ShrinkAboveMs)?)
+    }
+
+    fn read_want(&self) -> Result<u64> {
+        self.whole_number(slot::WANT, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
+    }
+
+    fn read_allocated(&self) -> Result<Allocated> {
+        let refused = Error::bad_input(Code::StoreRefused, Subject::Segment, Rule::SegmentRange);
+        let read =
+            |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER).map_err(|_| refused);
+        let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::NUMBERS)? };
+        let step = read(slot::STEP)?;
+        Ok(Allocated { attempt: Nonce(self.read_bits(slot::NONCE)?), range, step: (step > 0).then_some(step) })
+    }
+
+    fn first_id(&self) -> u64 {
+        self.ids.first().copied().unwrap_or(0)
+    }
+
+    fn set_first_id(&mut self, value: u64) {
+        if let Some(first) = self.ids.first_mut() {
+            *first = value;
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "pauses and steps below 2^53")]
+    fn write_segment_request(&mut self, request: SegmentRequest) {
+        self.numbers[slot::REQUEST] = match request {
+            SegmentRequest::Nothing => 0.0,
+            SegmentRequest::Wait { ms } => {
+                self.numbers[slot::WAIT_MS] = ms as f64;
+                1.0
+            }
+            SegmentRequest::Allocate { count, above, attempt } => {
+                self.numbers[slot::NUMBERS] = count.unwrap_or(0) as f64;
+                self.set_first_id(above);
+                self.write_bits(slot::NONCE, attempt.0);
+                2.0
+            }
+        };
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counters and times below 2^53")]
+    fn write_segment_status(&mut self, segment: &Segment, monotonic_ms: u64) {
+        let stats = segment.stats();
+        self.numbers[slot::STEP] = stats.step as f64;
+        self.numbers[slot::LEFT] = stats.left as f64;
+        self.numbers[slot::BUFFERS] = stats.buffers as f64;
+        self.numbers[slot::RANGES] = stats.ranges as f64;
+        self.numbers[slot::GRANTED] = stats.granted as f64;
+        self.numbers[slot::FAILURES] = f64::from(stats.failures);
+        self.numbers[slot::FETCH_MS] = stats.fetch_ms as f64;
+        self.numbers[slot::NEXT_MS] = segment.retry_after_ms(monotonic_ms) as f64;
+    }
+}
+
+impl Handles {
+    /// Opens a segment, or does with one what the number says ([`SEGMENT_CALLS`]).
+    ///
+    /// ```
+    /// # use frazil::page::{Handles, Page, SEGMENT_CALLS};
+    /// let ask = SEGMENT_CALLS.iter().position(|name| *name == "ASK").unwrap();
+    /// assert_eq!(Handles::new().segment(&mut Page::new(), 0.0, ask as u32), frazil::Code::Closed as u32);
+    /// ```
+    pub fn segment(&mut self, page: &mut Page, handle: f64, call: u32) -> u32 {
+        self.try_segment(page, handle, call).map_or_else(|error| page.refuse(error), |()| 0)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "steps below 2^53")]
+    fn try_segment(&mut self, page: &mut Page, handle: f64, call: u32) -> Result<()> {
+        if call == segment_call::OPEN {
+            let terms = page.read_terms()?;
+            page.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
+            page.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(Segment::new(terms))));
+            return Ok(());
+        }
+        let segment = self.segment_mut(handle)?;
+        if call == segment_call::CLOSE {
+            self.release(handle);
+            return Ok(());
+        }
+        let monotonic_ms = millisecond_of(page.number(slot::MONOTONIC_MS))?;
+        match call {
+            segment_call::DRAW => {
+                let drawn = segment.draw(monotonic_ms, page.read_want()?);
+                let SegmentRange { first, stride, count } = drawn.unwrap_or(SegmentRange { first: 0, stride: 1, count: 0 });
+                page.set_first_id(first);
+                page.numbers[slot::STRIDE] = stride as f64;
+                page.numbers[slot::NUMBERS] = count as f64;
+            }
+            segment_call::ASK => {
+                let request = segment.ask(monotonic_ms, page.read_want()?, page.read_bits(slot::RANDOM)?);
+                page.write_segment_request(request);
+            }
+            segment_call::TAKE => {
+                let jitter = page.read_jitter()?;
+                let taken = page.read_allocated().and_then(|answer| segment.take(&answer, monotonic_ms));
+                if taken.is_err() {
+                    segment.fail(monotonic_ms, jitter);
+                }
+                page.numbers[slot::NUMBERS] = f64::from(u8::from(taken?));
+            }
+            segment_call::FAIL => segment.fail(monotonic_ms, page.read_jitter()?),
+            _ => {}
+        }
+        page.write_segment_status(segment, monotonic_ms);
+        Ok(())
+    }
+}

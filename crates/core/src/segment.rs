@@ -1,0 +1,581 @@
+//! A segment: plain increasing numbers, which a store grants in ranges, as a state machine without I/O.
+//!
+//! A store (a database) keeps one counter for each tag and grants ranges of it. [`Segment`] hands out the numbers of its ranges and
+//! decides when to ask for the next range and how long it shall be; whoever has I/O carries the request and the answer.
+//! `docs/segments.md` is the protocol.
+//!
+//! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
+//! * **Increasing**: no number is handed out twice, nor after a larger one. A range that begins below the end of an earlier one is
+//!   refused.
+//! * **Two buffers**: the next range is asked for when a tenth of the current one is used, or as soon as the current one begins
+//!   if, at the rate of the last one, it would be used before the store answers.
+//! * **Steps follow the load**: a range that lasts under [`SegmentTerms::grow_below_ms`] is followed by one twice as long, one
+//!   that lasts over [`SegmentTerms::shrink_above_ms`] by one half as long ([`SegmentTerms::next_step`]).
+//! * **Each attempt has a nonce**, which its retries keep, so that a store whose answer was lost answers again with the same range.
+//! * Not covered: copies. A virtual machine that is restored twice from one snapshot hands out the ranges in it twice.
+//!
+//! Sources: Meituan's Leaf (segments, two buffers, the steps and the 15 and 30 minutes); CosId's `SegmentId`; Didi's Tinyid
+//! (strides).
+
+use alloc::collections::VecDeque;
+
+use crate::backoff::backoff_ms;
+use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::lease::Nonce;
+
+/// The largest number of a segment: what a `bigint` column of a database holds.
+///
+/// ```
+/// assert_eq!(frazil::MAX_SEGMENT_NUMBER, i64::MAX as u64);
+/// ```
+pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 1;
+
+/// The longest step, and so the most numbers that a request asks for unless a call wants more.
+///
+/// ```
+/// assert_eq!(frazil::MAX_STEP, 1_000_000_000);
+/// ```
+pub const MAX_STEP: u64 = 1_000_000_000;
+
+/// The largest distance between two numbers of a range.
+const MAX_STRIDE: u64 = (1 << 31) - 1;
+
+/// The longest that an attempt may take, in milliseconds.
+const TIMEOUT_MS: u64 = 3000;
+
+/// Times in JavaScript are exact up to this, and longer ones are of no use.
+const MAX_LASTING_MS: u64 = (1 << 53) - 1;
+
+/// The steps of a segment, and when they change.
+///
+/// ```
+/// let terms = frazil::SegmentTerms::new(Some(1000), 1_000_000, 900_000, 1_800_000)?;
+/// assert_eq!(terms.timeout_ms(), 3000);
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SegmentTerms {
+    step: Option<u64>,
+    max_step: u64,
+    grow_below_ms: u64,
+    shrink_above_ms: u64,
+}
+
+impl SegmentTerms {
+    /// Terms with a step of at least `step` numbers (`None`: what the store has for the tag) and at most `max_step`. It is doubled
+    /// after a range that lasted less than `grow_below_ms`, and halved after one that lasted more than `shrink_above_ms`.
+    ///
+    /// # Errors
+    /// `INVALID_OPTION` if a step is 0 or over [`MAX_STEP`], if `max_step` is below `step`, or if `shrink_above_ms` is below
+    /// `grow_below_ms`.
+    ///
+    /// ```
+    /// use frazil::{Code, SegmentTerms};
+    /// let error = SegmentTerms::new(Some(1000), 999, 900_000, 1_800_000).unwrap_err();
+    /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "max_step", Some(999)));
+    /// ```
+    pub fn new(step: Option<u64>, max_step: u64, grow_below_ms: u64, shrink_above_ms: u64) -> Result<Self> {
+        let within = |subject: Subject, value: u64, min: u64, max: u64| {
+            if (min..=max).contains(&value) {
+                return Ok(value);
+            }
+            Err(Error::bad_number(Code::InvalidOption, subject, Rule::WholeNumber, value, (min, max)))
+        };
+        if let Some(step) = step {
+            within(Subject::Step, step, 1, MAX_STEP)?;
+        }
+        within(Subject::MaxStep, max_step, step.unwrap_or(1), MAX_STEP)?;
+        within(Subject::GrowBelowMs, grow_below_ms, 0, MAX_LASTING_MS)?;
+        within(Subject::ShrinkAboveMs, shrink_above_ms, grow_below_ms, MAX_LASTING_MS)?;
+        Ok(Self { step, max_step, grow_below_ms, shrink_above_ms })
+    }
+
+    /// How long an attempt may take, in milliseconds. Whoever made the request then calls [`Segment::fail`].
+    ///
+    /// ```
+    /// # use frazil::SegmentTerms;
+    /// assert_eq!(SegmentTerms::new(None, 1000, 0, 0)?.timeout_ms(), 3000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn timeout_ms(&self) -> u64 {
+        TIMEOUT_MS
+    }
+
+    /// A range that lasts less than this is followed by one twice as long.
+    ///
+    /// ```
+    /// # use frazil::SegmentTerms;
+    /// assert_eq!(SegmentTerms::new(None, 1000, 5, 9)?.grow_below_ms(), 5);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn grow_below_ms(&self) -> u64 {
+        self.grow_below_ms
+    }
+
+    /// A range that lasts more than this is followed by one half as long.
+    ///
+    /// ```
+    /// # use frazil::SegmentTerms;
+    /// assert_eq!(SegmentTerms::new(None, 1000, 5, 9)?.shrink_above_ms(), 9);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn shrink_above_ms(&self) -> u64 {
+        self.shrink_above_ms
+    }
+
+    /// The step after `step`, when the last range lasted `lasted_ms`, and `base` is the shortest step.
+    ///
+    /// ```
+    /// # use frazil::SegmentTerms;
+    /// let terms = SegmentTerms::new(Some(1000), 3000, 900_000, 1_800_000)?;
+    /// assert_eq!(terms.next_step(1000, 1000, 899_999), 2000);
+    /// assert_eq!(terms.next_step(2000, 1000, 899_999), 3000); // the maximum
+    /// assert_eq!(terms.next_step(2000, 1000, 1_800_000), 2000);
+    /// assert_eq!(terms.next_step(2000, 1000, 1_800_001), 1000);
+    /// assert_eq!(terms.next_step(1000, 1000, 1_800_001), 1000); // never below the shortest
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn next_step(&self, step: u64, base: u64, lasted_ms: u64) -> u64 {
+        if lasted_ms < self.grow_below_ms {
+            let doubled = step.saturating_mul(2);
+            // A step of the store's own may be longer than the maximum: it stays.
+            let most = if self.max_step > step { self.max_step } else { step };
+            if doubled < most { doubled } else { most }
+        } else if lasted_ms > self.shrink_above_ms {
+            let half = step / 2;
+            if half > base { half } else { base }
+        } else {
+            step
+        }
+    }
+}
+
+/// Numbers that a store granted: `first`, `first + stride`, and so on, `count` of them.
+///
+/// ```
+/// let odd = frazil::SegmentRange { first: 1, stride: 2, count: 50 };
+/// assert_eq!(odd.end(), Some(100)); // above its last number, 99
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SegmentRange {
+    /// The first number.
+    pub first: u64,
+    /// The distance from one number to the next, at least 1.
+    pub stride: u64,
+    /// How many numbers.
+    pub count: u64,
+}
+
+impl SegmentRange {
+    /// The number after the last one, if all are numbers of a segment and there is one at least.
+    ///
+    /// ```
+    /// use frazil::{MAX_SEGMENT_NUMBER, SegmentRange};
+    /// assert_eq!(SegmentRange { first: 5, stride: 1, count: 0 }.end(), None);
+    /// assert_eq!(SegmentRange { first: MAX_SEGMENT_NUMBER, stride: 1, count: 2 }.end(), None);
+    /// ```
+    #[must_use]
+    pub const fn end(&self) -> Option<u64> {
+        let Self { first, stride, count } = *self;
+        if count == 0 || stride == 0 || stride > MAX_STRIDE {
+            return None;
+        }
+        let Some(length) = stride.checked_mul(count - 1) else { return None };
+        let Some(last) = first.checked_add(length) else { return None };
+        if last > MAX_SEGMENT_NUMBER { None } else { Some(last + 1) }
+    }
+
+    /// Takes numbers off the start.
+    const fn split(&mut self, count: u64) -> Self {
+        let taken = Self { count, ..*self };
+        self.count -= count;
+        // What is behind the last number is never handed out.
+        self.first = self.first.saturating_add(self.stride.saturating_mul(count));
+        taken
+    }
+}
+
+/// What to do next.
+///
+/// ```
+/// assert_ne!(frazil::SegmentRequest::Nothing, frazil::SegmentRequest::Wait { ms: 5 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SegmentRequest {
+    /// Nothing: enough is there. Ask again after the next [`Segment::draw`].
+    Nothing,
+    /// Nothing for so long. Then ask again.
+    Wait {
+        /// Milliseconds of monotonic time.
+        ms: u64,
+    },
+    /// Ask the store for a range.
+    Allocate {
+        /// How many numbers; `None`: as many as the store has for the tag.
+        count: Option<u64>,
+        /// What the range must not begin below: the end of all that was granted to this segment. If the counter of the store is
+        /// below it, the store has lost a grant.
+        above: u64,
+        /// The attempt. A store that has carried it out answers with the same range again.
+        attempt: Nonce,
+    },
+}
+
+/// A store's answer.
+///
+/// ```
+/// use frazil::{Allocated, Nonce, SegmentRange};
+/// let answer = Allocated { attempt: Nonce(1), range: SegmentRange { first: 1, stride: 1, count: 1000 }, step: None };
+/// assert_eq!(answer.range.end(), Some(1001));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Allocated {
+    /// The attempt that asked for it.
+    pub attempt: Nonce,
+    /// The numbers.
+    pub range: SegmentRange,
+    /// The step that the store has for the tag, in numbers, if it has one.
+    pub step: Option<u64>,
+}
+
+/// Counters of a segment.
+///
+/// ```
+/// assert_eq!(frazil::SegmentStats::default().ranges, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SegmentStats {
+    /// How many numbers a range that is asked for next has; 0 if the store decides.
+    pub step: u64,
+    /// How many numbers are there to hand out, in all ranges.
+    pub left: u64,
+    /// How many ranges are there.
+    pub buffers: u64,
+    /// How many ranges the store granted.
+    pub ranges: u64,
+    /// How many numbers they had.
+    pub granted: u64,
+    /// How many attempts failed in a row.
+    pub failures: u32,
+    /// How long the store takes to answer, in milliseconds: the longest of the last answers.
+    pub fetch_ms: u64,
+}
+
+/// The side of a segment that hands out numbers.
+///
+/// * **Deterministic**: what it does is a function of its value and of the call.
+/// * **Comparable**: `Clone`, `Eq` and `Hash`, so that a checker explores this type itself.
+///
+/// ```
+/// use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+/// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
+/// let request = orders.ask(0, 1, 7);
+/// assert_eq!(request, SegmentRequest::Allocate { count: Some(100), above: 0, attempt: Nonce(7) });
+/// let range = SegmentRange { first: 1, stride: 1, count: 100 };
+/// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 2)?);
+/// // Up to the point at which the next range is asked for.
+/// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 1, stride: 1, count: 10 }));
+/// assert!(matches!(orders.ask(2, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
+/// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 11, stride: 1, count: 50 }));
+/// # Ok::<(), frazil::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Segment {
+    terms: SegmentTerms,
+    /// What is left of the ranges, in order. Two, unless one call wants more than they have.
+    ranges: VecDeque<SegmentRange>,
+    /// How many numbers the first of them had.
+    size: u64,
+    /// When its first number was drawn; `None` before.
+    begun_ms: Option<u64>,
+    /// How many numbers of it may be left when the next range is asked for.
+    ask_at: u64,
+    /// The numbers of the last range that was used up, and how long that took.
+    used: Option<(u64, u64)>,
+    /// The step to ask for, and the shortest one. `None`: the store decides.
+    step: Option<(u64, u64)>,
+    /// Above all that was granted.
+    above: u64,
+    /// The attempt whose outcome is not known, and how many numbers it asks for.
+    attempt: Option<(Nonce, Option<u64>)>,
+    /// When that was first made.
+    asked_ms: u64,
+    /// When the attempt before it was first made.
+    asked_before_ms: Option<u64>,
+    /// When its last try began.
+    began_ms: u64,
+    /// Whether the outcome of that is still to come.
+    outstanding: bool,
+    /// When the next try is due.
+    due_ms: u64,
+    stats: SegmentStats,
+    closed: bool,
+}
+
+impl Segment {
+    /// A segment that has nothing yet.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
+    /// assert_eq!(orders.draw(0, 1), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn new(terms: SegmentTerms) -> Self {
+        Self {
+            terms,
+            ranges: VecDeque::new(),
+            size: 0,
+            begun_ms: None,
+            ask_at: 0,
+            used: None,
+            step: terms.step.map(|step| (step, step)),
+            above: 0,
+            attempt: None,
+            asked_ms: 0,
+            asked_before_ms: None,
+            began_ms: 0,
+            outstanding: false,
+            due_ms: 0,
+            stats: SegmentStats::default(),
+            closed: false,
+        }
+    }
+
+    /// How many numbers are there to hand out.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).left(), 0);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.ranges.iter().fold(0, |left: u64, range| left.saturating_add(range.count))
+    }
+
+    /// Hands out up to `want` numbers that follow each other. `None` if none is there. They may be fewer although more are there:
+    /// those up to the point at which the next range is asked for, so call [`Segment::ask`] after each draw; and those that differ
+    /// in their lower 32 bits only, so that a caller whose numbers are exact to 53 bits can count them.
+    ///
+    /// ```
+    /// # use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(2), 1000, 0, 0)?);
+    /// # orders.ask(0, 1, 7);
+    /// orders.take(&Allocated { attempt: Nonce(7), range: SegmentRange { first: 10, stride: 5, count: 2 }, step: None }, 0)?;
+    /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 10, stride: 5, count: 1 }));
+    /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 15, stride: 5, count: 1 }));
+    /// assert_eq!(orders.draw(0, 9), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn draw(&mut self, monotonic_ms: u64, want: u64) -> Option<SegmentRange> {
+        let front = self.ranges.front_mut()?;
+        let begun_ms = match self.begun_ms {
+            Some(begun_ms) => begun_ms,
+            None => {
+                self.size = front.count;
+                self.ask_at = ask_at(front.count, self.used, self.stats.fetch_ms);
+                self.begun_ms = Some(monotonic_ms);
+                monotonic_ms
+            }
+        };
+        let before = if front.count > self.ask_at { front.count - self.ask_at } else { front.count };
+        let low = front.first & u64::from(u32::MAX);
+        let until_carry = (u64::from(u32::MAX) - low).checked_div(front.stride).unwrap_or(0).saturating_add(1);
+        let count = want.min(before).min(until_carry);
+        if count == 0 {
+            return None;
+        }
+        let drawn = front.split(count);
+        if front.count == 0 {
+            self.used = Some((self.size, monotonic_ms.saturating_sub(begun_ms)));
+            self.begun_ms = None;
+            self.ranges.pop_front();
+        }
+        Some(drawn)
+    }
+
+    /// What to request of the store now, if callers wait for `want` numbers. `random` is for the attempt, if a new one begins: 128
+    /// bits from the kernel.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// assert!(matches!(orders.ask(0, 5000, 7), SegmentRequest::Allocate { count: Some(5000), .. }));
+    /// assert_eq!(orders.ask(1000, 5000, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn ask(&mut self, monotonic_ms: u64, want: u64, random: u128) -> SegmentRequest {
+        if self.closed {
+            return SegmentRequest::Nothing;
+        }
+        if self.outstanding {
+            return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
+        }
+        let left = self.left();
+        if left >= want && !self.is_low(left) {
+            return SegmentRequest::Nothing;
+        }
+        if self.due_ms > monotonic_ms {
+            return SegmentRequest::Wait { ms: self.due_ms - monotonic_ms };
+        }
+        let missing = want.saturating_sub(left);
+        let (attempt, count) = *self.attempt.get_or_insert_with(|| {
+            // From one request to the next a range was used. Before the first, and with the second, there is none to measure.
+            if let (Some((step, base)), Some(before_ms)) = (self.step, self.asked_before_ms) {
+                let lasted_ms = monotonic_ms.saturating_sub(before_ms);
+                self.step = Some((self.terms.next_step(step, base, lasted_ms), base));
+            }
+            self.asked_ms = monotonic_ms;
+            (Nonce(random), self.step.map(|(step, _)| step.max(missing)))
+        });
+        self.outstanding = true;
+        self.began_ms = monotonic_ms;
+        SegmentRequest::Allocate { count, above: self.above, attempt }
+    }
+
+    /// Whether the next range is due.
+    fn is_low(&self, left: u64) -> bool {
+        match self.ranges.front() {
+            None => true,
+            // Nobody has drawn from it yet, so nobody will miss the next one.
+            Some(_) if self.begun_ms.is_none() => false,
+            Some(front) => self.ranges.len() == 1 && left == front.count && left <= self.ask_at,
+        }
+    }
+
+    /// The store granted a range. Returns whether it is handed out: an answer to another attempt is not.
+    ///
+    /// # Errors
+    /// `STORE_REFUSED` if the range has no numbers, or begins below the end of an earlier one: then the counter of the store went
+    /// back. The attempt is over, and nothing of the range is handed out.
+    ///
+    /// ```
+    /// # use frazil::{Allocated, Code, Nonce, Segment, SegmentRange, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 7);
+    /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
+    /// assert!(!orders.take(&Allocated { attempt: Nonce(6), range, step: None }, 1)?);
+    /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 1)?);
+    /// orders.ask(1, 101, 8);
+    /// let again = orders.take(&Allocated { attempt: Nonce(8), range, step: None }, 1);
+    /// assert_eq!(again.unwrap_err().code(), Code::StoreRefused);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn take(&mut self, answer: &Allocated, monotonic_ms: u64) -> Result<bool> {
+        let Allocated { attempt, range, step } = *answer;
+        if self.closed || self.attempt.is_none_or(|(ours, _)| ours != attempt) {
+            return Ok(false);
+        }
+        let refused = |rule| Err(Error::bad_input(Code::StoreRefused, Subject::Segment, rule));
+        let Some(end) = range.end() else {
+            self.give_up();
+            return refused(Rule::SegmentRange);
+        };
+        if range.first < self.above {
+            self.give_up();
+            return refused(Rule::SegmentAbove);
+        }
+        self.above = end;
+        self.stats.ranges = self.stats.ranges.saturating_add(1);
+        self.stats.granted = self.stats.granted.saturating_add(range.count);
+        // The longest of late: it falls by a quarter with each faster answer.
+        let took_ms = monotonic_ms.saturating_sub(self.asked_ms);
+        self.stats.fetch_ms = took_ms.max(self.stats.fetch_ms / 4 * 3);
+        if self.step.is_none() {
+            let base = step.unwrap_or(range.count).clamp(1, MAX_STEP);
+            self.step = Some((base, base));
+        }
+        self.asked_before_ms = (self.stats.ranges > 1).then_some(self.asked_ms);
+        self.ranges.push_back(range);
+        self.give_up();
+        self.stats.failures = 0;
+        self.due_ms = monotonic_ms;
+        Ok(true)
+    }
+
+    /// The attempt is over. Its nonce is not used again.
+    const fn give_up(&mut self) {
+        self.attempt = None;
+        self.outstanding = false;
+    }
+
+    /// The try failed, or nothing was heard of it in time. What it did is unknown, so the next one is of the same attempt, after a
+    /// pause that doubles with each failure. `jitter` is any random number.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// let first = orders.ask(0, 1, 7);
+    /// orders.fail(3000, 0);
+    /// assert_eq!(orders.ask(3000, 1, 8), SegmentRequest::Wait { ms: 50 });
+    /// assert_eq!(orders.ask(3050, 1, 9), first);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
+        // A try whose time passed while the process was stopped failed then: the next one need not wait again.
+        let over_ms = if self.outstanding { self.began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
+        self.outstanding = false;
+        self.stats.failures = self.stats.failures.saturating_add(1);
+        self.due_ms = over_ms.min(monotonic_ms).saturating_add(backoff_ms(self.stats.failures, jitter));
+    }
+
+    /// How long until the store has answered the try under way or the next one begins, at least 1: when a call that found no
+    /// number can first succeed.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 7);
+    /// assert_eq!(orders.retry_after_ms(1000), 2000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
+        let at_ms = if self.outstanding { self.began_ms.saturating_add(TIMEOUT_MS) } else { self.due_ms };
+        at_ms.saturating_sub(monotonic_ms).max(1)
+    }
+
+    /// The counters.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// assert_eq!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).stats().step, 100);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> SegmentStats {
+        let step = self.step.map_or(0, |(step, _)| step);
+        SegmentStats { step, left: self.left(), buffers: self.ranges.len() as u64, ..self.stats }
+    }
+
+    /// Ends it: what is left of its ranges is never handed out.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.close();
+    /// assert_eq!(orders.ask(0, 1, 7), SegmentRequest::Nothing);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.ranges.clear();
+        self.give_up();
+    }
+}
+
+/// How many numbers of a range of `count` may be left when the next one is asked for: nine tenths, or more if, at the rate of
+/// the last range (so many numbers in so many milliseconds), that would be used up in twice the time that the store takes to
+/// answer.
+fn ask_at(count: u64, used: Option<(u64, u64)>, fetch_ms: u64) -> u64 {
+    let usual = count - count.div_ceil(10);
+    let Some((numbers, lasted_ms)) = used else { return usual };
+    let needed = numbers.saturating_mul(fetch_ms).saturating_mul(2) / lasted_ms.max(1);
+    needed.clamp(usual, count)
+}
