@@ -375,14 +375,13 @@ impl Segment {
     /// ```
     pub fn draw(&mut self, monotonic_ms: u64, want: u64) -> Option<SegmentRange> {
         let front = self.ranges.front_mut()?;
-        let begun_ms = match self.begun_ms {
-            Some(begun_ms) => begun_ms,
-            None => {
-                self.size = front.count;
-                self.ask_at = ask_at(front.count, self.used, self.stats.fetch_ms);
-                self.begun_ms = Some(monotonic_ms);
-                monotonic_ms
-            }
+        let begun_ms = if let Some(begun_ms) = self.begun_ms {
+            begun_ms
+        } else {
+            self.size = front.count;
+            self.ask_at = ask_at(front.count, self.used, self.stats.fetch_ms);
+            self.begun_ms = Some(monotonic_ms);
+            monotonic_ms
         };
         let before = if front.count > self.ask_at { front.count - self.ask_at } else { front.count };
         let low = front.first & u64::from(u32::MAX);
