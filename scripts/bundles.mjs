@@ -1,7 +1,16 @@
 // What the package is bundled into: a file for each entry and module system, and for the main entry one for each binding.
 
 /** Entries besides the main one, which are the same on every platform. The names are those of their subpaths. */
-const NEUTRAL = ["decode", "text", "lease", "stores/etcd", "stores/mysql", "stores/postgres", "stores/redis"];
+const NEUTRAL = [
+  "decode",
+  "text",
+  "lease",
+  "segment",
+  "stores/etcd",
+  "stores/mysql",
+  "stores/postgres",
+  "stores/redis",
+];
 
 /** Entries that import modules of Node. */
 const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract"];

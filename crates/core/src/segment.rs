@@ -416,14 +416,13 @@ impl Segment {
         if self.outstanding {
             return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
         }
-        let left = self.left();
-        if left >= want && !self.is_low(left) {
+        if !self.is_short(want) {
             return SegmentRequest::Nothing;
         }
         if self.due_ms > monotonic_ms {
             return SegmentRequest::Wait { ms: self.due_ms - monotonic_ms };
         }
-        let missing = want.saturating_sub(left);
+        let missing = want.saturating_sub(self.left());
         let (attempt, count) = *self.attempt.get_or_insert_with(|| {
             // From one request to the next a range was used. Before the first, and with the second, there is none to measure.
             if let (Some((step, base)), Some(before_ms)) = (self.step, self.asked_before_ms) {
@@ -438,14 +437,23 @@ impl Segment {
         SegmentRequest::Allocate { count, above: self.above, attempt }
     }
 
-    /// Whether the next range is due.
-    fn is_low(&self, left: u64) -> bool {
-        match self.ranges.front() {
+    /// Whether another range is needed, if callers wait for `want` numbers.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// assert!(Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?).is_short(0));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_short(&self, want: u64) -> bool {
+        let left = self.left();
+        let is_low = match self.ranges.front() {
             None => true,
             // Nobody has drawn from it yet, so nobody will miss the next one.
             Some(_) if self.begun_ms.is_none() => false,
-            Some(front) => self.ranges.len() == 1 && left == front.count && left <= self.ask_at,
-        }
+            Some(_) => self.ranges.len() == 1 && left <= self.ask_at,
+        };
+        left < want || is_low
     }
 
     /// The store granted a range. Returns whether it is handed out: an answer to another attempt is not.

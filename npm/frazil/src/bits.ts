@@ -5,8 +5,8 @@
 
 const word = /* @__PURE__ */ new BigUint64Array([1n]);
 const halves = /* @__PURE__ */ (() => new Uint32Array(word.buffer))();
-/** The index of the low half, which depends on the byte order of the machine. The high half is at `1 - LOW`. */
-const LOW: number = /* @__PURE__ */ (() => 1 - (halves[0] as number))();
+/** The index of the low half, which depends on the byte order of the machine. The high half is at `1 - LOW`. @internal */
+export const LOW: number = /* @__PURE__ */ (() => 1 - (halves[0] as number))();
 
 /** The halves of an ID, for `Span.of`. Valid until the next call. */
 export function split(id: bigint): Uint32Array {

@@ -23,6 +23,7 @@ export interface Calls {
   next(page: number, handle: number, nowMs: number, confirmed: boolean): bigint;
   health(page: number, handle: number, nowMs: number): number;
   lease(page: number, handle: number, call: number): number;
+  segment(page: number, handle: number, call: number): number;
 }
 
 /** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */

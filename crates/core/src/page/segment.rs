@@ -108,6 +108,7 @@ impl Page {
         self.numbers[slot::GRANTED] = stats.granted as f64;
         self.numbers[slot::FAILURES] = f64::from(stats.failures);
         self.numbers[slot::FETCH_MS] = stats.fetch_ms as f64;
+        self.numbers[slot::SHORT] = f64::from(u8::from(segment.is_short(0)));
         self.numbers[slot::NEXT_MS] = segment.retry_after_ms(monotonic_ms) as f64;
     }
 }

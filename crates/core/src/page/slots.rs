@@ -269,5 +269,7 @@ slots! {
         GRANTED = 235;
         /// Out: how long the store takes to answer.
         FETCH_MS = 236;
+        /// Out: 1 if another range is needed.
+        SHORT = 237;
     }
 }

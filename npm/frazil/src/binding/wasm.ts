@@ -39,12 +39,12 @@ export function bindExports(make: () => Exports): Binding {
   try {
     const exports = make();
     const page = exports.page();
-    const { open, release, admit, reserve, health, lease } = exports;
+    const { open, release, admit, reserve, health, lease, segment } = exports;
     // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
     const asUint = BigInt.asUintN;
     const next: Calls["next"] = (page, handle, nowMs, confirmed) =>
       asUint(64, exports.next(page, handle, nowMs, confirmed));
-    const calls = { open, release, admit, reserve, next, health, lease };
+    const calls = { open, release, admit, reserve, next, health, lease, segment };
     let stopped: unknown;
     // A stack overflow inside the module ends a call halfway. The next call then traps, and the module is stopped for
     // good. A stack overflow before the module is entered leaves it intact.

@@ -105,6 +105,7 @@ export enum Slot {
   RANGES = 234,
   GRANTED = 235,
   FETCH_MS = 236,
+  SHORT = 237,
 }
 
 /** What is fixed about the page. */
@@ -120,7 +121,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 1908986485,
+  ABI = 3214168435,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

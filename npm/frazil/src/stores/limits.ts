@@ -9,3 +9,6 @@ export const MAX_OWNER_LENGTH = 200;
 
 /** The largest node id: 32 bits of node fields. */
 export const MAX_NODE = 2 ** 32 - 1;
+
+/** The longest tag of a segment, in characters: that of Leaf's column. */
+export const MAX_TAG_LENGTH = 128;
