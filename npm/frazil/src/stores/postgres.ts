@@ -42,6 +42,7 @@ import {
 import { hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
+import { PostgresTags, SEGMENT_PERMISSION, SEGMENT_TABLE } from "./postgres-segments.js";
 import {
   checkAcquire,
   checkEnsure,
@@ -52,6 +53,8 @@ import {
   recordOf,
 } from "./requests.js";
 import { REACH } from "./rules.js";
+import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import { allocateFrom, makeTagIn } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -63,6 +66,7 @@ import {
 } from "./store.js";
 
 export type { InitOptions } from "./requests.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 
 /**
@@ -91,7 +95,7 @@ CREATE TABLE IF NOT EXISTS {leases} (
   PRIMARY KEY (scope, node)
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON {leases} (scope, grant_id);
-`;
+${SEGMENT_TABLE}`;
 
 /**
  * Makes the tables unless they exist. Two processes that start at once take turns by the lock (its number is `frazil` in
@@ -99,7 +103,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON {leases} (scope, grant_
  */
 const MIGRATE = `DO $frazil$ BEGIN
 PERFORM pg_advisory_xact_lock(112555287898476);
-IF to_regclass('{scopes}') IS NULL OR to_regclass('{leases}') IS NULL THEN
+IF to_regclass('{scopes}') IS NULL OR to_regclass('{leases}') IS NULL OR to_regclass('{segments}') IS NULL THEN
 ${TABLES}
 END IF;
 END $frazil$`;
@@ -336,6 +340,9 @@ const PLACE = `SELECT $1::text AS asked, current_database() AS database, current
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass('{scopes}')) AS schema`;
 
+/** What the role of a program needs. */
+const RIGHTS = [...PERMISSIONS, SEGMENT_PERMISSION];
+
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
@@ -374,10 +381,14 @@ function rowsOf(result: unknown): readonly Record<string, unknown>[] {
 }
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class PostgresStore implements LeaseStore {
+export class PostgresStore implements LeaseStore, SegmentStore {
   readonly name = "postgres";
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
+  readonly #tags = new PostgresTags(
+    (statement, values, signal) => this.#run(statement, values, signal),
+    async (signal) => (await this.#place(signal)).replace("frazil_scopes", "frazil_segments"),
+  );
 
   /**
    * Checks what it is given. It runs no statement.
@@ -441,6 +452,21 @@ export class PostgresStore implements LeaseStore {
       if (wholeOf("made", row.made) > 0) return;
       if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
     }
+  }
+
+  async allocate(request: AllocateRequest): Promise<Allocation> {
+    return allocateFrom(this, this.#tags, request);
+  }
+
+  /**
+   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
+   * several processes may call it at once. Resolves to whether it made it.
+   *
+   * @throws {ConfigError} `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async initSegment(options: TagOptions): Promise<boolean> {
+    return makeTagIn(this, this.#tags, options);
   }
 
   /**
@@ -514,7 +540,7 @@ export class PostgresStore implements LeaseStore {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
-        `${reported}: the role lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, migrate() CREATE on the schema, and all of them USAGE on it`,
+        `${reported}: the role lacks a right. Programs need: ${this.#complete(RIGHTS.join(" "))} init() needs INSERT on the first in addition, initSegment() on the last, migrate() CREATE on the schema, and all of them USAGE on it`,
         error,
       );
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
@@ -566,10 +592,12 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
   const parts: Record<string, string> = {
     scopes: `${prefix}frazil_scopes`,
     leases: `${prefix}frazil_leases`,
+    segments: `${prefix}frazil_segments`,
+    durable: DURABLE,
     incarnation: sql,
   };
   return (statement) =>
-    statement.replace(/\{(scopes|leases|incarnation)\}/g, (_, part: string) => parts[part] as string);
+    statement.replace(/\{(scopes|leases|segments|incarnation|durable)\}/g, (_, part: string) => parts[part] as string);
 }
 
 /**
@@ -581,9 +609,7 @@ export function postgresDdl(options: InitOptions, store: PostgresStoreOptions, r
   const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
   const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
   // Commented out without a role, so that the whole can be passed to psql.
-  const rights = PERMISSIONS.map((right) =>
-    role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role)),
-  );
+  const rights = RIGHTS.map((right) => (role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role))));
   const text = `-- The tables, once for each database.
 ${TABLES}
 -- The rights of the role that your program connects as.

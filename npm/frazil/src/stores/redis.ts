@@ -42,6 +42,10 @@ import {
   recordOf,
 } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
+import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+
+import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -54,6 +58,7 @@ import {
 } from "./store.js";
 
 export type { InitOptions } from "./requests.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 
 /**
@@ -337,7 +342,7 @@ function evalOf(client: unknown): Eval {
 }
 
 /** Leases under the keys `frazil:{scope}:…`. */
-export class RedisStore implements LeaseStore {
+export class RedisStore implements LeaseStore, SegmentStore {
   readonly name = "redis";
   readonly #client: RedisClient;
   readonly #eval: Eval;
@@ -419,10 +424,44 @@ export class RedisStore implements LeaseStore {
     return wholeOf("fence_ms", fenceMs);
   }
 
-  /** Runs a script. Returns its reply: what came of it, and then the values, all as text. */
+  async allocate(request: AllocateRequest): Promise<Allocation> {
+    return allocateFrom(this, this.#tags, request);
+  }
+
+  /**
+   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
+   * several processes may call it at once. Resolves to whether it made it.
+   *
+   * @throws {ConfigError} `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async initSegment(options: TagOptions): Promise<boolean> {
+    return makeTagIn(this, this.#tags, options);
+  }
+
+  readonly #tags: TagTable = {
+    readTag: async (tag, signal) => {
+      const [outcome, next, recent, written, incarnation] = await this.#run(READ_TAG, [tagKey(tag)], [], signal);
+      if (outcome === "missing") return undefined;
+      return { record: tagRecordOf(tag, next, written, recent), incarnation: incarnation as string };
+    },
+    replaceTag: async (tag, seen, record, signal) => {
+      const columns = ({ next, recent, incarnation }: TagRecord) => [`${next}`, recentText(recent), incarnation];
+      const given = [...columns(record), ...columns(seen)];
+      const [outcome] = await this.#run(REPLACE_TAG, [tagKey(tag)], given, signal);
+      return outcome === "replaced";
+    },
+    makeTag: async (tag, first) => {
+      const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`]);
+      return outcome === "made";
+    },
+    placeOfTags: async () => placeOf(tagKey("…")),
+  };
+
+  /** Runs a script on keys. Returns its reply: what came of it, and then the values, all as text. */
   async #run(
     script: string,
-    scope: string,
+    scope: string | readonly string[],
     given: readonly (string | number)[],
     signal?: AbortSignal,
   ): Promise<readonly string[]> {
@@ -430,7 +469,8 @@ export class RedisStore implements LeaseStore {
     let reply: unknown;
     try {
       const values = given.map(String);
-      reply = await untilAborted((async () => this.#eval(this.#complete(script), keysOf(scope), values))(), signal);
+      const keys = typeof scope === "string" ? keysOf(scope) : [...scope];
+      reply = await untilAborted((async () => this.#eval(this.#complete(script), keys, values))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;
@@ -468,6 +508,31 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
   };
   return answerOf(row, grant);
 }
+
+/** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
+const tagKey = (tag: string): string => `frazil:segment:${tag}`;
+
+/** Reads the record of a tag. */
+const READ_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
+if not found[1] then return {"missing", KEYS[1]} end
+return {"tag", found[1], found[2], found[3], incarnation}`;
+
+/**
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a failover
+ * between reading and writing another incarnation would allocate what the old server had allocated.
+ *
+ * ARGV: next, recent and incarnation to write; the same as they were read.
+ */
+const REPLACE_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
+local same = found[1] == ARGV[4] and found[2] == ARGV[5] and found[3] == ARGV[6]
+if not same or incarnation ~= ARGV[3] then return {"changed"} end
+redis.call("HSET", KEYS[1], "next", ARGV[1], "recent", ARGV[2], "incarnation", ARGV[3])
+return {"replaced"}`;
+
+/** `initSegment`. A record that is there stays. ARGV: the first number. */
+const MAKE_TAG = `{incarnation}{eviction}if redis.call("HSETNX", KEYS[1], "next", ARGV[1]) == 0 then return {"present"} end
+redis.call("HSET", KEYS[1], "recent", "[]", "incarnation", incarnation)
+return {"made"}`;
 
 const OWN_INCARNATION =
   'the option incarnation: { lua: "…" } with an expression whose value changes when acknowledged writes may have been lost';

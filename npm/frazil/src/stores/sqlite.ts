@@ -44,9 +44,14 @@ import {
   type Scope,
   UNUSED,
 } from "./rules.js";
+import { recentText, tagRecordOf } from "./segment-rules.js";
+
+import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
 import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
 
 export type { InitOptions } from "./requests.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 
 /** The tables. The unique index finds the row of a grant. */
@@ -71,6 +76,12 @@ CREATE TABLE IF NOT EXISTS frazil_leases (
   PRIMARY KEY (scope, node)
 );
 CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON frazil_leases (scope, grant_id);
+CREATE TABLE IF NOT EXISTS frazil_segments (
+  tag TEXT NOT NULL PRIMARY KEY,
+  next_number INTEGER NOT NULL, -- numbers below are allocated
+  recent TEXT NOT NULL, -- the last allocation of each process, which its retry gets again
+  incarnation TEXT NOT NULL -- the file that the row was written to
+);
 `;
 
 /** SQLite's clock in Unix milliseconds, to the millisecond. It works in every version; `unixepoch('subsec')` since 3.42. */
@@ -110,6 +121,17 @@ const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
 const INIT = `INSERT INTO frazil_scopes
 (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
 
+/** The record of a tag. Its number as text: a client may return a JavaScript number, which has 53 bits. */
+const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, incarnation FROM frazil_segments WHERE tag = ?`;
+
+/** `allocate`. Invariant: the record is as it was read. Numbers are bound as text, for the same reason. */
+const REPLACE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), recent = ?, incarnation = ?
+WHERE tag = ? AND next_number = CAST(? AS INTEGER) AND recent = ? AND incarnation = ?`;
+
+/** `initSegment`. A record that is there stays. */
+const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation)
+SELECT ?, CAST(? AS INTEGER), '[]', ? WHERE NOT EXISTS (SELECT 1 FROM frazil_segments WHERE tag = ?)`;
+
 /** A prepared statement of your client. */
 export interface SqliteStatement {
   all(...values: never[]): unknown;
@@ -144,7 +166,7 @@ type Row = Record<string, unknown>;
 type Value = string | number | null;
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
-export class SqliteStore implements LeaseStore {
+export class SqliteStore implements LeaseStore, SegmentStore {
   readonly name = "sqlite";
   readonly #db: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
@@ -245,6 +267,42 @@ export class SqliteStore implements LeaseStore {
     });
     if (done === undefined) throw notInitialised(this, scope, this.#place(false));
   }
+
+  async allocate(request: AllocateRequest): Promise<Allocation> {
+    return allocateFrom(this, this.#tags, request);
+  }
+
+  /**
+   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
+   * several processes may call it at once. Resolves to whether it made it.
+   *
+   * @throws {ConfigError} `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  async initSegment(options: TagOptions): Promise<boolean> {
+    return makeTagIn(this, this.#tags, options);
+  }
+
+  readonly #tags: TagTable = {
+    readTag: (tag, signal) =>
+      this.#transaction(signal, ({ incarnation }) => {
+        const [row] = this.#all(TAG, tag);
+        if (row === undefined) return undefined;
+        return { record: tagRecordOf(tag, row["next_number"], row["incarnation"], row["recent"]), incarnation };
+      }),
+    replaceTag: async (tag, seen, record, signal) => {
+      const isReplaced = await this.#transaction(signal, ({ incarnation }) => {
+        if (record.incarnation !== incarnation) return false;
+        const values = [`${record.next}`, recentText(record.recent), incarnation];
+        const compared = [`${seen.next}`, recentText(seen.recent), seen.incarnation];
+        return this.#run(REPLACE_TAG, ...values, tag, ...compared) > 0;
+      });
+      return isReplaced === true;
+    },
+    makeTag: (tag, first) =>
+      this.#transaction(undefined, ({ incarnation }) => this.#run(MAKE_TAG, tag, `${first}`, incarnation, tag) > 0),
+    placeOfTags: () => this.#place(),
+  };
 
   /**
    * Raises the fence: no window of the scope begins before it has passed. Call it after the file was restored from a backup

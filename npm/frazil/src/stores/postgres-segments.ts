@@ -1,0 +1,77 @@
+/** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
+import { storeRefused } from "./answers.js";
+import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+import type { TagTable, TagView } from "./segments.js";
+
+/** The table. `{segments}` is its name. */
+export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
+  tag text PRIMARY KEY,
+  next_number bigint NOT NULL, -- numbers below are allocated
+  recent text NOT NULL, -- the last allocation of each process, which its retry gets again
+  incarnation text NOT NULL -- the server that wrote the row
+);
+`;
+
+/** What the role of a program needs. `initSegment` needs INSERT in addition. */
+export const SEGMENT_PERMISSION = "GRANT SELECT, UPDATE ON {segments} TO your_role;";
+
+/** The record of the tag $1, and the incarnation of the server. A row also without a record. */
+const READ = `SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation
+FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
+
+/**
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
+ * failover between reading and writing another incarnation would allocate what the old server had allocated.
+ */
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation)
+UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
+FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
+  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
+RETURNING s.tag`;
+
+/** `initSegment`. A record that is there stays. */
+const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
+INSERT INTO {segments} (tag, next_number, recent, incarnation)
+SELECT $1::text, $2::bigint, '[]', ({incarnation})::text FROM clock WHERE clock.durable IS NOT NULL
+ON CONFLICT (tag) DO NOTHING RETURNING tag`;
+
+type Rows = readonly Record<string, unknown>[];
+
+/** Runs a statement. `undefined`: the table is missing. */
+export type RunStatement = (
+  statement: string,
+  values: readonly string[],
+  signal?: AbortSignal,
+) => Promise<Rows | undefined>;
+
+export class PostgresTags implements TagTable {
+  readonly #run: RunStatement;
+  readonly placeOfTags: TagTable["placeOfTags"];
+
+  constructor(run: RunStatement, placeOfTags: TagTable["placeOfTags"]) {
+    this.#run = run;
+    this.placeOfTags = placeOfTags;
+  }
+
+  async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
+    const [row] = (await this.#run(READ, [tag], signal)) ?? [];
+    if (row === undefined || row["tag"] === null) return undefined;
+    const { next_number, recent, written, incarnation } = row;
+    if (incarnation === null)
+      throw storeRefused(
+        "the expression of the option incarnation is null, so no failover could be told. It must always have a value",
+      );
+    return { record: tagRecordOf(tag, next_number, written, recent), incarnation: String(incarnation) };
+  }
+
+  async replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean> {
+    const values = [`${record.next}`, recentText(record.recent), record.incarnation];
+    const compared = [`${seen.next}`, seen.incarnation, recentText(seen.recent)];
+    return ((await this.#run(REPLACE, [tag, ...values, ...compared], signal)) ?? []).length > 0;
+  }
+
+  async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
+    const rows = await this.#run(MAKE, [tag, `${first}`]);
+    return rows && rows.length > 0;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
+ * on condition that nobody else has written it meanwhile.
+ */
+import { storeRefused } from "./answers.js";
+import type { AllocateRequest, Allocation } from "./segment-store.js";
+
+/** The last allocation of a process, so that its retry is answered with the same range. */
+export interface RecentAllocation {
+  readonly holder: string;
+  readonly attempt: string;
+  readonly first: bigint;
+  readonly count: number;
+}
+
+/** The record of a tag. */
+export interface TagRecord {
+  /** Numbers below are allocated. */
+  readonly next: bigint;
+  /** The store that wrote the record. */
+  readonly incarnation: string;
+  /** The newest first, one for each process. */
+  readonly recent: readonly RecentAllocation[];
+}
+
+/** How many numbers a range has, if nobody says. @internal */
+export const DEFAULT_STEP = 1000;
+/** The largest number. */
+export const MAX_NUMBER = 2n ** 63n - 1n;
+/** How many processes a record remembers: more of them than lose an answer before they ask again. */
+const REMEMBERED = 32;
+
+/** What to answer, and the record to write before; without one, nothing is written. */
+export interface AllocateDecision {
+  readonly allocation: Allocation;
+  readonly record?: TagRecord;
+}
+
+/**
+ * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
+ * `failoverSkip` can tell. `incarnation` is that of the store at the moment at which the record is written.
+ */
+export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
+  const { tag, count = DEFAULT_STEP, above, failoverSkip, holder, attempt } = request;
+  const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
+  const isOther = record.incarnation !== incarnation;
+  if (known !== undefined && known.first >= above && !isOther)
+    return { allocation: { attempt, first: known.first, count: known.count, step: DEFAULT_STEP } };
+  const start = above > record.next ? above : record.next;
+  const first = isOther || above > record.next ? start + BigInt(failoverSkip) : start;
+  const next = first + BigInt(count);
+  if (next - 1n > MAX_NUMBER)
+    throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 1`);
+  const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
+  return {
+    allocation: { attempt, first, count, step: DEFAULT_STEP },
+    record: { next, incarnation, recent: [{ holder, attempt, first, count }, ...others] },
+  };
+}
+
+/** The recent allocations as text for a column: JSON that people can read. */
+export const recentText = (recent: TagRecord["recent"]): string =>
+  JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count]));
+
+/** A number that a driver returned as a bigint, digits or an exact number. */
+export function bigintOf(field: string, value: unknown): bigint {
+  const isExact = typeof value === "bigint" || Number.isSafeInteger(value);
+  if (!isExact && !(typeof value === "string" && /^-?\d+$/.test(value)))
+    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number`);
+  return BigInt(value as bigint | number | string);
+}
+
+/** The record in the columns of a row. */
+export function tagRecordOf(tag: string, next: unknown, incarnation: unknown, recent: unknown): TagRecord {
+  const refused = () =>
+    storeRefused(`the record of the tag ${JSON.stringify(tag)} was changed by hand: its column recent is no list`);
+  let list: unknown;
+  try {
+    list = JSON.parse(String(recent));
+  } catch {
+    throw refused();
+  }
+  if (!Array.isArray(list) || !list.every((entry) => Array.isArray(entry) && entry.length === 4)) throw refused();
+  return {
+    next: bigintOf("next_number", next),
+    incarnation: String(incarnation),
+    recent: list.map(([holder, attempt, first, count]) => ({
+      holder: String(holder),
+      attempt: String(attempt),
+      first: bigintOf("first", first),
+      count: Number(count),
+    })),
+  };
+}
