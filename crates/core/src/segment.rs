@@ -279,8 +279,9 @@ pub struct SegmentStats {
 /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 2)?);
 /// // Up to the point at which the next range is asked for.
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 1, stride: 1, count: 10 }));
-/// assert!(matches!(orders.ask(2, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
+/// assert_eq!(orders.ask(2, 0, 8), SegmentRequest::Nothing);
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 11, stride: 1, count: 50 }));
+/// assert!(matches!(orders.ask(2, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -292,7 +293,7 @@ pub struct Segment {
     size: u64,
     /// When its first number was drawn; `None` before.
     begun_ms: Option<u64>,
-    /// How many numbers of it may be left when the next range is asked for.
+    /// The next range is asked for when fewer numbers of it are left.
     ask_at: u64,
     /// The numbers of the last range that was used up, and how long that took.
     used: Option<(u64, u64)>,
@@ -451,7 +452,7 @@ impl Segment {
             None => true,
             // Nobody has drawn from it yet, so nobody will miss the next one.
             Some(_) if self.begun_ms.is_none() => false,
-            Some(_) => self.ranges.len() == 1 && left <= self.ask_at,
+            Some(_) => self.ranges.len() == 1 && left < self.ask_at,
         };
         left < want || is_low
     }
@@ -577,7 +578,7 @@ impl Segment {
     }
 }
 
-/// How many numbers of a range of `count` may be left when the next one is asked for: nine tenths, or more if, at the rate of
+/// The next range is asked for when fewer numbers than this are left of a range of `count`: nine tenths, or more if, at the rate of
 /// the last range (so many numbers in so many milliseconds), that would be used up in twice the time that the store takes to
 /// answer.
 fn ask_at(count: u64, used: Option<(u64, u64)>, fetch_ms: u64) -> u64 {
