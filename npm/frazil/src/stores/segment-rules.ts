@@ -43,11 +43,12 @@ export interface AllocateDecision {
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
   const { tag, count = DEFAULT_STEP, above, failoverSkip, holder, attempt } = request;
   const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
-  const isOther = record.incarnation !== incarnation;
-  if (known !== undefined && known.first >= above && !isOther)
+  // Also if the store is another one since: the record has the allocation, so it was not lost.
+  if (known !== undefined && known.first >= above)
     return { allocation: { attempt, first: known.first, count: known.count, step: DEFAULT_STEP } };
   const start = above > record.next ? above : record.next;
-  const first = isOther || above > record.next ? start + BigInt(failoverSkip) : start;
+  const hasLost = record.incarnation !== incarnation || above > record.next;
+  const first = hasLost ? start + BigInt(failoverSkip) : start;
   const next = first + BigInt(count);
   if (next - 1n > MAX_NUMBER)
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 1`);
