@@ -1,4 +1,6 @@
-// Requests to a store in a scope of the layout "default", each an attempt of its own, and what tests ask about the answers.
+// Requests to a store in a scope of the layout "default", each an attempt of its own; where one of them stands still, and what tests
+// ask about the answers.
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { Layout } from "frazil";
 import { layoutText } from "frazil/lease";
@@ -45,6 +47,40 @@ export async function newScopeOf(store, options) {
   const scope = `s${hex().slice(0, 12)}`;
   await store.init({ scope, layout: "default", ...options });
   return scope;
+}
+
+/** A place where a process stands still: it awaits `stop()` there. `arrived` resolves when it does, and `goOn()` ends the wait. */
+export function stoppingPlace() {
+  let arrive;
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let goOn;
+  const resumed = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const stop = () => {
+    arrive();
+    return resumed;
+  };
+  return { stop, arrived, goOn };
+}
+
+/**
+ * Checks the node ids of a layout without a node field, and a preferred one far beyond the rows of a layout with 22 bits. Returns a
+ * call that makes requests for a node id of the second one.
+ */
+export async function checkNodeWidths(store) {
+  const fieldsOf = (bits) => Object.entries(bits).map(([kind, bits]) => ({ kind, bits }));
+  const narrow = new Layout({ epochMs: 0, fields: fieldsOf({ time: 41, sequence: 12 }) });
+  const one = { scope: await newScopeOf(store, { layout: narrow }), layout: "0 1ms time41 sequence12" };
+  assert.equal((await store.acquire(attempt(one))).node, 0);
+  assert.equal((await store.acquire(attempt(one))).reason, "exhausted");
+  const wide = new Layout({ epochMs: 0, tickMs: 1000, fields: fieldsOf({ time: 31, node: 22, sequence: 10 }) });
+  const scope = await newScopeOf(store, { layout: wide });
+  const request = (node) => attempt({ scope, layout: "0 1000ms time31 node22 sequence10", node });
+  assert.equal((await store.acquire(request(4_000_000))).node, 0, "a preferred node id that is too far");
+  return request;
 }
 
 /** How many pairs of windows of one node id overlap. */

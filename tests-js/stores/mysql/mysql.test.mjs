@@ -7,7 +7,7 @@ import { Layout } from "frazil";
 import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { attempt, hex, releaseOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, hex, releaseOf, renewalOf } from "../attempts.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */
@@ -391,30 +391,12 @@ test("no operation makes a temporary table on disk", async () => {
 
 test("a layout without a node field has the node id 0, and one with 22 bits makes its rows on demand", async () => {
   const store = new MySqlStore(pool);
-  const none = new Layout({
-    epochMs: 0,
-    fields: [
-      { kind: "time", bits: 41 },
-      { kind: "sequence", bits: 12 },
-    ],
-  });
-  const one = await newScope({ layout: none });
-  const text = "0 1ms time41 sequence12";
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).node, 0);
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).reason, "exhausted");
-  const fields = [
-    { kind: "time", bits: 31 },
-    { kind: "node", bits: 22 },
-    { kind: "sequence", bits: 10 },
-  ];
-  const wide = await newScope({ layout: new Layout({ epochMs: 0, tickMs: 1000, fields }) });
-  const request = (node) => attempt({ scope: wide, layout: "0 1000ms time31 node22 sequence10", node });
-  assert.equal((await store.acquire(request(4_000_000))).node, 0, "a preferred node id that is too far");
+  const request = await checkNodeWidths(store);
   assert.equal((await store.acquire(request(1000))).node, 1000);
   assert.equal((await store.acquire(request(2000))).node, 2000);
   const [[{ n, last }]] = await pool.query(
     "SELECT COUNT(*) AS n, MAX(node) AS last FROM frazil_leases WHERE scope = ?",
-    [wide],
+    [request().scope],
   );
   assert.equal(n, last + 1, "each row up to the last is there");
 });
