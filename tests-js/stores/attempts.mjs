@@ -2,7 +2,7 @@
 // ask about the answers.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Layout } from "frazil";
+import { ConfigError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 
 /** 128 random bits: a grant or a nonce. */
@@ -81,6 +81,32 @@ export async function checkNodeWidths(store) {
   const request = (node) => attempt({ scope, layout: "0 1000ms time31 node22 sequence10", node });
   assert.equal((await store.acquire(request(4_000_000))).node, 0, "a preferred node id that is too far");
   return request;
+}
+
+/**
+ * Checks what a store without tables says until it has tables and the record of the scope "default", and after that was deleted by
+ * `deleteRecord()`.
+ */
+export async function checkSetUp(store, deleteRecord) {
+  const init = (given = "default") => store.init({ layout: given });
+  assert.equal((await store.acquire(attempt())).reason, "missing");
+  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
+  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
+  await assert.rejects(init(), { code: "STORE_NOT_INITIALISED", message: /store\.migrate\(\)/ });
+  await store.migrate();
+  await store.migrate();
+  const call = /store\.init\(\{ scope: "default", layout/;
+  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: call });
+  await init(Layout.named("default"));
+  await assert.rejects(init(), (error) => {
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.code, "STATE_CONFLICT");
+    assert.match(error.message, /time41 node10 sequence12/);
+    return true;
+  });
+  await store.acquire(attempt({ scope: "default" }));
+  await deleteRecord();
+  await assert.rejects(init(), { code: "STATE_CONFLICT", message: /its record was deleted/ });
 }
 
 /** How many pairs of windows of one node id overlap. */

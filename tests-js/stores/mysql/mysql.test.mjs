@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Layout } from "frazil";
 import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { attempt, checkNodeWidths, hex, releaseOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, releaseOf, renewalOf } from "../attempts.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */
@@ -255,27 +254,7 @@ test("a user without rights is refused, and the error names them; with them each
 
 test("without tables or a record, the error says what to call", async () => {
   await server.query("CREATE DATABASE empty");
-  const store = new MySqlStore(pool, { database: "empty" });
-  assert.equal((await store.acquire(attempt())).reason, "missing");
-  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
-  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.migrate\(\)/,
-  });
-  await store.migrate();
-  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED" });
-  await store.init({ layout: Layout.named("default") });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /time41 node10 sequence12/,
-  });
-  await store.acquire(attempt({ scope: "default" }));
-  await pool.query("DELETE FROM empty.frazil_scopes");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /its record was deleted/,
-  });
+  await checkSetUp(new MySqlStore(pool, { database: "empty" }), () => pool.query("DELETE FROM empty.frazil_scopes"));
 });
 
 test("processes that migrate and initialise at once: one makes each thing, and none fails otherwise", async () => {

@@ -5,11 +5,11 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { ConfigError, Layout, LeaseError } from "frazil";
+import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt, checkNodeWidths, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
 import { failoverTests } from "../failover.mjs";
 import { freePort } from "../server-process.mjs";
 import { PostgresServer, startBouncer } from "./server.mjs";
@@ -364,33 +364,7 @@ test("of two processes that initialise a scope at once the second hears that it 
 
 test("without tables or a record, the error says what to call", async () => {
   const db = await PGlite.create();
-  const store = new PostgresStore(db);
-  assert.equal((await store.acquire(attempt())).reason, "missing");
-  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
-  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.migrate\(\)/,
-  });
-  await store.migrate();
-  await store.migrate();
-  await assert.rejects(store.fence(), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.init\(\{ scope: "default", layout/,
-  });
-  await store.init({ layout: Layout.named("default") });
-  await assert.rejects(store.init({ layout: "default" }), (error) => {
-    assert.ok(error instanceof ConfigError);
-    assert.equal(error.code, "STATE_CONFLICT");
-    assert.match(error.message, /time41 node10 sequence12/);
-    return true;
-  });
-  await store.acquire(attempt({ scope: "default" }));
-  await db.query("DELETE FROM frazil_scopes");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /its record was deleted/,
-  });
+  await checkSetUp(new PostgresStore(db), () => db.query("DELETE FROM frazil_scopes"));
   await assert.rejects(new PostgresStore(db, { schema: "nowhere" }).migrate(), {
     code: "STORE_REFUSED",
     message: /schema/,
