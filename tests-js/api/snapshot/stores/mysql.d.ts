@@ -1,57 +1,13 @@
 import { CompareAndSetStore } from "./compare-and-set.js";
-import { type NodeIdsFrom, type OldTable } from "./mysql-old-tables.js";
-import { type InitOptions } from "./requests.js";
-import type { LeaseRow, Scope } from "./rules.js";
+import type { MySqlClient } from "./mysql-client.js";
+import { type MySqlInitOptions, type MySqlStoreOptions } from "./mysql-options.js";
+import { type MySqlScope } from "./mysql-table.js";
+import type { LeaseRow } from "./rules.js";
+export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
 export type { NodeIdsFrom } from "./mysql-old-tables.js";
+export type { MySqlInitOptions, MySqlStoreOptions } from "./mysql-options.js";
 export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
-/** What the store hands a client: a statement, and settings that a program may have changed for its own. */
-export interface MySqlStatement {
-    readonly sql: string;
-    readonly rowsAsArray: boolean;
-    readonly nestTables: boolean;
-    readonly namedPlaceholders: boolean;
-}
-/** What a client with promises can do: a pool or a connection of `mysql2/promise` or `mariadb`. */
-export interface MySqlPromiseClient {
-    query(statement: MySqlStatement, values: (string | number | null)[]): PromiseLike<unknown>;
-}
-/** What a pool or a connection of `mysql2` with callbacks can do. */
-export interface MySqlCallbackClient {
-    promise(): MySqlPromiseClient;
-}
-/** Your client: a pool or a connection of `mysql2` or `mariadb`. The store neither opens nor closes it. */
-export type MySqlClient = MySqlPromiseClient | MySqlCallbackClient;
-/** The options of a `MySqlStore`. */
-export interface MySqlStoreOptions {
-    /** The database of the tables. Default: that of the connection. */
-    readonly database?: string;
-    /**
-     * How a server is told from the one that replaced it after a failover.
-     *
-     * - `"server"` (default): `server_uuid` on MySQL; `server_id`, host name and port on MariaDB.
-     * - `{ sql }`: an SQL expression of your own, whose value changes whenever acknowledged writes may have been lost.
-     * - `"none-accepting-repeats-after-failover"`: not at all. If a replica is promoted that lacks the last writes, IDs repeat.
-     */
-    readonly incarnation?: "server" | {
-        readonly sql: string;
-    } | "none-accepting-repeats-after-failover";
-}
-/** What `init` is given. */
-export interface MySqlInitOptions extends InitOptions {
-    /**
-     * The table that a fleet of UidGenerator or CosId takes its node ids from, to mint beside it: `docs/moving-in.md`. New node
-     * ids then come from there, so `nodes` is not given. `"none"`: the store numbers them itself, although the database has
-     * such a table.
-     */
-    readonly nodeIdsFrom?: NodeIdsFrom | "none";
-}
-/** The record of a scope, and the table that its new node ids come from, if that is an old one. */
-interface MySqlScope extends Scope {
-    readonly oldTable: OldTable | undefined;
-    /** Rows are made for the numbers below. With an old table, `nextNode` is beyond the largest number there. */
-    readonly mark: number;
-}
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
 export declare class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
     #private;
