@@ -3,7 +3,8 @@ import { checkOptions } from "../options.js";
 import { optionError } from "./given.js";
 import { type NodeIdsFrom, oldTableOf } from "./mysql-old-tables.js";
 import { DIGITS, IDENTITY } from "./mysql-statements.js";
-import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
+import { recordOf, type ScopeRecord } from "./requests.js";
+import type { InitOptions } from "./store.js";
 
 /** The options of a `MySqlStore`. */
 export interface MySqlStoreOptions {

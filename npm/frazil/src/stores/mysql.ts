@@ -28,21 +28,19 @@ import type { MySqlClient } from "./mysql-client.js";
 import { checkWidth } from "./mysql-old-tables.js";
 import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText } from "./mysql-options.js";
 import { INSERT_RECORD, LEASES, OLD_TABLES, SCOPES } from "./mysql-statements.js";
-import { type MySqlScope, MySqlTable } from "./mysql-table.js";
+import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
-import type { LeaseRow } from "./rules.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
 export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./mysql-options.js";
-export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
+export class MySqlStore extends CompareAndSetStore {
   readonly #table: MySqlTable;
 
   /**
@@ -56,23 +54,11 @@ export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
     this.#table = table;
   }
 
-  /**
-   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once. The right
-   * to create is needed only if a table is missing.
-   *
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
+  /** As `ManagedStore.migrate`. The right to create is needed only if a table is missing. */
   async migrate(): Promise<void> {
     await this.#table.migrate();
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   override async init(options: MySqlInitOptions): Promise<void> {
     const { record, source } = sourceOf(options);
     const found = await this.#table.create(record, source);

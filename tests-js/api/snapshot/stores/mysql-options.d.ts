@@ -1,5 +1,5 @@
 import { type NodeIdsFrom } from "./mysql-old-tables.js";
-import { type InitOptions } from "./requests.js";
+import type { InitOptions } from "./store.js";
 /** The options of a `MySqlStore`. */
 export interface MySqlStoreOptions {
     /** The database of the tables. Default: that of the connection. */
