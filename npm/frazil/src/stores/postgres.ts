@@ -42,27 +42,19 @@ import {
 import { hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
-import {
-  checkAcquire,
-  checkEnsure,
-  checkRelease,
-  checkRenew,
-  fencedScope,
-  type InitOptions,
-  recordOf,
-} from "./requests.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
 import {
   type AcquireRequest,
   type Answer,
   type EnsureRequest,
   FENCE_MARGIN_MS,
-  type LeaseStore,
+  type InitOptions,
+  type ManagedStore,
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
 
-export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 
 /**
@@ -374,7 +366,7 @@ function rowsOf(result: unknown): readonly Record<string, unknown>[] {
 }
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class PostgresStore implements LeaseStore {
+export class PostgresStore implements ManagedStore {
   readonly name = "postgres";
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
@@ -414,23 +406,11 @@ export class PostgresStore implements LeaseStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  /**
-   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
-   *
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async migrate(): Promise<void> {
     if ((await this.#run(MIGRATE, [])) === undefined)
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
     // The second time sees the record that another process made beside the first.
@@ -443,12 +423,6 @@ export class PostgresStore implements LeaseStore {
     }
   }
 
-  /**
-   * Raises the fence: no window of the scope begins before it has passed. Call it after the database was restored from a
-   * backup or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-   *
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
   }
