@@ -9,29 +9,24 @@ const sources = fileURLToPath(new URL("../../npm/frazil/src/", import.meta.url))
 /** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
 export const BROKEN = {
   "a node id is released from the start of its window": {
-    files: ["lease-driver.ts"],
-    changes: [
-      [
-        "const untilMs = numbers[Slot.UNTIL_MS] as number;\n    const heldUntilMs",
-        "const untilMs = 0;\n    const heldUntilMs",
-      ],
-    ],
+    files: ["lease-core.ts"],
+    changes: [["untilMs: numbers[Slot.UNTIL_MS] as number,\n    heldUntilMs", "untilMs: 0,\n    heldUntilMs"]],
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
     files: ["lease-driver.ts", "lease.ts"],
     changes: [
       [
-        "const grant = this.#digits(numbers, Slot.GRANT);\n    const nonce",
-        "const grant = this.#digits(numbers, Slot.GRANT);\n    (this as any).latest = grant;\n    const nonce",
+        "const grant = digitsAt(numbers, Slot.GRANT);\n    const nonce",
+        "const grant = digitsAt(numbers, Slot.GRANT);\n    (this as any).latest = grant;\n    const nonce",
       ],
       [
-        "await this.#release(this.#releaseNote(this.#call(LeaseCall.CLOSE)));",
-        `const held = this.#call(LeaseCall.STATUS);
+        "await this.#release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",
+        `const held = this.call(LeaseCall.STATUS);
         const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
-        const early = { grant: (this as any).latest, node, untilMs: wallClock() + 1, heldUntilMs };
+        const early = { grant: (this as any).latest, node, untilMs: this.wallMs + 1, heldUntilMs };
         await this.#release(held[Slot.HELD] ? early : undefined);
-        this.#call(LeaseCall.CLOSE);`,
+        this.call(LeaseCall.CLOSE);`,
       ],
       ["closeNow();\n      const attached", "const attached"],
       [
@@ -42,13 +37,8 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "an attempt has no time-out": {
-    files: ["lease-driver.ts"],
-    changes: [
-      [
-        "limit = setTimeout(() => controller.abort(), this.#timeoutMs);",
-        "limit = setTimeout(() => {}, this.#timeoutMs);",
-      ],
-    ],
+    files: ["lease-attempt.ts"],
+    changes: [["setTimeout(() => controller.abort(), limitMs);", "setTimeout(() => {}, limitMs);"]],
     says: /nothing has happened since|does not mint again|takes too long/,
   },
   "two attempts at a time": {
@@ -60,20 +50,20 @@ export const BROKEN = {
     says: /two attempts at a time|asks too often/,
   },
   "the end of a window is taken for later than it is": {
-    files: ["lease-driver.ts"],
+    files: ["lease-core.ts"],
     changes: [
       ["numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);", "numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs) + 1000;"],
     ],
     says: /repeats|window|does not mint again/,
   },
   "the start of a window is ignored": {
-    files: ["lease-driver.ts"],
+    files: ["lease-core.ts"],
     changes: [["numbers[Slot.FROM_MS] = numberOrNaN(fromMs);", "numbers[Slot.FROM_MS] = 0;"]],
     says: /repeats|window/,
   },
   "what is asked for again sooner is not": {
     files: ["lease-driver.ts"],
-    changes: [["if (isExpired) this.#call(LeaseCall.HURRY);", ""]],
+    changes: [["if (isExpired) this.call(LeaseCall.HURRY);", ""]],
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
@@ -85,7 +75,7 @@ export const BROKEN = {
     files: ["lease-driver.ts"],
     changes: [
       [
-        "if (error.retryable || grant === undefined) this.#call(LeaseCall.FAIL);\n    else",
+        "if (error.retryable || grant === undefined) this.call(LeaseCall.FAIL);\n    else",
         "if (!error.retryable && grant)",
       ],
     ],
@@ -93,12 +83,12 @@ export const BROKEN = {
   },
   "a call waits for an attempt whose time is over": {
     files: ["lease-driver.ts"],
-    changes: [["if (this.#nextMs <= 1) this.#giveUp();", ""]],
+    changes: [["if (this.nextMs <= 1) this.#giveUp();", ""]],
     says: /nothing has happened since|does not mint again/,
   },
   "a timer is left when a call that renews ends": {
     files: ["lease-driver.ts"],
-    changes: [["if (!this.#options.byCalls) this.#timer = ", "this.#timer = "]],
+    changes: [["if (!this.options.byCalls) this.#timer = ", "this.#timer = "]],
     says: /timers of \w outlive a call/,
   },
   "close() leaves its timer": {

@@ -1,10 +1,8 @@
 // The contract of lease stores, with node ids from the tables of UidGenerator and CosId: whose numbers they are changes nothing
 // about leases.
-import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
-import mysql from "mysql2/promise";
-import { movableClock } from "../movable-clock.mjs";
-import { MySqlServer } from "../stores/mysql/server.mjs";
+import { openWithIncarnation } from "../stores/incarnation-table.mjs";
+import { withMysql2 } from "../stores/mysql/server.mjs";
 import { COSID_MACHINE } from "./old-cosid.mjs";
 import { WORKER_NODE } from "./old-uid-generator.mjs";
 
@@ -40,24 +38,22 @@ for (const [name, oldTable] of Object.entries(OLD)) {
   leaseContract({
     name: `node ids of ${name}`,
     async open() {
-      const { env, jump } = movableClock();
-      const server = await MySqlServer.start({}, env);
+      let server;
       const query = (sql, values) => server.query(sql, values, "test");
-      for (const ddl of COSID_MACHINE) await query(ddl);
-      await query("CREATE TABLE incarnation (value bigint)");
-      await query("INSERT INTO incarnation VALUES (1)");
-      const options = { incarnation: { sql: "SELECT value FROM incarnation" } };
-      const address = server.address({ database: "test" });
-      const pool = mysql.createPool(address);
-      const store = new MySqlStore(pool, options);
-      await store.migrate();
-      const clients = [];
+      const opened = await openWithIncarnation({
+        ...withMysql2,
+        async start(env) {
+          server = await withMysql2.start(env);
+          for (const ddl of COSID_MACHINE) await query(ddl);
+          return server;
+        },
+      });
       return {
-        store,
+        ...opened,
         async init({ nodes = { from: 0, to: 1023 }, ...scope }) {
           const numbers = Array.from({ length: nodes.to - nodes.from + 1 }, (_, at) => nodes.from + at);
           const [nodeIdsFrom, insert] = await oldTable(query, scope, numbers);
-          await store.init({ ...scope, layout: "default", nodeIdsFrom });
+          await opened.store.init({ ...scope, layout: "default", nodeIdsFrom });
           const record = "SELECT node_ids_from AS `from` FROM frazil_scopes WHERE scope = ?";
           const [{ from }] = await query(record, [scope.scope]);
           await query(insert(JSON.parse(from).marker));
@@ -69,21 +65,6 @@ for (const [name, oldTable] of Object.entries(OLD)) {
             nodes.to + 1,
             scope.scope,
           ]);
-        },
-        async connect() {
-          const client = await mysql.createConnection(address);
-          client.on("error", () => {});
-          clients.push(client);
-          return new MySqlStore(client, options);
-        },
-        jumpClock: jump,
-        changeIncarnation: () => query("UPDATE incarnation SET value = value + 1"),
-        stop: () => server.stop(),
-        start: () => server.start(),
-        async close() {
-          await Promise.all(clients.map((client) => client.end().catch(() => {})));
-          await pool.end().catch(() => {});
-          await server.stop();
         },
       };
     },

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
+import { laterWork } from "../minting/later.mjs";
 import { movableClock } from "../movable-clock.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -88,13 +89,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     (_, at) => new Member(java.program, (starts) => ({ ...common, ...java.taskOf(at, starts) })),
   );
   const news = Array.from({ length: frazil.processes }, () => newGeneration({ ...common, ...frazil.task }));
-  const pending = new Set();
-  const later = (ms, work) => {
-    const done = sleep(ms)
-      .then(work)
-      .finally(() => pending.delete(done));
-    pending.add(done);
-  };
+  const { later, allDone } = laterWork();
   const strikeOld = () => {
     const signal = pick(java.endings);
     count(`old ${signal}`);
@@ -130,7 +125,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
       await sleep(200 + 500 * random());
       await pick(onlyOld ? [strikeOld] : faults)();
     }
-    await Promise.all(pending);
+    await allDone();
   } finally {
     await Promise.all([...olds, ...news].map((member) => member.end()));
   }

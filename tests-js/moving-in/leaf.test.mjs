@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { lease } from "frazil/lease";
 import { LeafStore } from "frazil/stores/zookeeper";
 import zookeeper from "node-zookeeper-client";
-import { attempt, hex } from "../stores/attempts.mjs";
+import { attempt, hex, stoppingPlace } from "../stores/attempts.mjs";
 import { call, closeClient, connectClient, startServer } from "../stores/zookeeper/server.mjs";
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -458,14 +458,7 @@ test("a process that was paused during leave() adds no number after it, and a ca
   await fleet.store().init({ scope, layout: "leaf" });
   const late = laterBy(administrator, 10 * 60_000);
   // A process that is paused before it takes a number, and one whose leave() ends before the record is written.
-  let resume;
-  const paused = new Promise((resolve) => {
-    resume = resolve;
-  });
-  let reached;
-  const isReached = new Promise((resolve) => {
-    reached = resolve;
-  });
+  const { stop, arrived, goOn } = stoppingPlace();
   const client = new Proxy(administrator, {
     get(target, name) {
       const value = target[name];
@@ -479,18 +472,14 @@ test("a process that was paused during leave() adds no number after it, and a ca
           isNumber ||= path.startsWith(fleet.forever);
           return create(path, ...rest);
         };
-        transaction.commit = (callback) => {
-          if (!isNumber) return commit(callback);
-          reached();
-          return paused.then(() => commit(callback));
-        };
+        transaction.commit = (callback) => (isNumber ? stop().then(() => commit(callback)) : commit(callback));
         return transaction;
       };
     },
   });
   const slow = new LeafStore(client, { leafName: fleet.leafName });
   const acquired = slow.acquire(attempt({ scope, layout: LEAF })).catch((error) => error);
-  await isReached;
+  await arrived;
   const record = `/frazil/${scope}`;
   const broken = new Proxy(late, {
     get(target, name) {
@@ -506,7 +495,7 @@ test("a process that was paused during leave() adds no number after it, and a ca
     message: /leave\(\) was called/,
   });
   await new LeafStore(late, { leafName: fleet.leafName }).leave({ scope });
-  resume();
+  goOn();
   assert.equal((await acquired).code, "STORE_UNAVAILABLE");
   const nodes = [];
   for (let at = 0; at < 2; at++) nodes.push((await fleet.store().acquire(attempt({ scope, layout: LEAF }))).node);

@@ -17,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
+import { laterWork } from "../minting/later.mjs";
 import { movableClock } from "../movable-clock.mjs";
 import { serverModule } from "../stores/all-stores.mjs";
 import { startProxy } from "../stores/cut-proxy.mjs";
@@ -150,13 +151,7 @@ async function run({ seconds, faults, seed = 20261122, crashes = true, ...task }
   const random = randomNumbers(seed);
   const struck = {};
   let issued = 0;
-  const pending = new Set();
-  const later = (ms, work) => {
-    const done = sleep(ms)
-      .then(work)
-      .finally(() => pending.delete(done));
-    pending.add(done);
-  };
+  const { later, allDone } = laterWork();
   const settings = {
     scope,
     windowMs: WINDOW_MS,
@@ -187,7 +182,7 @@ async function run({ seconds, faults, seed = 20261122, crashes = true, ...task }
       await strike({ holder: holders[Math.floor(PROCESSES * random())], random, later });
     }
     issued = countIds(folder).issued - before;
-    await Promise.all(pending);
+    await allDone();
   } finally {
     await Promise.all(holders.map((holder) => holder.end()));
   }

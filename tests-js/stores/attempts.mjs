@@ -1,6 +1,8 @@
-// Requests to a store in a scope of the layout "default", each an attempt of its own, and what tests ask about the answers.
+// Requests to a store in a scope of the layout "default", each an attempt of its own; where one of them stands still, and what tests
+// ask about the answers.
+import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Layout } from "frazil";
+import { ConfigError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 
 /** 128 random bits: a grant or a nonce. */
@@ -45,6 +47,66 @@ export async function newScopeOf(store, options) {
   const scope = `s${hex().slice(0, 12)}`;
   await store.init({ scope, layout: "default", ...options });
   return scope;
+}
+
+/** A place where a process stands still: it awaits `stop()` there. `arrived` resolves when it does, and `goOn()` ends the wait. */
+export function stoppingPlace() {
+  let arrive;
+  const arrived = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let goOn;
+  const resumed = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const stop = () => {
+    arrive();
+    return resumed;
+  };
+  return { stop, arrived, goOn };
+}
+
+/**
+ * Checks the node ids of a layout without a node field, and a preferred one far beyond the rows of a layout with 22 bits. Returns a
+ * call that makes requests for a node id of the second one.
+ */
+export async function checkNodeWidths(store) {
+  const fieldsOf = (bits) => Object.entries(bits).map(([kind, bits]) => ({ kind, bits }));
+  const narrow = new Layout({ epochMs: 0, fields: fieldsOf({ time: 41, sequence: 12 }) });
+  const one = { scope: await newScopeOf(store, { layout: narrow }), layout: "0 1ms time41 sequence12" };
+  assert.equal((await store.acquire(attempt(one))).node, 0);
+  assert.equal((await store.acquire(attempt(one))).reason, "exhausted");
+  const wide = new Layout({ epochMs: 0, tickMs: 1000, fields: fieldsOf({ time: 31, node: 22, sequence: 10 }) });
+  const scope = await newScopeOf(store, { layout: wide });
+  const request = (node) => attempt({ scope, layout: "0 1000ms time31 node22 sequence10", node });
+  assert.equal((await store.acquire(request(4_000_000))).node, 0, "a preferred node id that is too far");
+  return request;
+}
+
+/**
+ * Checks what a store without tables says until it has tables and the record of the scope "default", and after that was deleted by
+ * `deleteRecord()`.
+ */
+export async function checkSetUp(store, deleteRecord) {
+  const init = (given = "default") => store.init({ layout: given });
+  assert.equal((await store.acquire(attempt())).reason, "missing");
+  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
+  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
+  await assert.rejects(init(), { code: "STORE_NOT_INITIALISED", message: /store\.migrate\(\)/ });
+  await store.migrate();
+  await store.migrate();
+  const call = /store\.init\(\{ scope: "default", layout/;
+  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: call });
+  await init(Layout.named("default"));
+  await assert.rejects(init(), (error) => {
+    assert.ok(error instanceof ConfigError);
+    assert.equal(error.code, "STATE_CONFLICT");
+    assert.match(error.message, /time41 node10 sequence12/);
+    return true;
+  });
+  await store.acquire(attempt({ scope: "default" }));
+  await deleteRecord();
+  await assert.rejects(init(), { code: "STATE_CONFLICT", message: /its record was deleted/ });
 }
 
 /** How many pairs of windows of one node id overlap. */

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Layout } from "frazil";
-import { layoutText } from "frazil/lease";
+import { layoutText, lease } from "frazil/lease";
 import { leaseContract } from "frazil/testing/lease-contract";
 
 const document = readFileSync(new URL("../../docs/stores.md", import.meta.url), "utf8");
@@ -59,6 +59,13 @@ function openDocuments() {
 }
 
 leaseContract({ name: "the store of docs/stores.md", open: async () => openDocuments() });
+
+test("it says where it looked for a scope that has no document", async () => {
+  await assert.rejects(lease(openDocuments().store, { scope: "orders" }), {
+    code: "STORE_NOT_INITIALISED",
+    message: /It looked in the document "orders"\./,
+  });
+});
 
 test("it has at most 75 lines of code", () => {
   const lines = program.split("\n").filter((line) => line.trim() !== "" && !/^\s*(\/\/|\/\*\*)/.test(line));

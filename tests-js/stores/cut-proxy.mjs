@@ -42,8 +42,9 @@ export async function startProxy(targetPort) {
         const isEnded = pair.some(({ destroyed }) => destroyed);
         if (isEnded) pairs.delete(pair);
         for (const socket of pair.filter(({ destroyed }) => !destroyed)) {
-          if (lose) socket.resetAndDestroy();
-          else if (isEnded) socket.destroy();
+          // Node never closes a socket that is reset while its end is sent: the process spins instead of ending.
+          if (lose && !socket.writableEnded) socket.resetAndDestroy();
+          else if (lose || isEnded) socket.destroy();
           else socket.resume();
         }
       }

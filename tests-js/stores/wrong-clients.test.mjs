@@ -7,16 +7,18 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import { SqliteStore } from "frazil/stores/sqlite";
+import { ZooKeeperStore } from "frazil/stores/zookeeper";
 import Redis from "ioredis";
 import mariadb from "mariadb";
 import mysqlCallback from "mysql2";
 import mysql from "mysql2/promise";
+import zookeeper from "node-zookeeper-client";
 import pg from "pg";
 import postgres from "postgres";
 import { createClient, createClientPool } from "redis";
 import { PostgresServer } from "./postgres/server.mjs";
 
-const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore };
+const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore, ZooKeeperStore };
 const nobody = { host: "127.0.0.1", port: 1, user: "me", password: "secret" };
 const pools = [];
 const closing = (pool) => {
@@ -37,6 +39,7 @@ const CLIENTS = {
   "a client of redis": [RedisStore, () => createClient()],
   "a pool of redis": [RedisStore, () => createClientPool()],
   "a Redis of ioredis": [RedisStore, () => new Redis({ lazyConnect: true })],
+  "a client of node-zookeeper-client": [ZooKeeperStore, () => zookeeper.createClient("127.0.0.1:1")],
 };
 
 for (const [name, [Right, open]] of Object.entries(CLIENTS)) {

@@ -416,7 +416,8 @@ impl Lease {
     }
 
     /// What to do now. A request that is not `Wait` or `Nothing` begins an attempt. A second call before its outcome is the same
-    /// attempt again: whether to have more than one under way is the caller's choice.
+    /// attempt again: whether to have more than one under way is the caller's choice. [`Lease::take_late`] is for all answers but
+    /// the one to the last request.
     ///
     /// ```
     /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
@@ -445,7 +446,12 @@ impl Lease {
         }
     }
 
-    /// Takes an answer of the store. It may be late, or the same one twice.
+    /// Takes the answer of the store to the last request. It may be late, or the same one twice.
+    ///
+    /// If an earlier request may still be answered (it was given up, or several are under way at once), pass its answer to
+    /// [`Lease::take_late`]. An answer that begins or extends the lease here ends the attempt, so the next attempt has another
+    /// nonce. If the store carries out a later request of this attempt after that, it finds the nonce of the next one to be that
+    /// of another holder, and refuses it: the lease is lost to its own holder. No ID repeats.
     ///
     /// ```
     /// # use frazil::{Change, Grant, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -457,6 +463,30 @@ impl Lease {
     /// assert_eq!(lease.take(&Granted { until_ms: 40_000, ..answer }, 0), Change::Extended);
     /// assert_eq!(lease.take(&Granted { from_ms: 1, ..answer }, 0), Change::Ended); // the store went back
     /// assert_eq!(lease.take(&answer, 0), Change::None); // and that lease never comes back
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    ///
+    /// Two requests of one attempt are under way, and the first one is answered:
+    ///
+    /// ```
+    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// # let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+    /// # lease.take(&answer, 0);
+    /// let first = lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 });
+    /// assert_eq!(lease.ask(11_000, LeaseRandom { grant: 5, nonce: 6 }), first);
+    /// let Request::Renew { nonce, .. } = first else { unreachable!() };
+    ///
+    /// let answer_to_first = Granted { until_ms: 40_000, store_now_ms: 10_000, ..answer };
+    /// let mut wrong = lease.clone();
+    /// assert_eq!(wrong.take(&answer_to_first, 12_000), Change::Extended);
+    /// assert_eq!(lease.take_late(&answer_to_first, false, 12_000), Change::Extended);
+    ///
+    /// // The store may have carried out the second request meanwhile. Then it knows this attempt, and refuses any other.
+    /// let random = LeaseRandom { grant: 7, nonce: 8 };
+    /// assert!(matches!(wrong.ask(21_000, random), Request::Renew { nonce: other, .. } if other != nonce));
+    /// assert!(matches!(lease.ask(21_000, random), Request::Renew { nonce: same, .. } if same == nonce));
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn take(&mut self, answer: &Granted, monotonic_ms: u64) -> Change {
@@ -509,9 +539,10 @@ impl Lease {
         change
     }
 
-    /// Takes the answer to an attempt that was given up: [`Lease::take`]. `is_last`: whether no attempt has begun since. If it says
-    /// nothing new, it must not count as that of the attempt under way. Otherwise no later attempt need be waited for, but the store
-    /// may still carry one out, or has done so, given up or not. So unless this is the last one, the next one keeps the nonce.
+    /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take`].
+    /// `is_last`: whether no request was made since. If it says nothing new, it must not count as that of the attempt under way.
+    /// Otherwise no later attempt need be waited for, but the store may still carry one out, or has done so, given up or not. So
+    /// unless this is the last one, the next one keeps the nonce.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};

@@ -320,7 +320,12 @@ impl LeasedGenerator {
         request
     }
 
-    /// Takes an answer of the store: [`Lease::take`]. A lease that begins gets a fresh state; one that ended has its state closed.
+    /// Takes the answer of the store to the last request: [`Lease::take`]. A lease that begins gets a fresh state; one that ended
+    /// has its state closed.
+    ///
+    /// If an earlier request may still be answered (it was given up, or several are under way at once), pass its answer to
+    /// [`LeasedGenerator::take_late`]. Here it could cost the lease, as [`Lease::take`] says; and the time of the store would
+    /// count from the last request, so a suspension before that would stay hidden from store time.
     ///
     /// # Errors
     /// `STORE_REFUSED` if the answer cannot be true: a node id that the layout does not have, or a window that ends before it
@@ -342,8 +347,8 @@ impl LeasedGenerator {
         self.take_from(answer, None, now, registry)
     }
 
-    /// Takes the answer to an attempt that was given up: [`Lease::take_late`]. The store was asked for it when the clocks showed
-    /// `asked`.
+    /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take_late`].
+    /// The store was asked for it when the clocks showed `asked`.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::take`].

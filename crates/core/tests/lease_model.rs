@@ -1275,7 +1275,7 @@ fn late_and_failover() -> Fleet {
     Fleet { driver: true, faults, failover: Some(MARGIN), under_way: (1, 2), holders: 1, horizon: 4, ..fleet(name) }
 }
 
-/// Explores all of it. Returns the shortest path to an ID that repeats, if there is one.
+/// Explores all of it. Returns the shortest path to an ID that repeats or a lease that is lost to its own holder, if there is one.
 fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     let began = Instant::now();
     let checker = fleet.clone().checker().threads(2).spawn_bfs().join();
@@ -1283,9 +1283,10 @@ fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
     let took_s = began.elapsed().as_secs_f64();
     let Fleet { name, twin, nodes, holders, horizon, .. } = fleet;
     let (states, depth) = (checker.unique_state_count(), checker.max_depth());
+    let transitions = checker.state_count() - 1; // the first state comes from none
     print!("{name} ({holders} holders, {nodes} node ids, time {horizon}");
     print!(
-        "{}): {states} states, {depth} steps, {took_s:.1} s",
+        "{}): {states} states, {transitions} transitions, {depth} steps, {took_s:.1} s",
         if *twin == Twin::None { String::new() } else { format!(", {twin:?}") }
     );
     if std::env::var_os("LEASE_MODEL_PATH").is_some() {
@@ -1294,7 +1295,7 @@ fn explore(fleet: &Fleet) -> Option<Vec<Action>> {
         }
     }
     let path = path.map(stateright::Path::into_actions);
-    println!("{}", path.as_ref().map_or(String::new(), |path| format!(", an ID repeats after {}", path.len())));
+    println!("{}", path.as_ref().map_or(String::new(), |path| format!(", the promise is broken after {}", path.len())));
     path
 }
 

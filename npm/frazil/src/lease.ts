@@ -15,21 +15,15 @@ import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type S
 import { ConfigError, configError, type FrazilError, LeaseError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
-import {
-  type Attached,
-  LeaseDriver,
-  type LeaseEvents,
-  type LeaseHealth,
-  type LeaseStats,
-  listenersOf,
-} from "./lease-driver.js";
+import { type Attached, LeaseDriver } from "./lease-driver.js";
+import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./lease-events.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import { hostName } from "./preferred-node.js";
 import { layoutText } from "./stores/layout-text.js";
 import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
 
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
+export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
 export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export { layoutText } from "./stores/layout-text.js";
 export type {
@@ -37,7 +31,9 @@ export type {
   Answer,
   EnsureRequest,
   Grant,
+  InitOptions,
   LeaseStore,
+  ManagedStore,
   Refusal,
   RefusalReason,
   ReleaseRequest,

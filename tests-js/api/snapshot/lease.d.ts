@@ -12,13 +12,13 @@
  * ```
  */
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
-import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-driver.js";
+import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-events.js";
 import { type AsyncOptions } from "./options.js";
 import type { LeaseStore } from "./stores/store.js";
-export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-driver.js";
+export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
 export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export { layoutText } from "./stores/layout-text.js";
-export type { AcquireRequest, Answer, EnsureRequest, Grant, LeaseStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "./stores/store.js";
+export type { AcquireRequest, Answer, EnsureRequest, Grant, InitOptions, LeaseStore, ManagedStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "./stores/store.js";
 export { FENCE_MARGIN_MS } from "./stores/store.js";
 /** The options of `lease()`. Each has a default. */
 export interface LeaseOptions<L extends LayoutInput = "default"> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {

@@ -8,7 +8,7 @@ import { inspect } from "node:util";
 import { lease as leaseIds } from "frazil/lease";
 import { EtcdStore } from "frazil/stores/etcd";
 import { etcdDdl } from "../../../npm/frazil/dist/stores/etcd.mjs";
-import { attempt, hex, renewalOf } from "../attempts.mjs";
+import { attempt, hex, renewalOf, stoppingPlace } from "../attempts.mjs";
 import { freePort } from "../server-process.mjs";
 import { changingFetch, newScope, running, server, startCluster, startServer, storeOf } from "./one-server.mjs";
 import { EtcdServer } from "./server.mjs";
@@ -54,20 +54,10 @@ async function lateWrite(change) {
   const scope = await newScope({ nodes: { from: 0, to: 0 } });
   const other = storeOf();
   await other.release({ scope, ...(await other.acquire(attempt({ scope }))), untilMs: 0, heldUntilMs: 8e15 });
-  let arrive;
-  const arrived = new Promise((resolve) => {
-    arrive = resolve;
-  });
-  let goOn;
-  const resumed = new Promise((resolve) => {
-    goOn = resolve;
-  });
+  const { stop, arrived, goOn } = stoppingPlace();
   const changed = changingFetch({ request: change });
   const stopping = async (url, init) => {
-    if (init.body.includes("request_put")) {
-      arrive();
-      await resumed;
-    }
+    if (init.body.includes("request_put")) await stop();
     return changed(url, init);
   };
   const late = storeOf({ fetch: stopping, timeoutMs: 10_000 }).acquire(attempt({ scope }));

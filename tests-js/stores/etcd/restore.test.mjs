@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { attempt, renewalOf } from "../attempts.mjs";
+import { attempt, renewalOf, stoppingPlace } from "../attempts.mjs";
 import { changingFetch, startServer, storeOf } from "./one-server.mjs";
 import { connectStore } from "./server.mjs";
 
@@ -129,19 +129,11 @@ async function writeAcrossRestore(operation, { isLost = false, answer = (json) =
   assert.ok(first.granted);
   if (operation === "acquire") await sleep(1300);
   const file = own.save();
-  let arrive;
-  const arrived = new Promise((resolve) => {
-    arrive = resolve;
-  });
-  let goOn;
-  const resumed = new Promise((resolve) => {
-    goOn = resolve;
-  });
+  const { stop, arrived, goOn } = stoppingPlace();
   let writes = 0;
   const stopping = async (url, init) => {
     if (!init.body.includes("request_put") || ++writes > 1) return changed(url, init);
-    arrive();
-    await resumed;
+    await stop();
     const response = await changed(url, init);
     if (isLost) throw new Error("the answer is lost");
     return response;

@@ -3,26 +3,14 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { leaseContract } from "frazil/testing/lease-contract";
 import mariadb from "mariadb";
 import callbacks from "mysql2";
-import mysql from "mysql2/promise";
 import { openWithIncarnation } from "../incarnation-table.mjs";
-import { MySqlServer } from "./server.mjs";
+import { MySqlServer, withMysql2 } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
 leaseContract({
   name: "mysql2: a pool, and connections, of a server whose clock tests move",
-  open: () =>
-    openWithIncarnation({
-      Store: MySqlStore,
-      start: (env) => MySqlServer.start({}, env),
-      query: (server, sql) => server.query(sql, [], "test"),
-      poolTo: (server) => mysql.createPool(server.address({ database: "test" })),
-      async connect(server) {
-        const client = await mysql.createConnection(server.address({ database: "test" }));
-        client.on("error", () => {});
-        return client;
-      },
-    }),
+  open: () => openWithIncarnation(withMysql2),
 });
 
 leaseContract({

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Layout } from "frazil";
 import { MySqlStore, mysqlDdl } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { attempt, hex, releaseOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, releaseOf, renewalOf } from "../attempts.mjs";
 import { isReplacement, newScope, pool, poolTo, rowOf, server, sessionWith, spied } from "./one-server.mjs";
 
 /** 64 clients take 200 node ids, and renew them. Returns the node ids that were granted. */
@@ -255,27 +254,7 @@ test("a user without rights is refused, and the error names them; with them each
 
 test("without tables or a record, the error says what to call", async () => {
   await server.query("CREATE DATABASE empty");
-  const store = new MySqlStore(pool, { database: "empty" });
-  assert.equal((await store.acquire(attempt())).reason, "missing");
-  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
-  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.migrate\(\)/,
-  });
-  await store.migrate();
-  await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED" });
-  await store.init({ layout: Layout.named("default") });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /time41 node10 sequence12/,
-  });
-  await store.acquire(attempt({ scope: "default" }));
-  await pool.query("DELETE FROM empty.frazil_scopes");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /its record was deleted/,
-  });
+  await checkSetUp(new MySqlStore(pool, { database: "empty" }), () => pool.query("DELETE FROM empty.frazil_scopes"));
 });
 
 test("processes that migrate and initialise at once: one makes each thing, and none fails otherwise", async () => {
@@ -391,30 +370,12 @@ test("no operation makes a temporary table on disk", async () => {
 
 test("a layout without a node field has the node id 0, and one with 22 bits makes its rows on demand", async () => {
   const store = new MySqlStore(pool);
-  const none = new Layout({
-    epochMs: 0,
-    fields: [
-      { kind: "time", bits: 41 },
-      { kind: "sequence", bits: 12 },
-    ],
-  });
-  const one = await newScope({ layout: none });
-  const text = "0 1ms time41 sequence12";
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).node, 0);
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).reason, "exhausted");
-  const fields = [
-    { kind: "time", bits: 31 },
-    { kind: "node", bits: 22 },
-    { kind: "sequence", bits: 10 },
-  ];
-  const wide = await newScope({ layout: new Layout({ epochMs: 0, tickMs: 1000, fields }) });
-  const request = (node) => attempt({ scope: wide, layout: "0 1000ms time31 node22 sequence10", node });
-  assert.equal((await store.acquire(request(4_000_000))).node, 0, "a preferred node id that is too far");
+  const request = await checkNodeWidths(store);
   assert.equal((await store.acquire(request(1000))).node, 1000);
   assert.equal((await store.acquire(request(2000))).node, 2000);
   const [[{ n, last }]] = await pool.query(
     "SELECT COUNT(*) AS n, MAX(node) AS last FROM frazil_leases WHERE scope = ?",
-    [wide],
+    [request().scope],
   );
   assert.equal(n, last + 1, "each row up to the last is there");
 });

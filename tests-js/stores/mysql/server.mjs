@@ -85,6 +85,19 @@ export class MySqlServer extends ServerProcess {
 /** Starts a server. The suites for all stores use this name. */
 export const startServer = ({ settings, env } = {}) => MySqlServer.start(settings, env);
 
+/** What `openWithIncarnation` asks for, with mysql2. */
+export const withMysql2 = {
+  Store: MySqlStore,
+  start: (env) => MySqlServer.start({}, env),
+  query: (server, sql) => server.query(sql, [], "test"),
+  poolTo: (server) => mysql.createPool(server.address({ database: "test" })),
+  async connect(server) {
+    const client = await mysql.createConnection(server.address({ database: "test" }));
+    client.on("error", () => {});
+    return client;
+  },
+};
+
 /** A store on a server, with a pool of its own. `options`: those of the store. */
 export async function connectStore(port, options) {
   const pool = mysql.createPool({ host: "127.0.0.1", port, user: "root", database: "test", connectionLimit: 4 });

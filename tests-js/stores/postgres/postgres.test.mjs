@@ -5,11 +5,11 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { ConfigError, Layout, LeaseError } from "frazil";
+import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
-import { attempt, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
+import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
 import { failoverTests } from "../failover.mjs";
 import { freePort } from "../server-process.mjs";
 import { PostgresServer, startBouncer } from "./server.mjs";
@@ -225,14 +225,23 @@ test("a read-only replica is refused, with what to do", async () => {
   await primary.stop();
 });
 
+/** Locks the rows of a scope. Returns a call that unlocks them. */
+async function lockRows(scope) {
+  const blocker = await pool.connect();
+  await blocker.query("BEGIN");
+  await blocker.query("SELECT FROM frazil_leases WHERE scope = $1 FOR UPDATE", [scope]);
+  return async () => {
+    await blocker.query("COMMIT");
+    blocker.release();
+  };
+}
+
 test("a statement timeout in mid-renew is STORE_UNAVAILABLE, and the retry is accepted", async () => {
   const own = await poolOf("hasty", "statement_timeout = '300ms'");
   const store = new PostgresStore(own);
   const scope = await newScope();
   const lease = await store.acquire(attempt({ scope }));
-  const blocker = await pool.connect();
-  await blocker.query("BEGIN");
-  await blocker.query("SELECT FROM frazil_leases WHERE scope = $1 FOR UPDATE", [scope]);
+  const unlock = await lockRows(scope);
   const request = renewalOf(lease, { scope });
   await assert.rejects(store.renew(request), (error) => {
     assert.equal(error.code, "STORE_UNAVAILABLE");
@@ -243,8 +252,7 @@ test("a statement timeout in mid-renew is STORE_UNAVAILABLE, and the retry is ac
   // And when the caller does not wait any more.
   const signal = AbortSignal.timeout(50);
   await assert.rejects(store.renew({ ...request, signal }), (error) => error === signal.reason);
-  await blocker.query("COMMIT");
-  blocker.release();
+  await unlock();
   const again = await store.renew(request);
   assert.ok(again.granted && again.untilMs > lease.untilMs);
 });
@@ -254,16 +262,13 @@ test("a connection that is ended in mid-renew is STORE_UNAVAILABLE, and the retr
   const store = new PostgresStore(own);
   const scope = await newScope();
   const lease = await store.acquire(attempt({ scope }));
-  const blocker = await pool.connect();
-  await blocker.query("BEGIN");
-  await blocker.query("SELECT FROM frazil_leases WHERE scope = $1 FOR UPDATE", [scope]);
+  const unlock = await lockRows(scope);
   const request = renewalOf(lease, { scope });
   const renewal = assert.rejects(store.renew(request), { code: "STORE_UNAVAILABLE", retryable: true });
   await sleep(100);
   await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'ended'");
   await renewal;
-  await blocker.query("COMMIT");
-  blocker.release();
+  await unlock();
   assert.ok((await store.renew(request)).granted);
 });
 
@@ -359,33 +364,7 @@ test("of two processes that initialise a scope at once the second hears that it 
 
 test("without tables or a record, the error says what to call", async () => {
   const db = await PGlite.create();
-  const store = new PostgresStore(db);
-  assert.equal((await store.acquire(attempt())).reason, "missing");
-  assert.equal(await store.release({ scope: "s", grant: hex(), node: 0, untilMs: 0, heldUntilMs: 8e15 }), false);
-  await assert.rejects(store.ensure({ scope: "s", behind: false }), { code: "STORE_NOT_INITIALISED" });
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.migrate\(\)/,
-  });
-  await store.migrate();
-  await store.migrate();
-  await assert.rejects(store.fence(), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.init\(\{ scope: "default", layout/,
-  });
-  await store.init({ layout: Layout.named("default") });
-  await assert.rejects(store.init({ layout: "default" }), (error) => {
-    assert.ok(error instanceof ConfigError);
-    assert.equal(error.code, "STATE_CONFLICT");
-    assert.match(error.message, /time41 node10 sequence12/);
-    return true;
-  });
-  await store.acquire(attempt({ scope: "default" }));
-  await db.query("DELETE FROM frazil_scopes");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /its record was deleted/,
-  });
+  await checkSetUp(new PostgresStore(db), () => db.query("DELETE FROM frazil_scopes"));
   await assert.rejects(new PostgresStore(db, { schema: "nowhere" }).migrate(), {
     code: "STORE_REFUSED",
     message: /schema/,
@@ -467,25 +446,7 @@ test("renewals update no index", async () => {
 
 test("a layout without a node field has the node id 0, and one with 22 bits makes its rows on demand", async () => {
   const store = new PostgresStore(pool);
-  const none = new Layout({
-    epochMs: 0,
-    fields: [
-      { kind: "time", bits: 41 },
-      { kind: "sequence", bits: 12 },
-    ],
-  });
-  const one = await newScope({ layout: none });
-  const text = "0 1ms time41 sequence12";
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).node, 0);
-  assert.equal((await store.acquire(attempt({ scope: one, layout: text }))).reason, "exhausted");
-  const fields = [
-    { kind: "time", bits: 31 },
-    { kind: "node", bits: 22 },
-    { kind: "sequence", bits: 10 },
-  ];
-  const wide = await newScope({ layout: new Layout({ epochMs: 0, tickMs: 1000, fields }) });
-  const request = attempt({ scope: wide, layout: "0 1000ms time31 node22 sequence10", node: 4_000_000 });
-  assert.equal((await store.acquire(request)).node, 0, "a preferred node id that is too far");
+  const { scope: wide } = (await checkNodeWidths(store))(0);
   const rows = await server.query("SELECT count(*)::int AS n FROM frazil_leases WHERE scope = $1", [wide]);
   assert.ok(rows[0].n <= 16, `${rows[0].n} rows`);
 });

@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ConfigError, LeaseError } from "frazil";
+import { LeaseError } from "frazil";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { attempt } from "../attempts.mjs";
+import { attempt, checkSetUp } from "../attempts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -190,31 +190,8 @@ test("a read-only connection is refused, and a closed one is unavailable", async
 test("without tables or a record, the error says what to call", async () => {
   const db = new DatabaseSync(newPath());
   const store = new SqliteStore(db);
-  assert.equal((await store.acquire(attempt())).reason, "missing");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.migrate\(\)/,
-  });
   await assert.rejects(store.fence(), { code: "STORE_NOT_INITIALISED", message: /no tables/ });
-  await store.migrate();
-  await store.migrate();
-  await assert.rejects(store.fence(), {
-    code: "STORE_NOT_INITIALISED",
-    message: /store\.init\(\{ scope: "default", layout/,
-  });
-  await store.init({ layout: "default" });
-  await assert.rejects(store.init({ layout: "default" }), (error) => {
-    assert.ok(error instanceof ConfigError);
-    assert.equal(error.code, "STATE_CONFLICT");
-    assert.match(error.message, /time41 node10 sequence12/);
-    return true;
-  });
-  await store.acquire(attempt({ scope: "default" }));
-  db.exec("DELETE FROM frazil_scopes");
-  await assert.rejects(store.init({ layout: "default" }), {
-    code: "STATE_CONFLICT",
-    message: /its record was deleted/,
-  });
+  await checkSetUp(store, () => db.exec("DELETE FROM frazil_scopes"));
   db.close();
 });
 

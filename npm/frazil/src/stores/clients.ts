@@ -4,13 +4,14 @@
  */
 
 /** The stores whose clients are told apart. */
-export type ClientOf = "mysql" | "postgres" | "redis" | "sqlite";
+export type ClientOf = "mysql" | "postgres" | "redis" | "sqlite" | "zookeeper";
 
 const STORES: { readonly [store in ClientOf]: string } = {
   mysql: "This is a client of MariaDB or MySQL: MySqlStore of frazil/stores/mysql takes it",
   postgres: "This is a client of Postgres: PostgresStore of frazil/stores/postgres takes it",
   redis: "This is a client of Redis: RedisStore of frazil/stores/redis takes it",
   sqlite: "This is a connection to SQLite: SqliteStore of frazil/stores/sqlite takes it",
+  zookeeper: "This is a client of ZooKeeper: ZooKeeperStore of frazil/stores/zookeeper takes it",
 };
 
 /** Where else a client belongs, if its methods tell. A client that has only what a store calls belongs there. */
@@ -23,6 +24,7 @@ export function clientOf(client: unknown): ClientOf | undefined {
   // postgres and Neon; a Pool or Client of pg or Neon; PGlite.
   if (has("unsafe") || (has("query") && (has("connect") || has("listen")))) return "postgres";
   if (has("prepare") && has("exec")) return "sqlite";
+  if (has("getData") && has("setData")) return "zookeeper";
   return undefined;
 }
 

@@ -13,7 +13,6 @@ import {
   checkRelease,
   checkRenew,
   fencedScope,
-  type InitOptions,
   recordOf,
   type ScopeRecord,
 } from "./requests.js";
@@ -27,20 +26,28 @@ import {
   type Moment,
   type Scope,
 } from "./rules.js";
-import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
+import type {
+  AcquireRequest,
+  Answer,
+  EnsureRequest,
+  InitOptions,
+  ManagedStore,
+  ReleaseRequest,
+  RenewRequest,
+} from "./store.js";
 
-/** The record of a scope as it was read. `S` has what a later write compares, such as a version. */
+/** The record of a scope as it was read. `S` has what a later write compares, such as a version. @internal */
 export interface ScopeView<S extends Scope> {
   readonly scope: S;
   readonly moment: Moment;
 }
 
-/** The record and a row. */
+/** The record and a row. @internal */
 export interface RowView<S extends Scope, R extends LeaseRow> extends ScopeView<S> {
   readonly row: R | undefined;
 }
 
-/** The record and what `acquire` looks for among the rows. */
+/** The record and what `acquire` looks for among the rows. @internal */
 export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeView<S> {
   /** The row that has the grant of the request. */
   readonly mine: R | undefined;
@@ -53,8 +60,12 @@ export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeV
 /**
  * Where the record and the rows are. Each read is of committed data and newer than the call, and reads the clock of the store
  * after the call began. `undefined`: there is no record, or nothing to keep one in.
+ *
+ * A store hands a table only views and rows that the table has read, so it need not know what else is in them.
+ *
+ * @internal
  */
-export interface LeaseTable<S extends Scope, R extends LeaseRow> {
+export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseRow> {
   readForAcquire(request: AcquireRequest): Promise<AcquireView<S, R> | undefined>;
   readRow(scope: string, node: number, signal: AbortSignal | undefined): Promise<RowView<S, R> | undefined>;
   readScope(scope: string, signal: AbortSignal | undefined): Promise<ScopeView<S> | undefined>;
@@ -92,12 +103,12 @@ const ROWS_AT_ONCE = 64;
 export const DRAWN_FROM = 16;
 
 /** A store on a table. */
-export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements LeaseStore {
+export class CompareAndSetStore implements ManagedStore {
   readonly name: string;
-  readonly #table: LeaseTable<S, R>;
+  readonly #table: LeaseTable;
 
   /** @internal */
-  constructor(name: string, table: LeaseTable<S, R>) {
+  constructor(name: string, table: LeaseTable) {
     this.name = name;
     this.#table = table;
   }
@@ -125,7 +136,8 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
         return undefined;
       }
       const { answer, row } = decision;
-      const isDone = row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as R, row, signal));
+      const isDone =
+        row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as LeaseRow, row, signal));
       if (isDone && !isLostRace(answer)) return answer;
       lost++;
       return undefined;
@@ -139,7 +151,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       const view = await this.#table.readRow(name, node, signal);
       if (view === undefined) return this.#missing(name, signal);
       const { answer, row } = decideRenew(view.scope, view.row, request, view.moment);
-      const isDone = row === undefined || (await this.#table.replaceRow(name, view, view.row as R, row, signal));
+      const isDone = row === undefined || (await this.#table.replaceRow(name, view, view.row as LeaseRow, row, signal));
       return isDone ? answer : undefined;
     });
   }
@@ -151,7 +163,7 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
       const view = await this.#table.readRow(name, node, signal);
       const row = decideRelease(view?.row, request);
       if (view === undefined || row === undefined) return false;
-      return (await this.#table.replaceRow(name, view, view.row as R, row, signal)) || undefined;
+      return (await this.#table.replaceRow(name, view, view.row as LeaseRow, row, signal)) || undefined;
     });
   }
 
@@ -160,25 +172,12 @@ export class CompareAndSetStore<S extends Scope, R extends LeaseRow> implements 
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async init(options: InitOptions): Promise<void> {
     const record = recordOf(options);
     const found = await this.#table.create(record);
     if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
   }
 
-  /**
-   * Raises the fence: no window of the scope begins before it has passed. Call it after the store was restored from a backup
-   * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-   *
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
   }

@@ -53,17 +53,16 @@ import {
   type ScopeView,
 } from "./compare-and-set.js";
 import { EtcdGateway, type EtcdHeader, type EtcdStoreOptions, prefixOf } from "./etcd-gateway.js";
-import { type InitOptions, recordOf, type ScopeRecord } from "./requests.js";
-import { type LeaseRow, type Moment, type Scope, UNUSED } from "./rules.js";
-import type { AcquireRequest } from "./store.js";
+import { recordOf, type ScopeRecord } from "./requests.js";
+import { freeRow, type LeaseRow, type Moment, type Scope, UNUSED } from "./rules.js";
+import { newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "./scope-record.js";
+import type { AcquireRequest, InitOptions } from "./store.js";
 
 export type { EtcdRequestInit, EtcdResponse, EtcdStoreOptions } from "./etcd-gateway.js";
-export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 
 /** A record as it was read. */
-interface EtcdScope extends Scope {
-  readonly nodeFrom: number;
+interface EtcdScope extends StoredScope {
   /** The revision of the last write, which the next one compares. */
   readonly version: string;
   /** The epoch in the incarnation of the record. */
@@ -165,26 +164,8 @@ const isMissing = (key: string, end?: string) => ({
   create_revision: "0",
 });
 
-/** The value of a record. */
-const recordValue = ({
-  layout,
-  nodeFrom,
-  nodeTo,
-  nextNode,
-  windowMaxMs,
-  fenceMs,
-  incarnation,
-  term,
-}: Omit<EtcdScope, "version" | "epoch" | "cluster" | "revision">) => ({
-  layout,
-  nodeFrom,
-  nodeTo,
-  nextNode,
-  windowMaxMs,
-  fenceMs,
-  incarnation,
-  term,
-});
+/** The value of a record: its fields, and the Raft term in which it was written. */
+const recordValue = (record: StoredScope, term: number) => ({ ...storedFields(record), term });
 
 /**
  * The value of a row. The end comes first, with as many digits as the last time of a `Date` has: etcd sorts by it. The time of
@@ -250,19 +231,14 @@ function partsOf(incarnation: string): { readonly cluster: string; readonly epoc
 function scopeOf(pair: KeyValue, header: Result["header"]): EtcdScope & { readonly writtenTerm: number } {
   const value = jsonOf(pair);
   const whole = (field: string) => wholeOf(`${field} of ${textOf(pair.key)}`, value[field]);
-  const { layout, incarnation } = value;
-  if (typeof layout !== "string" || typeof incarnation !== "string")
+  if (TEXT_FIELDS.some((field) => typeof value[field] !== "string"))
     throw storeRefused(`the key ${textOf(pair.key)} has no layout or no incarnation: keys must not be edited`);
+  const numbers = Object.fromEntries(WHOLE_FIELDS.map((field) => [field, whole(field)]));
+  const fields = storedFields({ ...value, ...numbers } as unknown as StoredScope);
   return {
-    layout,
-    incarnation,
-    nodeFrom: whole("nodeFrom"),
-    nodeTo: whole("nodeTo"),
-    nextNode: whole("nextNode"),
-    windowMaxMs: whole("windowMaxMs"),
-    fenceMs: whole("fenceMs"),
+    ...fields,
     version: pair.mod_revision,
-    epoch: partsOf(incarnation).epoch,
+    epoch: partsOf(fields.incarnation).epoch,
     ...header,
     writtenTerm: whole("term"),
   };
@@ -415,14 +391,14 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
       const from = record.nextNode;
       const nextNode = Math.min(last + 1, from + MAX_ROWS);
       const made = Array.from({ length: nextNode - from }, (_, at) => {
-        const row = { node: from + at, fromMs: 0, untilMs: 0, grant: null, nonce: null, owner: null };
+        const row = freeRow(from + at);
         return put(keys.lease(row.node), rowValue(row, view));
       });
       const { succeeded, found, header } = await this.#write(
         scope,
         { ...view, scope: record },
         [isMissing(keys.lease(from), keys.lease(nextNode))],
-        [put(keys.scope, recordValue({ ...record, nextNode })), ...made],
+        [put(keys.scope, recordValue({ ...record, nextNode }, record.term)), ...made],
         [get(keys.scope)],
         signal,
       );
@@ -443,17 +419,17 @@ class EtcdTable implements LeaseTable<EtcdScope, EtcdRow> {
     raised: Scope,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const value = recordValue({ ...view.scope, ...raised });
+    const value = recordValue({ ...view.scope, ...raised }, view.scope.term);
     const { succeeded } = await this.#write(scope, view, [], [put(this.#keys(scope).scope, value)], [], signal);
     return succeeded;
   }
 
   /** Invariant: a record is written where there is neither a record nor a row. */
-  async create({ scope, ...record }: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined> {
-    const keys = this.#keys(scope);
+  async create(record: ScopeRecord): Promise<{ readonly layout: string } | "rows" | undefined> {
+    const keys = this.#keys(record.scope);
     const { header } = await this.#transaction([], [get(keys.scope)], [], true, undefined);
     const { cluster, term } = header;
-    const value = recordValue({ ...record, nextNode: record.nodeFrom, fenceMs: 0, incarnation: `${cluster}/0`, term });
+    const value = recordValue(newScope(record, `${cluster}/0`), term);
     const { succeeded, found } = await this.#transaction(
       [isMissing(keys.scope), isMissing(keys.leases, endOf(keys.leases))],
       [put(keys.scope, value)],
@@ -558,7 +534,7 @@ function isBefore({ cluster, epoch, revision, term }: Position, known: Position 
 }
 
 /** Leases in keys of etcd. */
-export class EtcdStore extends CompareAndSetStore<Scope, LeaseRow> {
+export class EtcdStore extends CompareAndSetStore {
   /**
    * Checks what it is given. It sends no request.
    *
@@ -601,9 +577,8 @@ END
  * @internal
  */
 export function etcdDdl(options: InitOptions, store: Pick<EtcdStoreOptions, "prefix"> = {}): string {
-  const { scope, ...record } = recordOf(options);
+  const record = recordOf(options);
   const prefix = prefixOf(store.prefix);
-  const keys = new Keys(prefix, scope);
-  const fields = { nextNode: record.nodeFrom, fenceMs: 0, incarnation: UNUSED, term: 0 };
-  return shellOf(keys, prefix, JSON.stringify(recordValue({ ...record, ...fields })), keys.lease(record.nodeFrom));
+  const keys = new Keys(prefix, record.scope);
+  return shellOf(keys, prefix, JSON.stringify(recordValue(newScope(record, UNUSED), 0)), keys.lease(record.nodeFrom));
 }

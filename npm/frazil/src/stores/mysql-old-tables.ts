@@ -30,7 +30,7 @@ export interface NodeIdsFrom {
   readonly allowEmpty?: boolean;
 }
 
-/** The statements for one old table. `:marker` is what our rows have in it, and `:namespace` that of CosId. */
+/** The statements for one old table. `:marker` is what our rows have in it, and `:namespace` that of CosId. @internal */
 export interface OldTable {
   /** How the record of the scope names it, as JSON. */
   readonly text: string;
@@ -63,7 +63,7 @@ export interface OldTable {
   readonly permission: string;
 }
 
-/** So many of our numbers are taken over at a time. */
+/** So many of our numbers are taken over at a time. @internal */
 export const TAKEN_OVER = 64;
 
 /** Whether a row has the marker, whatever the character set and the collation of its column are. */
@@ -85,7 +85,7 @@ const workerNode = (table: string) => ({
   check: `SELECT ID, HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED FROM ${table} LIMIT 0`,
 });
 
-/** A stamp that no clock reaches: the last millisecond of the year 9999. */
+/** A stamp that no clock reaches: the last millisecond of the year 9999. @internal */
 export const NEVER_MS = 253_402_300_799_999;
 
 /** The name of a row: the namespace, and the number with so many digits. `LPAD` alone would cut off a longer number. */
@@ -159,18 +159,18 @@ function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (co
   };
 }
 
-/** Puts the old table of a scope into a statement; without one, every number is ours. */
+/** Puts the old table of a scope into a statement; without one, every number is ours. @internal */
 export const withOldTable = (statement: string, oldTable: OldTable | undefined): string =>
   statement
     .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
     .replaceAll("{largest}", oldTable?.largest ?? "NULL");
 
-/** Refuses a layout whose node ids have no room in the old table. */
+/** Refuses a layout whose node ids have no room in the old table. @internal */
 export function checkWidth({ maxNode }: OldTable, nodeTo: number): void {
   if (nodeTo > maxNode) throw refuse("layout", `a layout with node ids to ${nodeTo}`, WIDTH_RULE);
 }
 
-/** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. */
+/** Checks an old table before the first number is taken from it. Returns the number from which on its rows can be ours. @internal */
 export function checkOldTable(
   oldTable: OldTable,
   { engine, largest }: { readonly engine: string; readonly largest: number },
@@ -197,7 +197,7 @@ export function checkOldTable(
 const drawMarker = (scope: string): string =>
   `frazil:${scope}:${(drawRandom()[0] as number).toString(16).padStart(8, "0")}`;
 
-/** What a scope draws its node ids from. */
+/** What a scope draws its node ids from. @internal */
 export function oldTableOf(scope: string, given: NodeIdsFrom): { oldTable: OldTable; allowEmpty: boolean } {
   const { allowEmpty = false } = checkKeys("INVALID_OPTION", "nodeIdsFrom", given, "workerNode, cosId, allowEmpty");
   if (typeof allowEmpty !== "boolean") throw refuse("nodeIdsFrom.allowEmpty", allowEmpty, Rule.TRUE_OR_FALSE);
@@ -250,7 +250,7 @@ function tableWithMarker({ workerNode: table, cosId, ...given }: NodeIdsFrom, ma
   };
 }
 
-/** What the record of a scope names. */
+/** What the record of a scope names. @internal */
 export function recordedTable(scope: string, text: string): OldTable {
   try {
     const { marker, ...from } = JSON.parse(text) as NodeIdsFrom & { marker?: unknown };

@@ -43,29 +43,21 @@ import { hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
 import { PostgresTags, SEGMENT_PERMISSION, SEGMENT_TABLE } from "./postgres-segments.js";
-import {
-  checkAcquire,
-  checkEnsure,
-  checkRelease,
-  checkRenew,
-  fencedScope,
-  type InitOptions,
-  recordOf,
-} from "./requests.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
-import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, makeTagIn } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
   type EnsureRequest,
   FENCE_MARGIN_MS,
-  type LeaseStore,
+  type InitOptions,
+  type ManagedStore,
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
 
-export type { InitOptions } from "./requests.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
@@ -381,7 +373,7 @@ function rowsOf(result: unknown): readonly Record<string, unknown>[] {
 }
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class PostgresStore implements LeaseStore, SegmentStore {
+export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "postgres";
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
@@ -425,23 +417,11 @@ export class PostgresStore implements LeaseStore, SegmentStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  /**
-   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
-   *
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async migrate(): Promise<void> {
     if ((await this.#run(MIGRATE, [])) === undefined)
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
     // The second time sees the record that another process made beside the first.
@@ -458,23 +438,10 @@ export class PostgresStore implements LeaseStore, SegmentStore {
     return allocateFrom(this, this.#tags, request);
   }
 
-  /**
-   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
-   * several processes may call it at once. Resolves to whether it made it.
-   *
-   * @throws {ConfigError} `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async initSegment(options: TagOptions): Promise<boolean> {
     return makeTagIn(this, this.#tags, options);
   }
 
-  /**
-   * Raises the fence: no window of the scope begins before it has passed. Call it after the database was restored from a
-   * backup or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-   *
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
   }

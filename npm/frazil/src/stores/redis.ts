@@ -32,32 +32,24 @@ import {
 } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
-import {
-  checkAcquire,
-  checkEnsure,
-  checkRelease,
-  checkRenew,
-  fencedScope,
-  type InitOptions,
-  recordOf,
-} from "./requests.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 
-import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
   type EnsureRequest,
   FENCE_MARGIN_MS,
-  type LeaseStore,
+  type InitOptions,
+  type ManagedStore,
   type RefusalReason,
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
 
-export type { InitOptions } from "./requests.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
@@ -342,7 +334,7 @@ function evalOf(client: unknown): Eval {
 }
 
 /** Leases under the keys `frazil:{scope}:…`. */
-export class RedisStore implements LeaseStore, SegmentStore {
+export class RedisStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "redis";
   readonly #client: RedisClient;
   readonly #eval: Eval;
@@ -395,25 +387,12 @@ export class RedisStore implements LeaseStore, SegmentStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty server and one that has lost its keys look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
     const [outcome, present] = await this.#run(INIT, scope, [layout, nodeFrom, nodeTo, windowMaxMs]);
     if (outcome !== "made") throw alreadyInitialised(scope, present);
   }
 
-  /**
-   * Raises the fence: no window of the scope begins before it has passed. Call it after the server was restored from a backup or
-   * a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-   *
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
   }

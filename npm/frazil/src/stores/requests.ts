@@ -6,15 +6,15 @@ import { wallClock } from "../clock.js";
 import { configError, type ErrorCode } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
-import { Layout, type LayoutInput } from "../layout.js";
+import { Layout } from "../layout.js";
 import { layoutText } from "./layout-text.js";
 import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "./limits.js";
 import type {
   AcquireRequest,
   EnsureRequest,
+  InitOptions,
   ReleaseRequest,
   RenewRequest,
-  ScopeOptions,
   WindowRequest,
 } from "./store.js";
 
@@ -37,12 +37,6 @@ export interface ScopeRecord {
   readonly nodeFrom: number;
   readonly nodeTo: number;
   readonly windowMaxMs: number;
-}
-
-/** What `init` is given. */
-export interface InitOptions extends ScopeOptions {
-  /** The layout of all IDs of the scope: a `Layout`, a definition, or the name of a built-in one. */
-  readonly layout: LayoutInput;
 }
 
 function whole(

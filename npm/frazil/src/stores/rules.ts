@@ -47,6 +47,16 @@ export interface LeaseRow {
   readonly owner: string | null;
 }
 
+/** A row that nobody holds, free from `untilMs` on. */
+export const freeRow = (node: number, untilMs = 0): LeaseRow => ({
+  node,
+  fromMs: 0,
+  untilMs,
+  grant: null,
+  nonce: null,
+  owner: null,
+});
+
 /** The store at this moment. */
 export interface Moment {
   readonly nowMs: number;

@@ -50,6 +50,18 @@ export interface SegmentStore {
   waitsFor?(): string | undefined;
 }
 
+/** A store of segments of this package. */
+export interface ManagedSegmentStore extends SegmentStore {
+  /**
+   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
+   * several processes may call it at once. Resolves to whether it made it.
+   *
+   * @throws {ConfigError} `INVALID_OPTION`.
+   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+   */
+  initSegment(options: TagOptions): Promise<boolean>;
+}
+
 /** What `initSegment` makes. */
 export interface TagOptions {
   /** The name of the counter: 1 to 128 characters. */

@@ -24,15 +24,7 @@ import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError } from "../errors.js";
 import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import { hintFor } from "./clients.js";
-import {
-  checkAcquire,
-  checkEnsure,
-  checkRelease,
-  checkRenew,
-  fencedScope,
-  type InitOptions,
-  recordOf,
-} from "./requests.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import {
   decideAcquire,
   decideFence,
@@ -45,12 +37,18 @@ import {
   UNUSED,
 } from "./rules.js";
 import { recentText, tagRecordOf } from "./segment-rules.js";
-
-import type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./segment-store.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
-import type { AcquireRequest, Answer, EnsureRequest, LeaseStore, ReleaseRequest, RenewRequest } from "./store.js";
+import type {
+  AcquireRequest,
+  Answer,
+  EnsureRequest,
+  InitOptions,
+  ManagedStore,
+  ReleaseRequest,
+  RenewRequest,
+} from "./store.js";
 
-export type { InitOptions } from "./requests.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
@@ -166,7 +164,7 @@ type Row = Record<string, unknown>;
 type Value = string | number | null;
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
-export class SqliteStore implements LeaseStore, SegmentStore {
+export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "sqlite";
   readonly #db: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
@@ -240,22 +238,10 @@ export class SqliteStore implements LeaseStore, SegmentStore {
     await this.#raise(request.scope, request.behind ? "behind" : "changed", request.signal);
   }
 
-  /**
-   * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
-   *
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async migrate(): Promise<void> {
     await this.#transaction(undefined, () => this.#db.exec(TABLES));
   }
 
-  /**
-   * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-   * since an empty store and one that has lost its rows look the same.
-   *
-   * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
     const done = await this.#transaction(undefined, ({ incarnation }) => {
@@ -272,13 +258,6 @@ export class SqliteStore implements LeaseStore, SegmentStore {
     return allocateFrom(this, this.#tags, request);
   }
 
-  /**
-   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
-   * several processes may call it at once. Resolves to whether it made it.
-   *
-   * @throws {ConfigError} `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async initSegment(options: TagOptions): Promise<boolean> {
     return makeTagIn(this, this.#tags, options);
   }
@@ -304,12 +283,6 @@ export class SqliteStore implements LeaseStore, SegmentStore {
     placeOfTags: () => this.#place(),
   };
 
-  /**
-   * Raises the fence: no window of the scope begins before it has passed. Call it after the file was restored from a backup
-   * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-   *
-   * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
   }

@@ -9,8 +9,10 @@
  *   that it accepts while it starts.
  */
 import { monotonicClock } from "../clock.js";
-import { configError, FrazilError, type LeaseError } from "../errors.js";
+import { FrazilError, type LeaseError } from "../errors.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
+import { clientOf, hintFor } from "./clients.js";
+import { clientError } from "./given.js";
 
 /** What a transaction of the client can do. */
 export interface ZooKeeperTransaction {
@@ -117,8 +119,7 @@ const isClient = (value: unknown): value is ZooKeeperClient =>
 
 function givenClient(value: unknown): ZooKeeperClient {
   if (isClient(value)) return value;
-  const given = value === null || value === undefined ? `${value}` : `some ${typeof value}`;
-  throw configError("INVALID_ARGUMENT", "client", given, CLIENT_RULE);
+  throw clientError(value, CLIENT_RULE + hintFor("zookeeper", value));
 }
 
 const READ_ONLY =
@@ -243,7 +244,8 @@ export class Session {
 
   constructor(given: unknown, acl: Acl) {
     this.#acl = acl;
-    if (typeof given === "function") this.#make = given as () => unknown;
+    // Some clients of other stores are functions.
+    if (typeof given === "function" && clientOf(given) === undefined) this.#make = given as () => unknown;
     else this.#watch(givenClient(given));
   }
 

@@ -10,7 +10,8 @@ import {
   type ScopeView,
 } from "./compare-and-set.js";
 import type { ScopeRecord } from "./requests.js";
-import type { LeaseRow, Moment, Scope } from "./rules.js";
+import { freeRow, type LeaseRow, type Moment, type Scope } from "./rules.js";
+import { newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "./scope-record.js";
 import type { AcquireRequest } from "./store.js";
 import {
   type Acl,
@@ -50,9 +51,8 @@ const PREFIX_RULE =
 const ACL_RULE = "must be an array of at least one ACL of the client, such as ACL.CREATOR_ALL_ACL";
 const INCARNATION_RULE = 'must be "epoch" or "none-accepting-repeats-after-restore"';
 
-/** The record of a scope, as `acquire` found it. */
-export interface ZooKeeperScope extends Scope {
-  readonly nodeFrom: number;
+/** The record of a scope, as `acquire` found it. @internal */
+export interface ZooKeeperScope extends StoredScope {
   /** Where new node ids come from, or came from until `leave`: `leaf:NAME`, `leaf:NAME, left`. Undefined: they are numbered here. */
   readonly nodeIdsFrom?: string | undefined;
   /** The version of its znode, which every transaction compares. */
@@ -62,7 +62,7 @@ export interface ZooKeeperScope extends Scope {
 /** Behind `nodeIdsFrom` of a scope that numbers by itself. @internal */
 export const LEFT = ", left";
 
-/** A row, as it was read. */
+/** A row, as it was read. @internal */
 export interface ZooKeeperRow extends LeaseRow {
   readonly version: number;
 }
@@ -112,18 +112,9 @@ export const endOf = ({ untilMs, node }: { untilMs: number; node: number }): str
 export const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
   JSON.stringify({ node, fromMs, untilMs, grant, nonce, owner });
 
-/** @internal */
-export const textOfRecord = ({
-  layout,
-  nodeFrom,
-  nodeTo,
-  nextNode,
-  windowMaxMs,
-  fenceMs,
-  incarnation,
-  nodeIdsFrom,
-}: ZooKeeperScope): string =>
-  JSON.stringify({ layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom });
+/** The text of a record. @internal */
+export const textOfRecord = ({ nodeIdsFrom, ...record }: Omit<ZooKeeperScope, "version">): string =>
+  JSON.stringify({ ...storedFields(record), nodeIdsFrom });
 
 /** The fields of a znode, or `STORE_REFUSED` for a text that the store did not write. */
 function fieldsOf<T>(path: string, text: string, wholes: readonly string[], texts: readonly string[]): T {
@@ -157,10 +148,8 @@ function rowOf(path: string, node: number, { text, stat }: Znode): ZooKeeperRow 
 }
 
 function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
-  const wholes = ["nodeFrom", "nodeTo", "nextNode", "windowMaxMs", "fenceMs"];
-  const fields = fieldsOf<ZooKeeperScope>(path, text, wholes, ["layout", "incarnation"]);
-  const { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom } = fields;
-  return { layout, nodeFrom, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation, nodeIdsFrom, version: stat.version };
+  const fields = fieldsOf<ZooKeeperScope>(path, text, WHOLE_FIELDS, TEXT_FIELDS);
+  return { ...storedFields(fields), nodeIdsFrom: fields.nodeIdsFrom, version: stat.version };
 }
 
 /** The option `prefix`, checked. @internal */
@@ -387,9 +376,9 @@ export const parentsOf = (prefix: string): readonly string[] =>
     .slice(1)
     .map((_, at, parts) => `/${parts.slice(0, at + 1).join("/")}`);
 
-/** A row that nobody holds, free from `untilMs` on. It is written twice, so that its version is not 0. @internal */
+/** Makes the row of a node id. It is written twice, so that its version is not 0. @internal */
 export function newRow(leases: string, ends: string, node: number, untilMs = 0): readonly Operation[] {
-  const row = { node, fromMs: 0, untilMs, grant: null, nonce: null, owner: null };
+  const row = freeRow(node, untilMs);
   const path = `${leases}/${node}`;
   const text = textOfRow(row);
   return [
@@ -399,13 +388,8 @@ export function newRow(leases: string, ends: string, node: number, untilMs = 0):
   ];
 }
 
-/** @internal */
-export function newScope({ layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, incarnation: string): ZooKeeperScope {
-  return { layout, nodeFrom, nodeTo, nextNode: nodeFrom, windowMaxMs, fenceMs: 0, incarnation, version: 0 };
-}
-
 /** A store whose client it may have made itself. */
-export class ZnodeStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export class ZnodeStore extends CompareAndSetStore {
   readonly #session: Session;
 
   /** @internal */

@@ -26,11 +26,12 @@
  * mode has no epochs. Call `fence()`.
  */
 import { checkKeys } from "../keys.js";
-import { type InitOptions, recordOf } from "./requests.js";
+import { recordOf } from "./requests.js";
 import { UNUSED } from "./rules.js";
+import { newScope } from "./scope-record.js";
+import type { InitOptions } from "./store.js";
 import type { ZooKeeperClient } from "./zookeeper-session.js";
 import {
-  newScope,
   pathsOf,
   prefixOf,
   textOfRecord,
@@ -40,7 +41,6 @@ import {
   znodesOf,
 } from "./zookeeper-table.js";
 
-export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 export { type AdoptOptions, LeafStore, type LeafStoreOptions } from "./zookeeper-leaf.js";
 export type { ZooKeeperClient, ZooKeeperTransaction } from "./zookeeper-session.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Answer, Grant, LeaseStore, Refusal } from "../stores/store.js";
 
-/** 128 random bits, as the driver draws them. */
+/** 128 random bits, as the driver draws them. @internal */
 export const draw = (): string => randomBytes(16).toString("hex");
 
 /** The built-in layout `"default"`, as `layoutText` writes it. */
@@ -40,7 +40,7 @@ export interface OpenStore {
   start?(): Promise<void>;
 }
 
-/** A scope of a scenario's own in the store that is tested. */
+/** A scope of a scenario's own in the store that is tested. @internal */
 export class Scope {
   readonly open: OpenStore;
   readonly record: ScenarioScope;
@@ -69,7 +69,7 @@ export class Bench {
     this.open = open;
   }
 
-  /** A new scope with the node ids 0 to 3, or others. */
+  /** A new scope with the node ids 0 to 3, or others. @internal */
   async scope(options: { nodes?: { from: number; to: number }; windowMaxMs?: number } = {}): Promise<Scope> {
     const { nodes = { from: 0, to: 3 }, windowMaxMs = 60_000 } = options;
     const record: ScenarioScope = {
@@ -83,7 +83,7 @@ export class Bench {
   }
 }
 
-/** A process with a lease, as the driver keeps it: its grant, and the end of the window that it knows. */
+/** A process with a lease, as the driver keeps it: its grant, and the end of the window that it knows. @internal */
 export class Holder {
   readonly scope: Scope;
   store: LeaseStore;
@@ -140,7 +140,7 @@ export class Holder {
   }
 }
 
-/** The lease in an answer that must be one. Every number of it must be there. */
+/** The lease in an answer that must be one. Every number of it must be there. @internal */
 export function granted(answer: Answer): Grant {
   assert.ok(answer.granted, `refused: ${JSON.stringify(answer)}`);
   for (const key of ["node", "fromMs", "untilMs", "storeNowMs"] as const)
@@ -148,7 +148,7 @@ export function granted(answer: Answer): Grant {
   return answer;
 }
 
-/** The refusal in an answer that must be one, with this reason. */
+/** The refusal in an answer that must be one, with this reason. @internal */
 export function refused(answer: Answer, ...reasons: Refusal["reason"][]): Refusal {
   assert.ok(!answer.granted, `granted: ${JSON.stringify(answer)}, in the place of: ${reasons.join(", ")}`);
   assert.ok(reasons.includes(answer.reason), `${JSON.stringify(answer)}, in the place of: ${reasons.join(", ")}`);
@@ -156,7 +156,7 @@ export function refused(answer: Answer, ...reasons: Refusal["reason"][]): Refusa
   return answer;
 }
 
-/** A holder with a new lease. */
+/** A holder with a new lease. @internal */
 export async function leased(scope: Scope, windowMs: number, options?: { node?: number }): Promise<[Holder, Grant]> {
   const holder = scope.holder(windowMs);
   const lease = granted(await holder.acquire(options));

@@ -1,6 +1,4 @@
-import { type InitOptions } from "./requests.js";
-import { type AcquireRequest, type Answer, type EnsureRequest, type LeaseStore, type ReleaseRequest, type RenewRequest } from "./store.js";
-export type { InitOptions } from "./requests.js";
+import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "./store.js";
 export type * from "./store.js";
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
@@ -28,7 +26,7 @@ export interface PostgresStoreOptions {
     } | "none-accepting-repeats-after-failover";
 }
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export declare class PostgresStore implements LeaseStore {
+export declare class PostgresStore implements ManagedStore {
     #private;
     readonly name = "postgres";
     /**
@@ -41,26 +39,8 @@ export declare class PostgresStore implements LeaseStore {
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
-    /**
-     * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once.
-     *
-     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     migrate(): Promise<void>;
-    /**
-     * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-     * since an empty store and one that has lost its rows look the same.
-     *
-     * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-     * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     init(options: InitOptions): Promise<void>;
-    /**
-     * Raises the fence: no window of the scope begins before it has passed. Call it after the database was restored from a
-     * backup or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-     *
-     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;

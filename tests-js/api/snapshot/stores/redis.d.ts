@@ -1,6 +1,4 @@
-import { type InitOptions } from "./requests.js";
-import { type AcquireRequest, type Answer, type EnsureRequest, type LeaseStore, type ReleaseRequest, type RenewRequest } from "./store.js";
-export type { InitOptions } from "./requests.js";
+import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "./store.js";
 export type * from "./store.js";
 /** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
 export interface EvalClient {
@@ -35,7 +33,7 @@ export interface RedisStoreOptions {
     } | "none-accepting-repeats-after-failover";
 }
 /** Leases under the keys `frazil:{scope}:…`. */
-export declare class RedisStore implements LeaseStore {
+export declare class RedisStore implements ManagedStore {
     #private;
     readonly name = "redis";
     /**
@@ -49,20 +47,7 @@ export declare class RedisStore implements LeaseStore {
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
     ensure(request: EnsureRequest): Promise<void>;
-    /**
-     * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
-     * since an empty server and one that has lost its keys look the same.
-     *
-     * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
-     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     init(options: InitOptions): Promise<void>;
-    /**
-     * Raises the fence: no window of the scope begins before it has passed. Call it after the server was restored from a backup or
-     * a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
-     *
-     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;

@@ -10,6 +10,7 @@
  * - **Whole answers**: every grant is answered as a whole lease, since an earlier answer may have been lost.
  * - **A refusal says why**, so that the holder knows whether to retry, to call `ensure`, or to take another node id.
  */
+import type { LayoutInput } from "../layout.js";
 /** A lease: the right to mint IDs of `node` whose time is in `[fromMs, untilMs)`. */
 export interface Grant {
     readonly granted: true;
@@ -115,6 +116,11 @@ export interface ScopeOptions {
     /** The longest window that a holder may ask for, in milliseconds. Default: 60,000. */
     readonly windowMaxMs?: number;
 }
+/** What `init` is given. */
+export interface InitOptions extends ScopeOptions {
+    /** The layout of all IDs of the scope: a `Layout`, a definition, or the name of a built-in one. */
+    readonly layout: LayoutInput;
+}
 /** Grants node ids. Each operation is one atomic step in the store. */
 export interface LeaseStore {
     /** How the store is called in errors and `health()`, such as `"postgres"`. */
@@ -171,6 +177,36 @@ export interface LeaseStore {
      * Rejects with `STORE_NOT_INITIALISED` if the scope has no record.
      */
     ensure(request: EnsureRequest): Promise<void>;
+}
+/**
+ * A store with the calls for those who run it: before the first lease, and after a restore. Every store of this package has them.
+ * `lease()` makes none of them, so a store of your own may do without.
+ */
+export interface ManagedStore extends LeaseStore {
+    /**
+     * Makes the tables unless they exist. It runs DDL only, and may run at each start and in several processes at once. A store
+     * without tables does not have it.
+     *
+     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    migrate?(): Promise<void>;
+    /**
+     * Writes the record of a scope, with the fence 0. Call it once for each scope, when the scope is new: never at each start,
+     * since an empty store and one that has lost its rows look the same.
+     *
+     * @throws {ConfigError} `STATE_CONFLICT` if the scope has a record, or rows without one; `INVALID_OPTION`.
+     * @throws {LeaseError} `STORE_NOT_INITIALISED` without the tables; `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    init(options: InitOptions): Promise<void>;
+    /**
+     * Raises the fence: no window of the scope begins before it has passed. Call it after the store was restored from a backup
+     * or a snapshot, before any generator starts. Resolves to its time, in Unix milliseconds.
+     *
+     * @throws {LeaseError} `STORE_NOT_INITIALISED`, `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    fence(options?: {
+        readonly scope?: string;
+    }): Promise<number>;
 }
 /**
  * The margin of a fence beyond the longest window, in milliseconds: how far the clocks of two store hosts may differ, less what a

@@ -1,5 +1,4 @@
 import { CompareAndSetStore } from "./compare-and-set.js";
-import type { LeaseRow, Scope } from "./rules.js";
 /** The options of a `ZooKeeperStore`. */
 export interface ZooKeeperStoreOptions {
     /** The znode that has the scopes. Default: `"/frazil"`. */
@@ -18,20 +17,8 @@ export interface ZooKeeperStoreOptions {
      */
     readonly incarnation?: "epoch" | "none-accepting-repeats-after-restore";
 }
-/** The record of a scope, as `acquire` found it. */
-export interface ZooKeeperScope extends Scope {
-    readonly nodeFrom: number;
-    /** Where new node ids come from, or came from until `leave`: `leaf:NAME`, `leaf:NAME, left`. Undefined: they are numbered here. */
-    readonly nodeIdsFrom?: string | undefined;
-    /** The version of its znode, which every transaction compares. */
-    readonly version: number;
-}
-/** A row, as it was read. */
-export interface ZooKeeperRow extends LeaseRow {
-    readonly version: number;
-}
 /** A store whose client it may have made itself. */
-export declare class ZnodeStore extends CompareAndSetStore<ZooKeeperScope, ZooKeeperRow> {
+export declare class ZnodeStore extends CompareAndSetStore {
     #private;
     /**
      * Closes the client that the function has made: at once if it has a session, else as soon as it gets one. A client that you

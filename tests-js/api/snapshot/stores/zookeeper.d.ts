@@ -1,6 +1,5 @@
 import type { ZooKeeperClient } from "./zookeeper-session.js";
 import { ZnodeStore, type ZooKeeperStoreOptions } from "./zookeeper-table.js";
-export type { InitOptions } from "./requests.js";
 export type * from "./store.js";
 export { type AdoptOptions, LeafStore, type LeafStoreOptions } from "./zookeeper-leaf.js";
 export type { ZooKeeperClient, ZooKeeperTransaction } from "./zookeeper-session.js";

@@ -1,6 +1,4 @@
-import type { Answer, Grant, LeaseStore, Refusal } from "../stores/store.js";
-/** 128 random bits, as the driver draws them. */
-export declare const draw: () => string;
+import type { LeaseStore } from "../stores/store.js";
 /** The built-in layout `"default"`, as `layoutText` writes it. */
 declare const LAYOUT = "1704067200000 1ms time41 node10 sequence12";
 /** The record of a scope that a scenario starts with. */
@@ -35,67 +33,11 @@ export interface OpenStore {
     /** Starts it again, with everything that it acknowledged. */
     start?(): Promise<void>;
 }
-/** A scope of a scenario's own in the store that is tested. */
-export declare class Scope {
-    readonly open: OpenStore;
-    readonly record: ScenarioScope;
-    constructor(open: OpenStore, record: ScenarioScope);
-    /** A process that asks for a lease of this scope. All of them have the same owner, which must not matter. */
-    holder(windowMs: number, store?: LeaseStore): Holder;
-    /** Lets the store's clock go on. */
-    pass(ms: number): Promise<void>;
-}
 /** What a scenario is given. */
 export declare class Bench {
     readonly open: OpenStore;
     constructor(open: OpenStore);
-    /** A new scope with the node ids 0 to 3, or others. */
-    scope(options?: {
-        nodes?: {
-            from: number;
-            to: number;
-        };
-        windowMaxMs?: number;
-    }): Promise<Scope>;
 }
-/** A process with a lease, as the driver keeps it: its grant, and the end of the window that it knows. */
-export declare class Holder {
-    #private;
-    readonly scope: Scope;
-    store: LeaseStore;
-    windowMs: number;
-    grant: string;
-    node: number;
-    untilMs: number;
-    constructor(scope: Scope, store: LeaseStore, windowMs: number);
-    /** A copy of this process, as a snapshot of its machine makes one. */
-    clone(): Holder;
-    /** Asks for a lease. Keeps it if it is granted. */
-    acquire(given?: {
-        node?: number;
-        layout?: string;
-        signal?: AbortSignal;
-        nonce?: string;
-    }): Promise<Answer>;
-    /** Asks for more time. Keeps it if it is granted. */
-    renew(given?: {
-        nonce?: string;
-        untilMs?: number;
-        node?: number;
-        layout?: string;
-    }): Promise<Answer>;
-    /** Gives the lease back: the node id is free from `untilMs` on. */
-    release(untilMs: number): Promise<boolean>;
-    ensure(behind: boolean): Promise<void>;
-}
-/** The lease in an answer that must be one. Every number of it must be there. */
-export declare function granted(answer: Answer): Grant;
-/** The refusal in an answer that must be one, with this reason. */
-export declare function refused(answer: Answer, ...reasons: Refusal["reason"][]): Refusal;
-/** A holder with a new lease. */
-export declare function leased(scope: Scope, windowMs: number, options?: {
-    node?: number;
-}): Promise<[Holder, Grant]>;
 /** One scenario of the contract. */
 export interface Scenario {
     readonly name: string;

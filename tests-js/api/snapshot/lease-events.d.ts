@@ -1,3 +1,4 @@
+/** What a leased generator tells of its lease: events, counters, its condition. */
 import { type FrazilError } from "./errors.js";
 /** A lease that is held. */
 export interface LeaseWindow {

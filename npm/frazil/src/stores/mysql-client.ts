@@ -1,0 +1,70 @@
+/** Clients of MariaDB and MySQL: running a statement, and reading its result, with `mysql2` and `mariadb`. */
+import { storeRefused } from "./answers.js";
+import { hintFor } from "./clients.js";
+import { clientError } from "./given.js";
+
+/** What the store hands a client: a statement, and settings that a program may have changed for its own. */
+export interface MySqlStatement {
+  readonly sql: string;
+  readonly rowsAsArray: boolean;
+  readonly nestTables: boolean;
+  readonly namedPlaceholders: boolean;
+}
+
+/** What a client with promises can do: a pool or a connection of `mysql2/promise` or `mariadb`. */
+export interface MySqlPromiseClient {
+  query(statement: MySqlStatement, values: (string | number | null)[]): PromiseLike<unknown>;
+}
+
+/** What a pool or a connection of `mysql2` with callbacks can do. */
+export interface MySqlCallbackClient {
+  promise(): MySqlPromiseClient;
+}
+
+/** Your client: a pool or a connection of `mysql2` or `mariadb`. The store neither opens nor closes it. */
+export type MySqlClient = MySqlPromiseClient | MySqlCallbackClient;
+
+const CLIENT_RULE =
+  "must be a pool or a connection of mysql2 (mysql2/promise, or one with callbacks and its promise()) or of mariadb: an object " +
+  "with query(statement, values) that returns a promise";
+const PROMISE_RULE =
+  "the client returned no promise. Use mysql2/promise or pool.promise() of mysql2, or the package mariadb without /callback";
+
+/** A row of a result. @internal */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A value of a statement. @internal */
+export type Value = string | number | null;
+
+/** Runs a statement. @internal */
+export type Query = (text: string, values: Value[]) => PromiseLike<unknown>;
+
+/** The call of a client that runs a statement. @internal */
+export function queryOf(client: unknown): Query {
+  let given = (client ?? {}) as { query?: unknown; promise?: unknown };
+  if (typeof given.promise === "function") given = given.promise() as typeof given;
+  const { query } = given;
+  const rule = CLIENT_RULE + hintFor("mysql", given);
+  if (typeof query !== "function" || rule !== CLIENT_RULE) throw clientError(client, rule);
+  return (sql, values) => {
+    const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
+    const result = (query as Query).call(given, statement as unknown as string, values) as unknown;
+    if (typeof (result as { then?: unknown } | undefined)?.then !== "function") throw storeRefused(PROMISE_RULE);
+    return result as PromiseLike<unknown>;
+  };
+}
+
+/** The result itself: `mysql2` answers it in an array with the columns beside it. @internal */
+export const resultOf = (answer: unknown): unknown =>
+  Array.isArray(answer) &&
+  (Array.isArray(answer[0]) || (answer[0] as { affectedRows?: unknown } | null | undefined)?.affectedRows !== undefined)
+    ? answer[0]
+    : answer;
+
+/** The rows of a result. @internal */
+export function rowsOf(answer: unknown): readonly Row[] {
+  const rows = resultOf(answer);
+  if (!Array.isArray(rows) || rows.some((row) => typeof row !== "object" || row === null || Array.isArray(row)))
+    throw storeRefused("the client returned no rows with names: turn its array mode off");
+  return rows;
+}

@@ -1,0 +1,204 @@
+/**
+ * The tables and the statements of the store in MariaDB and MySQL. Each stands whole, with the invariant that it keeps and whose clock it
+ * uses. A `:name` is a value; a `{name}` is put in by `completion`, and one about an old table by `withOldTable`.
+ */
+
+/**
+ * The tables. Every write counts `writes` up: without that, a retry that sets what is there already would change no row, be
+ * reported like a failed comparison, and be written to no log. `{scopes}` and `{leases}` are the tables.
+ */
+export const SCOPES = `CREATE TABLE IF NOT EXISTS {scopes} (
+  scope varchar(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  layout text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  node_from bigint NOT NULL,
+  node_to bigint NOT NULL,
+  next_node bigint NOT NULL, -- rows are made for the node ids below, never again
+  window_max_ms bigint NOT NULL,
+  fence_ms bigint NOT NULL, -- no window begins before
+  incarnation text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, -- the server that wrote the rows
+  node_ids_from text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, -- the table of another generator; null: numbered here
+  writes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (scope)
+) ENGINE = InnoDB`;
+export const LEASES = `CREATE TABLE IF NOT EXISTS {leases} (
+  scope varchar(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  node bigint NOT NULL,
+  from_ms bigint NOT NULL,
+  until_ms bigint NOT NULL,
+  grant_id varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL, -- null: released
+  nonce varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  owner varchar(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  writes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (scope, node),
+  UNIQUE KEY frazil_leases_grant (scope, grant_id),
+  KEY frazil_leases_until (scope, until_ms, node)
+) ENGINE = InnoDB`;
+
+/**
+ * The incarnation of this server, as hexadecimal digits: compared so, no collation takes two values for equal. A comment that
+ * begins with `/*!50700` is a part of the statement in MySQL, one with `/*M!` in MariaDB.
+ */
+const INCARNATION = "HEX(CONVERT(({incarnation}) USING utf8mb4))";
+
+/** The settings with which a server or a session may lose, or take back, what it acknowledged. */
+const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transaction */ /*!50700 0 */ AS in_transaction,
+  @@global.innodb_flush_log_at_trx_commit AS flush_log, @@global.log_bin AS log_bin, @@global.sync_binlog AS sync_binlog,
+  @@session.binlog_format AS binlog_format, @@global.read_only AS read_only,
+  /*M! @@global.wsrep_on */ /*!50700 0 */ AS galera`;
+
+/** What exists of the tables. */
+export const EXISTING = `SELECT ${SETTINGS}, t.table_name AS name, t.engine AS engine
+FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
+  ON t.table_schema = {database} AND t.table_name IN ('frazil_scopes', 'frazil_leases') LIMIT 2`;
+
+/**
+ * The server at this moment: its clock in Unix milliseconds, its incarnation, its settings.
+ *
+ * `UTC_TIMESTAMP` is the start of the statement. `SET timestamp` moves it, as it does `NOW`, and not `SYSDATE`: `moved_us` tells.
+ * `UNIX_TIMESTAMP(NOW(6))` is an hour wrong when the summer ends, since local time comes twice then. The time in `UUID()` is
+ * that of the start of the server and a monotonic clock, which MariaDB never sets right again.
+ */
+const NOW_MS = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000";
+const MOVED = "TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))";
+const SERVER = `${NOW_MS} AS now_ms, ${MOVED} AS moved_us, ${INCARNATION} AS incarnation, ${SETTINGS}`;
+
+/** The record of a scope as it is read. */
+const RECORD = `s.scope AS scope, s.layout AS layout, s.node_to AS node_to, s.next_node AS next_node,
+  s.window_max_ms AS window_max_ms, s.fence_ms AS fence_ms, HEX(s.incarnation) AS recorded,
+  s.node_ids_from AS node_ids_from`;
+/** `{ours:k}`: whether the node id of the row is ours in the old table that the scope takes node ids from; 1 without one. */
+const COLUMNS = "node, from_ms, until_ms, grant_id, nonce, {ours:k} AS is_ours";
+const ROW = "l.node AS node, l.from_ms AS from_ms, l.until_ms AS until_ms, l.grant_id AS grant_id, l.nonce AS nonce";
+
+/** The record, and the server, also without one. One statement is one snapshot at every isolation level. */
+export const READ_SCOPE = `SELECT ${SERVER}, ${RECORD}
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LIMIT 1`;
+
+/** The record and the row of a node id. */
+export const READ_ROW = `SELECT ${SERVER}, ${RECORD}, ${ROW}, {ours:l} AS is_ours
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope
+  LEFT JOIN {leases} l ON l.scope = s.scope AND l.node = :node LIMIT 1`;
+
+/** So many of the rows with the oldest end are read. */
+const OLDEST = 64;
+
+/**
+ * The record; the row of a grant; the preferred row; the rows with the oldest end. Rows from `next_node` on are in the making,
+ * and nobody's. The rows come in any order: sorting them with the texts of the record would take a table on disk.
+ * `{largest}`: the largest number of the old table.
+ */
+export const READ_FOR_ACQUIRE = `SELECT ${SERVER}, ${RECORD}, {largest} AS largest, l.kind AS kind, ${ROW}, l.is_ours AS is_ours
+FROM (SELECT 1 AS one) o LEFT JOIN {scopes} s ON s.scope = :scope LEFT JOIN (
+  (SELECT 1 AS kind, ${COLUMNS} FROM {leases} k WHERE scope = :scope AND grant_id = :grant)
+  UNION ALL (SELECT 2, ${COLUMNS} FROM {leases} k WHERE scope = :scope AND node = :node AND {ours:k})
+  UNION ALL (SELECT 3, ${COLUMNS} FROM {leases} k
+    WHERE scope = :scope AND node < (SELECT next_node FROM {scopes} WHERE scope = :scope) AND {ours:k}
+    ORDER BY until_ms, node LIMIT ${OLDEST})
+) l ON l.node < s.next_node LIMIT ${OLDEST + 2}`;
+
+/** Whether the row is as it was read. Its nonce is drawn for each attempt, so an equal row is one that nobody has written. */
+const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUntil AND l.grant_id <=> :seenGrant
+    AND l.nonce <=> :seenNonce`;
+
+/** Whether the write lasts: a transaction of the program may have begun since the read, on a connection that it shares. */
+const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*!50700 0 */ = 0";
+
+/** Whether this is the server that was read, and the write lasts. */
+const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
+
+/**
+ * `acquire`, `renew` and `release`. Invariant: a row is replaced only if it, the fence and the incarnations are those by which it
+ * was decided; a failover between the read and this statement changes the last. Clock: that of the read, so that a statement
+ * that comes late grants a window that ends early.
+ */
+export const REPLACE_ROW = `UPDATE {leases} l JOIN {scopes} s ON s.scope = l.scope
+  SET l.from_ms = :from, l.until_ms = :until, l.grant_id = :grant, l.nonce = :nonce,
+    l.owner = IF(:isOwnerKept, l.owner, CONVERT(UNHEX(:owner) USING utf8mb4)), l.writes = l.writes + 1
+  WHERE ${SAME_ROW} AND {ours:l}
+    AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}`;
+
+/**
+ * A lease that is answered once more. Other clients see a commit of InnoDB before it is on disk: what a retry has read could be
+ * lost after it was answered. This write puts it there.
+ */
+export const KEEP_ROW = `UPDATE {leases} l SET l.writes = l.writes + 1 WHERE ${SAME_ROW} AND {ours:l} AND ${COMMITS}`;
+
+/**
+ * Makes rows that were never granted, from `next_node` on. The lock on the record keeps a late statement from making a row that
+ * was granted and deleted since. Rows of an attempt that ended before `RAISE_MARK` are there already.
+ */
+export const MAKE_ROWS = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
+  SELECT s.scope, s.next_node + a.d + 16 * b.d + 256 * c.d, 0, 0
+  FROM {scopes} s JOIN {digits} a JOIN {digits} b JOIN {digits} c
+  WHERE s.scope = :scope AND s.next_node = :next AND s.next_node + a.d + 16 * b.d + 256 * c.d <= :last
+  LOCK IN SHARE MODE`;
+export const DIGITS = `(SELECT 0 AS d ${Array.from({ length: 15 }, (_, at) => `UNION ALL SELECT ${at + 1}`).join(" ")})`;
+
+/** So long after its read a fence may be written. The margin of a fence is five times that. */
+const LATE_MS = 1000;
+
+/** Rows below the mark can be granted. Invariant: it only grows, and only where the rows are: a failover may have lost them. */
+export const RAISE_MARK = `UPDATE {scopes} s SET s.next_node = :last + 1, s.writes = s.writes + 1
+  WHERE s.scope = :scope AND s.next_node = :next
+    AND EXISTS (SELECT 1 FROM {leases} l WHERE l.scope = :scope AND l.node = :last)`;
+
+/**
+ * Makes rows for numbers that are ours in an old table, in the place of `MAKE_ROWS`. Their first window begins now, and not at 0,
+ * since the old table may have been emptied once: its generator then had these numbers before.
+ */
+export const TAKE_OVER = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
+  SELECT s.scope, n.node, :now, :now FROM {scopes} s JOIN ({numbers}) n
+  WHERE s.scope = :scope AND s.next_node = :next LOCK IN SHARE MODE`;
+
+/** `leaveOldTable`. Invariant: the mark is beyond every number of the old table. No row of a lease changes. */
+export const LEAVE = `UPDATE {scopes} s
+  SET s.next_node = GREATEST(s.next_node, 1 + COALESCE({largest}, -1)), s.node_ids_from = NULL, s.writes = s.writes + 1
+  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
+
+/**
+ * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
+ * read may be a replica that was promoted since, and a fence that counts from before would not cover what the primary granted
+ * meanwhile. Clock: that of the read, and at the moment of the write at most `LATE_MS` more.
+ */
+export const REPLACE_SCOPE = `UPDATE {scopes} s
+  SET s.fence_ms = :raised, s.incarnation = CONVERT(UNHEX(:incarnation) USING utf8mb4), s.writes = s.writes + 1
+  WHERE s.scope = :scope AND s.fence_ms = :fence AND HEX(s.incarnation) <=> :recorded AND ${SAME_SERVER}
+    AND ${NOW_MS} + GREATEST(0, ${MOVED}) DIV 1000 <= :now + ${LATE_MS}`;
+
+/** `init`. Invariant: a record is written once, and never for a scope whose rows are still there. No clock: the fence is 0. */
+export const INIT = `INSERT INTO {scopes}
+    (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
+  SELECT :scope, CONVERT(UNHEX(:layout) USING utf8mb4), :from, :to, :next, :windowMax, 0,
+    CONVERT(UNHEX(:server) USING utf8mb4), CONVERT(UNHEX(:nodeIdsFrom) USING utf8mb4)
+  FROM (SELECT 1 AS one) o
+  WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope)`;
+
+/** Whether a scope has rows. */
+export const ANY_ROW = "SELECT l.node AS node FROM {leases} l WHERE l.scope = :scope LIMIT 1";
+
+/** The tables of UidGenerator and CosId in the database of the store. */
+export const OLD_TABLES = `SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
+  WHERE c.table_schema = {database}
+    AND (LOWER(c.table_name), LOWER(c.column_name)) IN (('worker_node', 'launch_date'), ('cosid_machine', 'machine_id'))`;
+
+/**
+ * The record of `INIT` for people to run. It fails if the scope has one. `{first}`: the first new node id. `{condition}`: what `init`
+ * checks; without it there is no record, and programs say that the scope has none.
+ */
+export const INSERT_RECORD = `INSERT INTO {scopes}
+  (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
+SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4), :nodeIdsFrom
+FROM (SELECT 1 AS one) o
+WHERE {condition};
+SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
+`;
+
+/**
+ * The incarnation of a server. MySQL draws `server_uuid` for each data folder. MariaDB has nothing like it: servers that
+ * replicate from each other must differ in `server_id`, and the rest tells those apart that do not.
+ */
+export const IDENTITY =
+  "/*!50700 @@global.server_uuid */ /*M! CONCAT_WS('/', @@global.server_id, @@global.hostname, @@global.port) */";
+
+/** Where the tables are, for errors. */
+export const PLACE = "SELECT {database} AS name";

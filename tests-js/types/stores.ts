@@ -1,0 +1,34 @@
+// The types of the stores, for programs on Node: the client of ZooKeeper has Buffers.
+import { type InitOptions, type LeaseStore, lease, type ManagedStore } from "frazil/lease";
+import type { EtcdStore } from "frazil/stores/etcd";
+import type { MySqlInitOptions, MySqlStore } from "frazil/stores/mysql";
+import type { PostgresStore } from "frazil/stores/postgres";
+import type { RedisStore } from "frazil/stores/redis";
+import type { SqliteStore } from "frazil/stores/sqlite";
+import type { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
+import { check, type Equal } from "./equal.js";
+
+// Every store of the package is set up in the same way.
+type Stores = readonly [EtcdStore, MySqlStore, PostgresStore, RedisStore, SqliteStore, LeafStore, ZooKeeperStore];
+
+async function setUp(stores: Stores, init: InitOptions): Promise<void> {
+  for (const managed of stores satisfies readonly ManagedStore[]) {
+    await managed.init(init);
+    check<Equal<ReturnType<typeof managed.fence>, Promise<number>>>();
+    await lease(managed);
+  }
+  const [etcd, mysql] = stores;
+  await mysql.migrate();
+  // @ts-expect-error: etcd has no tables
+  await etcd.migrate();
+  const moving: MySqlInitOptions = { layout: "baidu", nodeIdsFrom: { workerNode: "WORKER_NODE" } };
+  await mysql.init(moving);
+  // @ts-expect-error: the table of another generator is in MySQL
+  await etcd.init({ layout: "baidu", nodeIdsFrom: { workerNode: "WORKER_NODE" } });
+}
+
+declare const own: LeaseStore;
+// @ts-expect-error: a store of one's own need not have `init` and `fence`
+const managed: ManagedStore = own;
+
+export { managed, setUp };
