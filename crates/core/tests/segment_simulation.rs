@@ -356,25 +356,23 @@ impl World {
         }
         let seen = self.store.record.clone();
         let server = self.store.server;
-        let known = seen.recent.iter().find(|(holder, attempt, _)| *holder == request.holder && *attempt == request.attempt);
-        if let Some((_, _, range)) = known
-            && range.first >= request.above
-            && self.defect != Some(Defect::ForgetsAttempts)
-        {
-            let range = *range;
-            self.sometimes("a retry got the range of its first try");
-            self.send(Event::Answer(request.clone(), range), "an answer was lost");
-            return;
-        }
-        let is_other = (seen.server != server || request.above > seen.next) && self.defect != Some(Defect::SkipsNothing);
-        let first = seen.next.max(request.above) + if is_other { FAILOVER_SKIP } else { 0 };
-        if is_other {
+        let has_lost = (seen.server != server || request.above > seen.next) && self.defect != Some(Defect::SkipsNothing);
+        if has_lost {
             self.sometimes("numbers were skipped");
         }
-        let range = SegmentRange { first, stride: 1, count: request.count };
+        let start = seen.next.max(request.above) + if has_lost { FAILOVER_SKIP } else { 0 };
+        let is_same = |(holder, attempt, range): &&(usize, Nonce, SegmentRange)| {
+            *holder == request.holder && *attempt == request.attempt && range.first >= request.above
+        };
+        let known = seen.recent.iter().find(is_same).filter(|_| self.defect != Some(Defect::ForgetsAttempts));
+        let range = known.map_or(SegmentRange { first: start, stride: 1, count: request.count }, |(_, _, range)| *range);
+        let next = if known.is_some() { start } else { start + request.count };
+        if known.is_some() {
+            self.sometimes("a retry got the range of its first try");
+        }
         let mut recent: Vec<_> = seen.recent.iter().filter(|(holder, ..)| *holder != request.holder).copied().collect();
         recent.insert(0, (request.holder, request.attempt, range));
-        let record = Record { next: first + request.count, server, recent };
+        let record = Record { next, server, recent };
         // The second round trip of the store's client.
         self.send(Event::Replace(request.clone(), seen, record, range), "a request was lost");
     }

@@ -41,7 +41,8 @@ export class MySqlDatabase {
         if (attempt > 1) throw storeRefused(MOVED_RULE);
       } catch (error) {
         const number = numberOf(causeOf(error));
-        if (number === NO_SUCH_TABLE && /frazil_(scopes|leases)/.test((error as LeaseError).message)) return undefined;
+        if (number === NO_SUCH_TABLE && /frazil_(scopes|leases|segments)/.test((error as LeaseError).message))
+          return undefined;
         if (!CONFLICTS.includes(number) || attempt === MAX_ATTEMPTS) throw error;
         await pause(attempt, signal);
       }

@@ -62,7 +62,7 @@ export function errorOf(
   const permissions = [...PERMISSIONS, ...[...oldTables.values()].map(({ permission }) => permission)];
   if (NO_RIGHT.includes(number))
     return storeRefused(
-      `${reported}: the user lacks a right. Programs need: ${complete(permissions.join(" "))} init() needs INSERT on the first in addition, and migrate() CREATE on the database`,
+      `${reported}: the user lacks a right. Programs need: ${complete(permissions.join(" "))} init() needs INSERT on the first in addition, initSegment() on frazil_segments, and migrate() CREATE on the database`,
       error,
     );
   if (number === NO_DATABASE || number === NO_RIGHT_ON_DATABASE)

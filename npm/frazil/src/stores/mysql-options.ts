@@ -70,10 +70,15 @@ export function completion(options: MySqlStoreOptions): (statement: string) => s
   const parts: Record<string, string> = {
     scopes: `${prefix}frazil_scopes`,
     leases: `${prefix}frazil_leases`,
+    segments: `${prefix}frazil_segments`,
+    prefix,
     database: database === undefined ? "DATABASE()" : `'${database}'`,
     incarnation: sql,
     digits: DIGITS,
   };
   return (statement) =>
-    statement.replace(/\{(scopes|leases|database|incarnation|digits)\}/g, (_, part: string) => parts[part] as string);
+    statement.replace(
+      /\{(scopes|leases|segments|prefix|database|incarnation|digits)\}/g,
+      (_, part: string) => parts[part] as string,
+    );
 }

@@ -34,6 +34,16 @@ export const LEASES = `CREATE TABLE IF NOT EXISTS {leases} (
   KEY frazil_leases_until (scope, until_ms, node)
 ) ENGINE = InnoDB`;
 
+/** The counters of segments. `writes` as above. */
+export const SEGMENTS = `CREATE TABLE IF NOT EXISTS {segments} (
+  tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  next_number bigint NOT NULL, -- numbers below are allocated
+  recent text CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- the last allocation of each process, which its retry gets again
+  incarnation text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, -- the server that wrote the row
+  writes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (tag)
+) ENGINE = InnoDB`;
+
 /**
  * The incarnation of this server, as hexadecimal digits: compared so, no collation takes two values for equal. A comment that
  * begins with `/*!50700` is a part of the statement in MySQL, one with `/*M!` in MariaDB.
@@ -41,7 +51,7 @@ export const LEASES = `CREATE TABLE IF NOT EXISTS {leases} (
 const INCARNATION = "HEX(CONVERT(({incarnation}) USING utf8mb4))";
 
 /** The settings with which a server or a session may lose, or take back, what it acknowledged. */
-const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transaction */ /*!50700 0 */ AS in_transaction,
+export const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transaction */ /*!50700 0 */ AS in_transaction,
   @@global.innodb_flush_log_at_trx_commit AS flush_log, @@global.log_bin AS log_bin, @@global.sync_binlog AS sync_binlog,
   @@session.binlog_format AS binlog_format, @@global.read_only AS read_only,
   /*M! @@global.wsrep_on */ /*!50700 0 */ AS galera`;
@@ -49,7 +59,7 @@ const SETTINGS = `@@session.autocommit AS autocommit, /*M! @@in_transaction */ /
 /** What exists of the tables. */
 export const EXISTING = `SELECT ${SETTINGS}, t.table_name AS name, t.engine AS engine
 FROM (SELECT 1 AS one) o LEFT JOIN information_schema.tables t
-  ON t.table_schema = {database} AND t.table_name IN ('frazil_scopes', 'frazil_leases') LIMIT 2`;
+  ON t.table_schema = {database} AND t.table_name IN ('frazil_scopes', 'frazil_leases', 'frazil_segments') LIMIT 3`;
 
 /**
  * The server at this moment: its clock in Unix milliseconds, its incarnation, its settings.
@@ -101,7 +111,7 @@ const SAME_ROW = `l.scope = :scope AND l.node = :node AND l.until_ms = :seenUnti
     AND l.nonce <=> :seenNonce`;
 
 /** Whether the write lasts: a transaction of the program may have begun since the read, on a connection that it shares. */
-const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*!50700 0 */ = 0";
+export const COMMITS = "@@session.autocommit = 1 AND /*M! @@in_transaction */ /*!50700 0 */ = 0";
 
 /** Whether this is the server that was read, and the write lasts. */
 const SAME_SERVER = `${INCARNATION} <=> :server AND ${COMMITS}`;
@@ -202,3 +212,26 @@ export const IDENTITY =
 
 /** Where the tables are, for errors. */
 export const PLACE = "SELECT {database} AS name";
+
+const TAG = "t.tag = CONVERT(UNHEX(:tag) USING utf8mb4) COLLATE utf8mb4_bin";
+
+/** The record of a tag, and the server, also without one. Its number as digits: a client may return a number of 53 bits. */
+export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS CHAR) AS next_number, t.recent AS recent,
+  HEX(t.incarnation) AS recorded FROM (SELECT 1 AS one) o LEFT JOIN {segments} t ON ${TAG} LIMIT 1`;
+
+/**
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
+ * failover between reading and writing another incarnation would allocate what the old server had allocated. Numbers are cast,
+ * since a comparison with digits is one of floating-point numbers.
+ */
+export const REPLACE_TAG = `UPDATE {segments} t
+  SET t.next_number = CAST(:next AS SIGNED), t.recent = :recent,
+    t.incarnation = CONVERT(UNHEX(:server) USING utf8mb4), t.writes = t.writes + 1
+  WHERE ${TAG} AND t.next_number = CAST(:seenNext AS SIGNED) AND t.recent = :seenRecent
+    AND HEX(t.incarnation) = :recorded AND ${INCARNATION} = :server AND ${COMMITS}`;
+
+/** `initSegment`. A record that is there stays. */
+export const MAKE_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
+  SELECT CONVERT(UNHEX(:tag) USING utf8mb4), CAST(:first AS SIGNED), '[]', CONVERT(UNHEX(:server) USING utf8mb4)
+  FROM (SELECT 1 AS one) o
+  WHERE ${INCARNATION} = :server AND NOT EXISTS (SELECT 1 FROM {segments} t WHERE ${TAG})`;

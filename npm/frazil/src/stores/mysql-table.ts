@@ -26,6 +26,7 @@ import {
   REPLACE_ROW,
   REPLACE_SCOPE,
   SCOPES,
+  SEGMENTS,
   TAKE_OVER,
 } from "./mysql-statements.js";
 import type { ScopeRecord } from "./requests.js";
@@ -305,8 +306,8 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
         throw storeRefused(
           `the table ${String(wrong["name"])} has the engine ${String(wrong["engine"])}: must be InnoDB, since others lose what they acknowledged. ALTER TABLE ${String(wrong["name"])} ENGINE = InnoDB`,
         );
-      if (isMade || rows.length === 2) return;
-      for (const statement of [SCOPES, LEASES]) await this.#database.define(statement);
+      if (isMade || rows.length === 3) return;
+      for (const statement of [SCOPES, LEASES, SEGMENTS]) await this.#database.define(statement);
     }
   }
 

@@ -27,21 +27,27 @@ import { CompareAndSetStore } from "./compare-and-set.js";
 import type { MySqlClient } from "./mysql-client.js";
 import { checkWidth } from "./mysql-old-tables.js";
 import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText } from "./mysql-options.js";
-import { INSERT_RECORD, LEASES, OLD_TABLES, SCOPES } from "./mysql-statements.js";
+import { MySqlTags } from "./mysql-segments.js";
+import { INSERT_RECORD, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
 import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
+import { allocateFrom, makeTagIn } from "./segments.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
+export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./mysql-old-segments.js";
 export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./mysql-options.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export class MySqlStore extends CompareAndSetStore {
+export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStore {
   readonly #table: MySqlTable;
+  readonly #tags: MySqlTags;
 
   /**
    * Checks what it is given. It runs no statement.
@@ -52,6 +58,7 @@ export class MySqlStore extends CompareAndSetStore {
     const table = new MySqlTable(client, options);
     super(table.name, table);
     this.#table = table;
+    this.#tags = new MySqlTags(client, options);
   }
 
   /** As `ManagedStore.migrate`. The right to create is needed only if a table is missing. */
@@ -63,6 +70,14 @@ export class MySqlStore extends CompareAndSetStore {
     const { record, source } = sourceOf(options);
     const found = await this.#table.create(record, source);
     if (found !== undefined) throw alreadyInitialised(record.scope, found === "rows" ? undefined : found.layout);
+  }
+
+  async allocate(request: AllocateRequest): Promise<Allocation> {
+    return allocateFrom(this, this.#tags, request);
+  }
+
+  async initSegment(options: TagOptions): Promise<boolean> {
+    return makeTagIn(this, this.#tags, options);
   }
 
   /**
@@ -127,6 +142,7 @@ export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, ro
   const text = `-- The tables, once for each database.
 ${SCOPES};
 ${LEASES};
+${SEGMENTS};
 
 -- The rights of the user that your program connects as.
 ${rights.join("\n")}

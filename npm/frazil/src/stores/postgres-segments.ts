@@ -12,9 +12,6 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 );
 `;
 
-/** What the role of a program needs. `initSegment` needs INSERT in addition. */
-export const SEGMENT_PERMISSION = "GRANT SELECT, UPDATE ON {segments} TO your_role;";
-
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
 const READ = `SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation
 FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;

@@ -42,7 +42,7 @@ import {
 import { hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
-import { PostgresTags, SEGMENT_PERMISSION, SEGMENT_TABLE } from "./postgres-segments.js";
+import { PostgresTags, SEGMENT_TABLE } from "./postgres-segments.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
@@ -332,9 +332,6 @@ const PLACE = `SELECT $1::text AS asked, current_database() AS database, current
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.oid = to_regclass('{scopes}')) AS schema`;
 
-/** What the role of a program needs. */
-const RIGHTS = [...PERMISSIONS, SEGMENT_PERMISSION];
-
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
   'must be "postgres", { sql } with an SQL expression, or "none-accepting-repeats-after-failover"';
@@ -507,7 +504,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
-        `${reported}: the role lacks a right. Programs need: ${this.#complete(RIGHTS.join(" "))} init() needs INSERT on the first in addition, initSegment() on the last, migrate() CREATE on the schema, and all of them USAGE on it`,
+        `${reported}: the role lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, initSegment() on the last, migrate() CREATE on the schema, and all of them USAGE on it`,
         error,
       );
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
@@ -576,7 +573,9 @@ export function postgresDdl(options: InitOptions, store: PostgresStoreOptions, r
   const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
   const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
   // Commented out without a role, so that the whole can be passed to psql.
-  const rights = RIGHTS.map((right) => (role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role))));
+  const rights = PERMISSIONS.map((right) =>
+    role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role)),
+  );
   const text = `-- The tables, once for each database.
 ${TABLES}
 -- The rights of the role that your program connects as.

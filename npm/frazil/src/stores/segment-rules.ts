@@ -25,37 +25,40 @@ export interface TagRecord {
 
 /** How many numbers a range has, if nobody says. @internal */
 export const DEFAULT_STEP = 1000;
-/** The largest number. */
+/** The largest value of a counter, which is above every number. */
 export const MAX_NUMBER = 2n ** 63n - 1n;
 /** How many processes a record remembers: more of them than lose an answer before they ask again. */
 const REMEMBERED = 32;
 
-/** What to answer, and the record to write before; without one, nothing is written. */
+/** What to answer, and the record to write before. */
 export interface AllocateDecision {
   readonly allocation: Allocation;
-  readonly record?: TagRecord;
+  readonly record: TagRecord;
 }
 
 /**
  * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
  * `failoverSkip` can tell. `incarnation` is that of the store at the moment at which the record is written.
+ *
+ * A retry gets the range of its first try, also if the store is another one since: the record has it, so it was not lost. The
+ * record is written nevertheless: some databases show a commit before it is on disk, and an answer must not be lost after it was
+ * given.
  */
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
   const { tag, count = DEFAULT_STEP, above, failoverSkip, holder, attempt } = request;
-  const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
-  // Also if the store is another one since: the record has the allocation, so it was not lost.
-  if (known !== undefined && known.first >= above)
-    return { allocation: { attempt, first: known.first, count: known.count, step: DEFAULT_STEP } };
-  const start = above > record.next ? above : record.next;
   const hasLost = record.incarnation !== incarnation || above > record.next;
-  const first = hasLost ? start + BigInt(failoverSkip) : start;
-  const next = first + BigInt(count);
-  if (next - 1n > MAX_NUMBER)
-    throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 1`);
+  const highest = above > record.next ? above : record.next;
+  const start = hasLost ? highest + BigInt(failoverSkip) : highest;
+  const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
+  const isKnown = known !== undefined && known.first >= above;
+  const range = isKnown ? known : { holder, attempt, first: start, count };
+  const next = isKnown ? start : start + BigInt(count);
+  if (next > MAX_NUMBER)
+    throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first, count, step: DEFAULT_STEP },
-    record: { next, incarnation, recent: [{ holder, attempt, first, count }, ...others] },
+    allocation: { attempt, first: range.first, count: range.count, step: DEFAULT_STEP },
+    record: { next, incarnation, recent: [range, ...others] },
   };
 }
 

@@ -69,7 +69,7 @@ export async function allocateFrom(
     const view = await table.readTag(tag, signal);
     if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
     const { allocation, record } = decideAllocate(view.record, request, view.incarnation);
-    if (record === undefined || (await table.replaceTag(tag, view.record, record, signal))) return allocation;
+    if (await table.replaceTag(tag, view.record, record, signal)) return allocation;
     await pause(attempt, signal);
   }
   throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${3 * MAX_ATTEMPTS} times`);

@@ -1,0 +1,58 @@
+/** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
+import type { MySqlClient } from "./mysql-client.js";
+import { MySqlDatabase } from "./mysql-database.js";
+import type { MySqlStoreOptions } from "./mysql-options.js";
+import { checkServer, incarnationOf } from "./mysql-server.js";
+import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./mysql-statements.js";
+import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+import type { TagTable, TagView } from "./segments.js";
+
+const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex");
+
+export class MySqlTags implements TagTable {
+  readonly #database: MySqlDatabase;
+
+  constructor(client: MySqlClient, options: MySqlStoreOptions) {
+    this.#database = new MySqlDatabase(client, options, new Map());
+  }
+
+  async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
+    const rows = await this.#database.read(READ_TAG, { tag: hexOf(tag) }, signal);
+    if (rows === undefined) return undefined;
+    const [row] = rows;
+    checkServer(row);
+    const incarnation = incarnationOf(row);
+    if (row["tag"] === null) return undefined;
+    return { record: tagRecordOf(tag, row["next_number"], row["recorded"], row["recent"]), incarnation };
+  }
+
+  async replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean> {
+    const values = {
+      tag: hexOf(tag),
+      next: `${record.next}`,
+      recent: recentText(record.recent),
+      server: record.incarnation,
+      seenNext: `${seen.next}`,
+      seenRecent: recentText(seen.recent),
+      recorded: seen.incarnation,
+    };
+    return this.#database.write(REPLACE_TAG, values, signal);
+  }
+
+  async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
+    for (;;) {
+      const rows = await this.#database.read(READ_TAG, { tag: hexOf(tag) }, undefined);
+      if (rows === undefined) return undefined;
+      const [row] = rows;
+      checkServer(row);
+      if (row["tag"] !== null) return false;
+      const values = { tag: hexOf(tag), first: `${first}`, server: incarnationOf(row) };
+      if (await this.#database.write(MAKE_TAG, values, undefined)) return true;
+    }
+  }
+
+  async placeOfTags(signal: AbortSignal | undefined): Promise<string> {
+    const [row] = (await this.#database.read(PLACE, {}, signal)) ?? [];
+    return `the table frazil_segments of the database ${String(row?.["name"])}, which migrate() makes`;
+  }
+}
