@@ -147,6 +147,9 @@ WHERE name = :tag AND last_max_id = CAST(:last_max_id AS SIGNED) AND ${COMMITS}`
   },
 };
 
+/** A name in a statement for people to run. */
+const quoted = (name: string): string => (/^\w+$/.test(name) ? name : `\`${name}\``);
+
 /** The row of a tag as it was read. */
 class OldRow {
   readonly #generator: Generator;
@@ -158,7 +161,7 @@ class OldRow {
   constructor(generator: Generator, columns: Row, table: string, tag: string) {
     this.#generator = generator;
     this.#columns = columns;
-    this.table = `${String(columns["place"])}.${table}`;
+    this.table = [String(columns["place"]), table].map(quoted).join(".");
     this.where = `${generator.tag} = '${tag}'`;
   }
 
@@ -180,8 +183,12 @@ class OldRow {
     return this.#columns[column] === null;
   }
 
+  /** The counter. @throws {LeaseError} `STORE_REFUSED` */
   counter(): bigint {
-    return this.whole(this.#generator.counter, 0n, MAX_NUMBER - 1n);
+    const { counter } = this.#generator;
+    const text = this.#columns[counter];
+    if (typeof text === "string" && /^\d+$/.test(text) && BigInt(text) >= MAX_NUMBER) throw this.usedUp();
+    return this.whole(counter, 0n, MAX_NUMBER - 1n);
   }
 
   /** A column as a whole number. @throws {LeaseError} `STORE_REFUSED` */
@@ -192,13 +199,25 @@ class OldRow {
     return number;
   }
 
-  /** `STORE_REFUSED` for a column: the table, the row, the value, the rule, and what to run. */
-  refused(column: string, rule: string): LeaseError {
+  /** The counter has no room for the range. A counter that is closed has the largest value. */
+  usedUp(): LeaseError {
+    return this.refused(
+      this.#generator.counter,
+      "must have room for a range below 2^63 - 1: the numbers are used up, or the counter was closed when the tag moved to another store",
+      "Never lower it, since numbers would repeat: use the store that the tag is in, or another tag",
+    );
+  }
+
+  /** `STORE_REFUSED` for a column: the table, the row, the value, the rule, and what to do. */
+  refused(
+    column: string,
+    rule: string,
+    remedy = `To mend it: UPDATE ${this.table} SET ${column} = … WHERE ${this.where}`,
+  ): LeaseError {
     const value = this.#columns[column];
     return new LeaseError(
       "STORE_REFUSED",
-      `${column} is ${value === null ? "NULL" : String(value)} in the row ${this.where} of ${this.table}: ${rule}. ` +
-        `Nothing was allocated. To mend it: UPDATE ${this.table} SET ${column} = … WHERE ${this.where}`,
+      `${column} is ${value === null ? "NULL" : String(value)} in the row ${this.where} of ${this.table}: ${rule}. ${remedy}`,
       { field: column, value, rule },
     );
   }
@@ -232,7 +251,7 @@ class OldSegments implements SegmentStore {
       const row = await this.#read(read, tag, signal);
       const { next, step, ...range } = rangeOf(row, wanted);
       if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_NUMBER || next > MAX_NUMBER)
-        throw row.refused(counter, `must have ${range.count} numbers above it, and the largest is 2^63 - 2`);
+        throw row.usedUp();
       if (range.first < above) throw this.#wentBack(row, above);
       const values = { ...row.seen, tag, next: `${next}` };
       if (await this.#explained(this.#database.write(this.#complete(allocate), values, signal)))
@@ -264,9 +283,9 @@ class OldSegments implements SegmentStore {
     return row;
   }
 
-  /** Puts the table into a statement. */
+  /** Puts the table into a statement. By functions, since a name may have a `$`. */
   #complete(statement: string): string {
-    return statement.replaceAll("{table}", `{prefix}\`${this.#table}\``).replaceAll("{name}", this.#table);
+    return statement.replaceAll("{table}", () => `{prefix}\`${this.#table}\``).replaceAll("{name}", () => this.#table);
   }
 
   /** Adds what to do to an error of the server that is about the table. */
@@ -280,7 +299,7 @@ class OldSegments implements SegmentStore {
       if (number === NO_SUCH_COLUMN)
         advice = `${this.#table} is not a table as ${this.name} makes it. Check the database, and the option table`;
       if (NO_RIGHT.includes(number))
-        advice = `the user lacks a right. Programs need: GRANT SELECT, UPDATE ON ${this.#table} TO your_role;`;
+        advice = `the user lacks a right. Programs need: GRANT SELECT, UPDATE ON ${quoted(this.#table)} TO your_role;`;
       if (advice === undefined) throw error;
       throw storeRefused(`the server answered ${number} (${(cause as Error).message}): ${advice}`, cause);
     });
@@ -288,14 +307,12 @@ class OldSegments implements SegmentStore {
 
   #wentBack(row: OldRow, above: bigint): LeaseError {
     const { counter, taken } = this.#generator;
-    const rule = `must be ${above - BigInt(taken)} or more, since this process has handed out numbers up to ${above - 1n}`;
-    const value = row.seen[counter];
-    return new LeaseError(
-      "STORE_REFUSED",
-      `${counter} is ${String(value)} in the row ${row.where} of ${row.table}: ${rule}. The table was restored or changed by hand, or a ` +
-        `failover lost allocations. Other programs repeat numbers: stop all that allocate from it. Then find the largest number in use, and ` +
-        `run UPDATE ${row.table} SET ${counter} = <above it> WHERE ${row.where}`,
-      { field: counter, value, rule },
+    return row.refused(
+      counter,
+      `must be ${above - BigInt(taken)} or more, since this process has had the numbers up to ${above - 1n}. The table was restored or changed ` +
+        "by hand, or a failover lost allocations",
+      `Other programs repeat numbers: stop all that allocate from the row. Then find the largest number in use, and run UPDATE ${row.table} ` +
+        `SET ${counter} = <above it> WHERE ${row.where}`,
     );
   }
 
