@@ -2,6 +2,7 @@
 // and the drivers. With a real MariaDB.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Segment } from "frazil/segment";
 import { CosIdSegments, LeafSegments, TinyidSegments } from "frazil/stores/mysql";
 import mariadb from "mariadb";
@@ -160,6 +161,132 @@ test("two of each generation that take turns: every number once, in the order of
     const { update_time: time, last_fetch_time: seconds } = await read(table, tag);
     const writtenMs = seconds === undefined ? Date.parse(`${time}Z`) : 1000 * Number(seconds);
     assert.ok(Math.abs(writtenMs - Date.now()) < 86_400_000, `${name}: ${time ?? seconds}`);
+  }
+});
+
+test("the steps of a busy server of Leaf: doubled, kept, halved, and ours between them", async () => {
+  const tag = await rowOf(ALL.Leaf, { max_id: 1, step: 100 });
+  // A minute of 10 ms: it doubles under 150 ms, and halves over 300.
+  const leaf = new Leaf(oldPool, tag, { minuteMs: 10 });
+  const store = new LeafSegments(pool);
+  const found = [];
+  for (const waitMs of [0, 0, 0, 0, 200, 400]) {
+    await sleep(waitMs);
+    found.push(await loaded(leaf), await allocated(store, tag, { count: 1 }));
+  }
+  assert.deepEqual(
+    found.map(({ count }) => count),
+    [100, 1, 100, 1, 200, 1, 400, 1, 400, 1, 200, 1],
+  );
+  let next = 1n;
+  for (const { first, last } of found) {
+    assert.equal(first, next);
+    next = last + 1n;
+  }
+});
+
+/** A client that runs something before a statement that writes, or in its place. */
+const hooked = (hook) => ({
+  query: (statement, values) =>
+    statement.sql.startsWith("UPDATE")
+      ? hook(() => pool.query(statement, values), statement, values)
+      : pool.query(statement, values),
+});
+/** The same, once. */
+const hookedOnce = (hook) => {
+  let isOver = false;
+  return hooked((run, ...more) => {
+    if (isOver) return run();
+    isOver = true;
+    return hook(run, ...more);
+  });
+};
+
+test("a row that changes between reading and writing is read again", async () => {
+  for (const [name, change, first] of [
+    ["Leaf", { max_id: 51 }, 51n],
+    ["Tinyid", { max_id: 51 }, 52n],
+    ["Tinyid", { version: 9 }, 2n],
+    ["Tinyid", { delta: 7, remainder: 3 }, 3n],
+    ["Tinyid", { remainder: 1 }, 3n],
+    ["Tinyid", { remainder: null }, 2n],
+    ["CosId", { last_max_id: 51 }, 52n],
+  ]) {
+    const { Store, ...table } = ALL[name];
+    const values = { [table.counter]: 1, ...(name === "Tinyid" && { delta: 2, remainder: 0 }) };
+    const tag = await rowOf(table, values);
+    let writes = 0;
+    const client = hooked(async (run) => {
+      if (writes++ === 0) await query("UPDATE ?? SET ? WHERE ?? = ?", [table.table, change, table.tag, tag]);
+      return run();
+    });
+    assert.equal((await allocated(new Store(client), tag, { count: 3 })).first, first, JSON.stringify(change));
+    assert.equal(writes, 2);
+  }
+});
+
+test("a row that others move all the time is STORE_UNAVAILABLE, with the table and the tag", async (t) => {
+  // No pauses between its tries.
+  t.mock.method(Math, "random", () => 0);
+  const tag = await rowOf(ALL.Leaf, { max_id: 1 });
+  const client = hooked(async (run) => {
+    await query("UPDATE leaf_alloc SET max_id = max_id + 1 WHERE biz_tag = ?", [tag]);
+    return run();
+  });
+  await assert.rejects(new LeafSegments(client).allocate(attempt(tag)), (error) => {
+    assert.deepEqual([error.code, error.retryable], ["STORE_UNAVAILABLE", true]);
+    assert.ok(
+      error.message.includes(`max_id of the tag "${tag}" in the table leaf_alloc first, 60 times`),
+      error.message,
+    );
+    return true;
+  });
+});
+
+test("an answer that is lost is a hole: the retry of the attempt gets another range", async () => {
+  for (const { Store, ...table } of Object.values(ALL)) {
+    const tag = await rowOf(table, { [table.counter]: table.tag === "biz_tag" ? 1 : 0 });
+    const client = hookedOnce(async (run) => {
+      await run();
+      throw Object.assign(new Error("Connection lost"), { code: "PROTOCOL_CONNECTION_LOST" });
+    });
+    const store = new Store(client);
+    await assert.rejects(store.allocate(attempt(tag, { count: 10 })), { code: "STORE_UNAVAILABLE", retryable: true });
+    assert.equal((await allocated(store, tag, { count: 10 })).first, 11n);
+  }
+});
+
+test("at every isolation level, what another transaction has not committed yet does not count", async () => {
+  for (const level of ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]) {
+    const tag = await rowOf(ALL.Leaf, { max_id: 1 });
+    const client = await mysql.createConnection(server.address({ database: "test" }));
+    await client.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${level}`);
+    const other = await mysql.createConnection(server.address({ database: "test" }));
+    await other.query("START TRANSACTION");
+    await other.query("UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = ?", [tag]);
+    const answer = allocated(new LeafSegments(client), tag);
+    await sleep(50);
+    await other.query(level === "READ COMMITTED" ? "COMMIT" : "ROLLBACK");
+    assert.equal((await answer).first, level === "READ COMMITTED" ? 11n : 1n, level);
+    await Promise.all([client.end(), other.end()]);
+  }
+});
+
+test("in a transaction of the program, or with autocommit off, nothing is allocated", async () => {
+  for (const setting of ["START TRANSACTION", "SET autocommit = 0"]) {
+    const client = await mysql.createConnection(server.address({ database: "test" }));
+    const tag = await rowOf(ALL.Leaf, { max_id: 1 });
+    await client.query(setting);
+    const refusal = { code: "STORE_REFUSED", message: /transaction of yours|autocommit/ };
+    await assert.rejects(new LeafSegments(client).allocate(attempt(tag)), refusal);
+    // It began between the read and the write.
+    const later = {
+      query: (...given) => (given[0].sql.startsWith("UPDATE") ? client.query(...given) : pool.query(...given)),
+    };
+    await assert.rejects(new LeafSegments(later).allocate(attempt(tag)), refusal);
+    await client.query("COMMIT");
+    assert.equal((await read(ALL.Leaf, tag)).max_id, "1");
+    await client.end();
   }
 });
 
