@@ -158,9 +158,21 @@ test("two of each generation that take turns: every number once, in the order of
       );
     assert.equal(new Set(numbers).size, 800, name);
     for (const segment of fresh) segment.close();
-    const { update_time: time, last_fetch_time: seconds } = await read(table, tag);
-    const writtenMs = seconds === undefined ? Date.parse(`${time}Z`) : 1000 * Number(seconds);
-    assert.ok(Math.abs(writtenMs - Date.now()) < 86_400_000, `${name}: ${time ?? seconds}`);
+  }
+});
+
+test("ours sets the columns besides the counter as the old generation does", async () => {
+  for (const [name, { Store, ...table }] of Object.entries(ALL)) {
+    const time = name === "CosId" ? "last_fetch_time" : "update_time";
+    const tag = await rowOf(table, { [table.counter]: 5, [time]: name === "CosId" ? 7 : "2020-01-01" });
+    const before = await read(table, tag);
+    await new Store(pool).allocate(attempt(tag));
+    const { [table.counter]: counter, [time]: written, ...after } = await read(table, tag);
+    const writtenMs = name === "CosId" ? 1000 * Number(written) : Date.parse(`${written}Z`);
+    assert.ok(Math.abs(writtenMs - Date.now()) < 86_400_000, `${name}: ${written}`);
+    assert.equal(counter, name === "CosId" ? "1005" : "15");
+    const { [table.counter]: _, [time]: __, ...others } = before;
+    assert.deepEqual(after, { ...others, ...(name === "Tinyid" && { version: "1" }) });
   }
 });
 
@@ -208,6 +220,7 @@ test("a row that changes between reading and writing is read again", async () =>
     ["Tinyid", { max_id: 51 }, 52n],
     ["Tinyid", { version: 9 }, 2n],
     ["Tinyid", { delta: 7, remainder: 3 }, 3n],
+    ["Tinyid", { delta: 4 }, 4n],
     ["Tinyid", { remainder: 1 }, 3n],
     ["Tinyid", { remainder: null }, 2n],
     ["CosId", { last_max_id: 51 }, 52n],
@@ -334,6 +347,8 @@ for (const [name, values, field, value, rule] of [
   ["Tinyid", { max_id: -1 }, "max_id", "-1", /max_id is -1 /],
   ["Tinyid", { version: -1 }, "version", "-1", /version is -1 /],
   ["Tinyid", { max_id: LARGEST - 10n }, "max_id", `${LARGEST - 10n}`, USED_UP],
+  // Its numbers end before 2^63, and the counter after them would not.
+  ["Tinyid", { max_id: LARGEST - 9n, delta: 10, remainder: 0 }, "max_id", `${LARGEST - 9n}`, USED_UP],
   ["CosId", { last_max_id: LARGEST - 1000n }, "last_max_id", `${LARGEST - 1000n}`, USED_UP],
   ["CosId", { last_max_id: 2n ** 63n }, "last_max_id", `${2n ** 63n}`, USED_UP],
   ["CosId", { last_max_id: 2n ** 64n - 1n }, "last_max_id", `${2n ** 64n - 1n}`, USED_UP],
