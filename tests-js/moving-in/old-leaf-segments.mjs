@@ -33,8 +33,8 @@ export class Leaf {
   #next;
   #loading;
 
-  constructor(pool, tag, { minuteMs = 60_000 } = {}) {
-    Object.assign(this, { pool, tag, minuteMs });
+  constructor(pool, tag, { minuteMs = 60_000, now = () => performance.now() } = {}) {
+    Object.assign(this, { pool, tag, minuteMs, now });
   }
 
   #nextStep(nowMs) {
@@ -46,7 +46,7 @@ export class Leaf {
 
   /** `updateSegmentFromDb`. */
   async load() {
-    const nowMs = performance.now();
+    const nowMs = this.now();
     const step = this.#loads < 2 ? undefined : this.#nextStep(nowMs);
     const row = await inTransaction(this.pool, async (query) => {
       await (step === undefined ? query(UPDATE, [this.tag]) : query(UPDATE_BY, [step, this.tag]));

@@ -9,7 +9,7 @@ import { laterWork } from "../minting/later.mjs";
 import { Member } from "./fleet.mjs";
 
 /** How long the processes may take until each has written numbers. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /**
  * Starts processes of both generations, and waits until each has written numbers. `old` and `fresh`: their tasks, for

@@ -117,7 +117,9 @@ WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:v
   rangeOf(row, wanted) {
     const taken = row.counter();
     const delta = row.whole("delta", 1n, MAX_INT);
-    const remainder = row.isNull("remainder") ? 0n : row.whole("remainder", 0n, delta - 1n, "0 to delta - 1");
+    const remainder = row.isNull("remainder")
+      ? 0n
+      : row.whole("remainder", 0n, delta - 1n, `0 to ${delta - 1n}, below delta`);
     const distance = row.whole("step", 1n, MAX_INT);
     row.whole("version", 0n, MAX_NUMBER - 1n);
     const step = distance < delta ? 1 : Number(distance / delta);
