@@ -203,6 +203,12 @@ WHERE {condition};
 SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
 `;
 
+/** The record of a tag, as SQL for people to read and run. */
+export const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
+SELECT :tag, 1, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
+WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CONVERT(:tag USING utf8mb4) COLLATE utf8mb4_bin);
+`;
+
 /**
  * The incarnation of a server. MySQL draws `server_uuid` for each data folder. MariaDB has nothing like it: servers that
  * replicate from each other must differ in `server_id`, and the rest tells those apart that do not.

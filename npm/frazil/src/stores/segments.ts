@@ -7,6 +7,11 @@ import { MAX_TAG_LENGTH } from "./limits.js";
 import { decideAllocate, MAX_NUMBER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
 
+/** Tags whose records a command line prints. */
+export interface Tags {
+  readonly tags: readonly string[];
+}
+
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
   readonly record: TagRecord;
@@ -27,6 +32,9 @@ export interface TagTable {
   /** Where it looks for records, in words for errors. */
   placeOfTags(signal: AbortSignal | undefined): string | Promise<string>;
 }
+
+const PRINTABLE_RULE =
+  "must have only letters, digits, blanks and _ . @ : # / + - to be printed: make another one by store.initSegment()";
 
 const isTag = (tag: unknown): tag is string => typeof tag === "string" && tag !== "" && tag.length <= MAX_TAG_LENGTH;
 
@@ -54,6 +62,17 @@ export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
   if (number < 0n || number > MAX_NUMBER)
     throw configError("INVALID_OPTION", "first", first, Rule.WHOLE_NUMBER, 0, `${MAX_NUMBER}` as never);
   return { tag, first: number };
+}
+
+/**
+ * A tag in a command for people to run, where every character stands for itself.
+ *
+ * @throws {ConfigError} `INVALID_OPTION`
+ */
+export function printableTag(tag: string): string {
+  newTagOf({ tag });
+  if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
+  return tag;
 }
 
 /** Allocates from a table: reads, decides, and writes; whoever finds that somebody else was faster reads again. */
