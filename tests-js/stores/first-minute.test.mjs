@@ -50,7 +50,7 @@ test("the SQL and the program of docs/leases.md lease a node id", async () => {
 });
 
 test("the SQL and the program of docs/segments.md hand out numbers", async () => {
-  const [, program, output] = /```js\n([^`]*await orders\.ready\(\)[^]*?)```\n\n```text\n(.*?)```/s.exec(segments);
+  const [, program, output] = /```js\n([^`]*await orders\.ready\(\).*?)```\n\n```text\n(.*?)```/s.exec(segments);
   const { stdout, stderr } = await firstMinute(block("sh", "npx frazil ddl", segments), program);
   assert.equal(stdout, output);
   assert.equal(stderr, "");
