@@ -256,6 +256,44 @@ test("records of one scope name, in two databases, that share an old table never
   for (const marker of markers) assert.match(marker, /^frazil:default:[0-9a-f]{8}$/i);
 });
 
+// docs/safety.md: 22
+test("one file of SQL that is run in two databases makes two markers", async (t) => {
+  const one = await oldDatabase(t);
+  const two = await oldDatabase(t, { ddl: undefined, used: 0 });
+  const from = `worker-node:${one.url.split("/").at(-1)}.WORKER_NODE`;
+  const text = ddl("--layout", JSON.stringify(LAYOUT), "--node-ids-from", from);
+  // Both before either has a row.
+  for (const { url, query } of [one, two]) {
+    const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
+    await connection.query(text);
+    await connection.end();
+    assert.match(await markerOf(query, "default"), /^frazil:default:[0-9a-f]{8}$/);
+  }
+  const leases = [await lease(one.store, OPTIONS), await lease(two.store, OPTIONS)];
+  const [first, second] = leases.map(({ node }) => node);
+  await Promise.all(leases.map((ids) => ids.close()));
+  assert.notEqual(first, second);
+});
+
+test("the name of an old table may contain $", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 3 });
+  for (const table of ["W$$N", "W$N", "WORKER_NODE$"]) {
+    await query(`CREATE TABLE \`${table}\` LIKE WORKER_NODE`);
+    await query(`INSERT INTO \`${table}\` SELECT * FROM WORKER_NODE`);
+  }
+  for (const [scope, workerNode] of [
+    ["two", "W$$N"],
+    ["end", "WORKER_NODE$"],
+  ]) {
+    await store.init({ scope, layout: OPTIONS.layout, nodeIdsFrom: { workerNode } });
+    const ids = await lease(store, { ...OPTIONS, scope });
+    assert.equal(ids.node, 4);
+    await ids.close();
+  }
+  await query("DROP TABLE `W$N`");
+  await store.leaveOldTable({ scope: "two" });
+});
+
 test("a row is ours by the exact marker, whatever the collation of its column is", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 1 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });

@@ -163,7 +163,8 @@ function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (co
 export const withOldTable = (statement: string, oldTable: OldTable | undefined): string =>
   statement
     .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
-    .replaceAll("{largest}", oldTable?.largest ?? "NULL");
+    // A function: a name of a table may contain $.
+    .replaceAll("{largest}", () => oldTable?.largest ?? "NULL");
 
 /** Refuses a layout whose node ids have no room in the old table. */
 export function checkWidth({ maxNode }: OldTable, nodeTo: number): void {
@@ -196,6 +197,13 @@ export function checkOldTable(
 /** A marker that no other record has: two of one scope name, in two databases, may share an old table. */
 const drawMarker = (scope: string): string =>
   `frazil:${scope}:${(drawRandom()[0] as number).toString(16).padStart(8, "0")}`;
+
+/**
+ * How the record names an old table, as an expression that draws the marker: a file of SQL may be run in several databases. `drawn`:
+ * the text with a marker.
+ */
+export const drawnText = (drawn: string): string =>
+  `CONCAT('${drawn.replace(/(?<=^\{"marker":"frazil:[\w-]+:)[0-9a-f]{8}/, () => `', LPAD(LOWER(HEX(FLOOR(RAND() * 4294967296))), 8, '0'), '`)}')`;
 
 /** What a scope draws its node ids from. */
 export function oldTableOf(scope: string, given: NodeIdsFrom): { oldTable: OldTable; allowEmpty: boolean } {

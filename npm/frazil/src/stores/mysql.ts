@@ -46,6 +46,7 @@ import { clientError, optionError } from "./given.js";
 import {
   checkOldTable,
   checkWidth,
+  drawnText,
   NEVER_MS,
   type NodeIdsFrom,
   type OldTable,
@@ -971,7 +972,7 @@ export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, ro
     from: nodeFrom,
     to: nodeTo,
     windowMax: windowMaxMs,
-    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : `'${nodeIdsFrom}'`,
+    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : drawnText(nodeIdsFrom),
   };
   const permissions = [...PERMISSIONS];
   let first = ":from";
