@@ -23,7 +23,6 @@
  */
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import {
   alreadyInitialised,
   MAX_ATTEMPTS,
@@ -42,7 +41,7 @@ import {
   type RowView,
   type ScopeView,
 } from "./compare-and-set.js";
-import { clientError, optionError } from "./given.js";
+import { checkGiven, clientError, optionError } from "./given.js";
 import {
   checkOldTable,
   checkWidth,
@@ -934,7 +933,7 @@ export class MySqlStore extends CompareAndSetStore<MySqlScope, LeaseRow> {
 
 /** Puts the tables and the incarnation into a statement. */
 function completion(options: MySqlStoreOptions): (statement: string) => string {
-  const { database, incarnation = "server" } = checkOptions(options, "database, incarnation") as MySqlStoreOptions;
+  const { database, incarnation = "server" } = checkGiven(options, "database, incarnation") as MySqlStoreOptions;
   if (database !== undefined && (typeof database !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(database)))
     throw optionError("database", database, DATABASE_RULE);
   let sql: unknown;

@@ -12,6 +12,7 @@
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
+import { checkGiven } from "./given.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
@@ -327,7 +328,7 @@ export class LeafStore extends ZnodeStore {
    * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
    */
   constructor(client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>), options: LeafStoreOptions) {
-    const table = new LeafTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS) as LeafStoreOptions);
+    const table = new LeafTable(client, checkGiven(options, OPTIONS) as LeafStoreOptions);
     super("leaf", table);
     this.#leaf = table;
   }
