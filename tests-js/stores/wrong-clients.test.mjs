@@ -92,6 +92,7 @@ test("what Postgres answers a wrapped client of MySqlStore is refused at once", 
   const server = await PostgresServer.start();
   after(() => server.stop());
   const pool = closing(new pg.Pool({ connectionString: server.url }));
+  pool.on("error", () => {}); // the server may stop before the pool ends
   const store = new MySqlStore({ query: ({ sql }, values) => pool.query(sql, values) });
   await assert.rejects(store.ensure({ scope: "default", behind: false }), {
     code: "STORE_REFUSED",
