@@ -257,6 +257,25 @@ test("records of one scope name, in two databases, that share an old table never
 });
 
 // docs/safety.md: 22
+test("a record whose table is written in another way is read all the same, and not again and again", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 3 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const marker = await markerOf(query, "default");
+  const text = JSON.stringify({ workerNode: "WORKER_NODE", marker, note: "by hand" }, undefined, 1);
+  await query("UPDATE frazil_scopes SET node_ids_from = ?", [text]);
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    void query("DELETE FROM frazil_scopes");
+  }, 5000);
+  const ids = await lease(store, OPTIONS);
+  assert.equal(ids.node, 4);
+  await ids.close();
+  await store.leaveOldTable();
+  clearTimeout(timer);
+  assert.ok(!isOver, "it was read again and again");
+});
+
 test("one file of SQL that is run in two databases makes two markers", async (t) => {
   const one = await oldDatabase(t);
   const two = await oldDatabase(t, { ddl: undefined, used: 0 });

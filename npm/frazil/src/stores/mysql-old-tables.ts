@@ -264,7 +264,8 @@ export function recordedTable(scope: string, text: string): OldTable {
     const { marker, ...from } = JSON.parse(text) as NodeIdsFrom & { marker?: unknown };
     if (typeof marker !== "string" || !/^frazil:[\w-]{1,32}:[0-9a-f]{8}$/.test(marker))
       throw refuse("marker", marker, MARKER_RULE);
-    return tableWithMarker(from, marker);
+    // As it is there: each read compares it, and a person may have written it in another way.
+    return { ...tableWithMarker(from, marker), text };
   } catch (error) {
     throw storeRefused(
       `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,
