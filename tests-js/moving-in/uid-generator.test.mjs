@@ -419,6 +419,27 @@ test("leaving the old table: holders go on, and new node ids follow its largest 
   await assert.rejects(store.leaveOldTable({ scope: "none" }), { code: "STORE_NOT_INITIALISED" });
 });
 
+// docs/safety.md: 22
+test("a number that went back to UidGenerator is not granted after the old table was left either", async (t) => {
+  const { store, query, pool } = await oldDatabase(t, { used: 3 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const two = [await lease(store, OPTIONS), await lease(store, OPTIONS)];
+  assert.deepEqual(
+    two.map(({ node }) => node),
+    [4, 5],
+  );
+  await Promise.all(two.map((ids) => ids.close()));
+  await query("DELETE FROM WORKER_NODE WHERE ID = 4");
+  await query("UPDATE WORKER_NODE SET ID = 4 WHERE ID = ?", [await register(pool, { host: "10.0.0.9" })]);
+  await store.leaveOldTable();
+  const after = [await lease(store, OPTIONS), await lease(store, OPTIONS)];
+  assert.deepEqual(
+    after.map(({ node }) => node),
+    [5, 6],
+  );
+  await Promise.all(after.map((ids) => ids.close()));
+});
+
 test("init refuses what cannot be right, and says what to do", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 9 });
   const init = (options) => store.init({ layout: OPTIONS.layout, ...options });

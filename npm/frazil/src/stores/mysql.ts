@@ -209,10 +209,17 @@ const TAKE_OVER = `INSERT IGNORE INTO {leases} (scope, node, from_ms, until_ms)
   SELECT s.scope, n.node, :now, :now FROM {scopes} s JOIN ({numbers}) n
   WHERE s.scope = :scope AND s.next_node = :next LOCK IN SHARE MODE`;
 
-/** `leaveOldTable`. Invariant: the mark is beyond every number of the old table. No row of a lease changes. */
+/** Numbers that are not ours any more: the other generator may have had them since, and it may have minted ahead of the time. */
+const NOT_OURS = "l.scope = :scope AND l.until_ms < :never AND NOT ({ours:l})";
+const RETIRE = `UPDATE {leases} l SET l.until_ms = :never, l.grant_id = NULL, l.writes = l.writes + 1 WHERE ${NOT_OURS}`;
+
+/**
+ * `leaveOldTable`, behind `RETIRE`. Invariant: the mark is beyond every number of the old table, and no number is granted that was
+ * not ours at the end. No other row of a lease changes.
+ */
 const LEAVE = `UPDATE {scopes} s
   SET s.next_node = GREATEST(s.next_node, 1 + COALESCE({largest}, -1)), s.node_ids_from = NULL, s.writes = s.writes + 1
-  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
+  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from AND NOT EXISTS (SELECT 1 FROM {leases} l WHERE ${NOT_OURS})`;
 
 /**
  * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
@@ -700,7 +707,8 @@ class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const view = await this.readScope(scope, undefined);
       if (view?.scope.oldTable === undefined) return view && false;
       const from = hexOf(view.scope.oldTable.text)?.toUpperCase() as string;
-      if (await this.#writeOf(view, LEAVE, { scope, from }, undefined)) return true;
+      await this.#writeOf(view, RETIRE, { scope, never: NEVER_MS }, undefined);
+      if (await this.#writeOf(view, LEAVE, { scope, from, never: NEVER_MS }, undefined)) return true;
       if (attempt === MAX_ATTEMPTS) throw storeUnavailable(`the record was locked ${MAX_ATTEMPTS} times`);
       await pause(attempt, undefined);
     }
