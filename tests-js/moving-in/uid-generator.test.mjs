@@ -257,6 +257,27 @@ test("records of one scope name, in two databases, that share an old table never
 });
 
 // docs/safety.md: 22
+// docs/safety.md: 22
+test("an old table without a database is in that of the store's tables, for every program of the scope", async (t) => {
+  const shared = await oldDatabase(t);
+  const database = shared.url.split("/").at(-1);
+  // Each of two services has a table of its own.
+  const services = [await oldDatabase(t, { used: 40 }), await oldDatabase(t, { used: 50 })];
+  const stores = services.map(({ pool }) => new MySqlStore(pool, { database }));
+  await stores[0].init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const leases = [await lease(stores[0], OPTIONS), await lease(stores[1], OPTIONS)];
+  assert.deepEqual(
+    leases.map(({ node }) => node),
+    [31, 32],
+  );
+  await Promise.all(leases.map((ids) => ids.close()));
+  const flags = ["--database", database, "--node-ids-from", "worker-node", "--scope", "printed"];
+  const connection = await mysql.createConnection({ uri: services[0].url, multipleStatements: true });
+  t.after(() => connection.end());
+  const [results] = await connection.query(ddl("--layout", JSON.stringify(LAYOUT), ...flags));
+  assert.equal(results.at(-1)[0].next_node, 33);
+});
+
 test("a record whose table is written in another way is read all the same, and not again and again", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 3 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });

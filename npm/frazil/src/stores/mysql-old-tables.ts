@@ -146,14 +146,17 @@ const MAX_MACHINE = 9_999_999;
 
 const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
-/** A table as it stands in a statement, and where its engine is. */
+/**
+ * A table as it stands in a statement, and where its engine is. Without a database it is in that of the tables of Frazil: the
+ * connections of two programs of a scope may have others.
+ */
 function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
   const parts = value.split(".");
   const name = parts.at(-1) as string;
-  const database = parts.length > 1 ? `'${parts[0]}'` : "DATABASE()";
+  const [prefix, database] = parts.length > 1 ? ["", `'${parts[0]}'`] : ["{prefix}", "{database}"];
   return {
-    quoted: parts.map((part) => `\`${part}\``).join("."),
+    quoted: prefix + parts.map((part) => `\`${part}\``).join("."),
     ofSchema: (column) =>
       `(SELECT ${column} FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
   };

@@ -953,6 +953,7 @@ function completion(options: MySqlStoreOptions): (statement: string) => string {
     throw optionError("incarnation", incarnation, INCARNATION_RULE);
   const prefix = database === undefined ? "" : `\`${database}\`.`;
   const parts: Record<string, string> = {
+    prefix,
     scopes: `${prefix}frazil_scopes`,
     leases: `${prefix}frazil_leases`,
     database: database === undefined ? "DATABASE()" : `'${database}'`,
@@ -960,7 +961,10 @@ function completion(options: MySqlStoreOptions): (statement: string) => string {
     digits: DIGITS,
   };
   return (statement) =>
-    statement.replace(/\{(scopes|leases|database|incarnation|digits)\}/g, (_, part: string) => parts[part] as string);
+    statement.replace(
+      /\{(prefix|scopes|leases|database|incarnation|digits)\}/g,
+      (_, part: string) => parts[part] as string,
+    );
 }
 
 /**
