@@ -393,6 +393,9 @@ test("npx frazil ddl mysql sets up a scope that takes its node ids from the tabl
   assert.equal((await run(script("alone"))).length, 0);
   await assert.rejects(lease(store, { ...OPTIONS, scope: "alone" }), { code: "STORE_NOT_INITIALISED" });
   assert.equal((await run(script("alone", "--node-ids-from", "none"))).length, 1);
+  // Rows whose record was deleted.
+  await query("DELETE FROM frazil_scopes WHERE scope = 'mine'");
+  assert.equal((await run(script("mine", "--node-ids-from", "worker-node"))).length, 0);
   // Numbers that the layout has no room for, and a table without rows.
   const narrow = JSON.stringify(layoutOf({ ...BITS, workerBits: 2 }));
   const from = ["--node-ids-from", "worker-node"];

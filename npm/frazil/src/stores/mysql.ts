@@ -255,7 +255,7 @@ const INSERT_RECORD = `INSERT INTO {scopes}
   (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
 SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4), :nodeIdsFrom
 FROM (SELECT 1 AS one) o
-WHERE {condition};
+WHERE {condition} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope);
 SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
 `;
 
@@ -1014,7 +1014,7 @@ ${LEASES};
 ${rights.join("\n")}
 
 -- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
--- The last statement shows it. If it shows none, ${none}.
+-- The last statement shows it. If it shows none, ${none}; or the scope has rows, whose record was deleted.
 ${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`;
   return completion(store)(text);
 }
