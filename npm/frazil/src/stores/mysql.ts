@@ -248,14 +248,15 @@ const OLD_TABLES = `SELECT DISTINCT c.table_name AS name FROM information_schema
     AND (LOWER(c.table_name), LOWER(c.column_name)) IN (('worker_node', 'launch_date'), ('cosid_machine', 'machine_id'))`;
 
 /**
- * The record of `INIT` for people to run. It fails if the scope has one. `{first}`: the first new node id. `{condition}`: what `init`
+ * The record of `INIT` for people to run. It fails if the scope has one, and writes none if the scope has rows without one. `{first}`: the first new node id. `{condition}`: what `init`
  * checks; without it there is no record, and programs say that the scope has none.
  */
 const INSERT_RECORD = `INSERT INTO {scopes}
   (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
 SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4), :nodeIdsFrom
 FROM (SELECT 1 AS one) o
-WHERE {condition} AND NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope);
+WHERE {condition} AND (EXISTS (SELECT 1 FROM {scopes} WHERE scope = :scope)
+  OR NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope));
 SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
 `;
 
