@@ -14,11 +14,11 @@
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
 import { ConfigError, configError, type FrazilError, LeaseError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { checkKeys } from "./keys.js";
 import { type Attached, LeaseDriver } from "./lease-driver.js";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./lease-events.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import { hostName } from "./preferred-node.js";
+import { checkGiven } from "./stores/given.js";
 import { layoutText } from "./stores/layout-text.js";
 import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
@@ -122,7 +122,7 @@ const isClass = (value: object) => /^class\b/.test(Function.prototype.toString.c
 function checked(store: unknown, options: unknown): CheckedOptions {
   const verbs = ["acquire", "renew", "release", "ensure"] as const;
   if (!verbs.every((verb) => typeof (store as LeaseStore | undefined)?.[verb] === "function")) throw noStore(store);
-  const given = checkKeys("INVALID_OPTION", "options", options, LEASE_OPTIONS, NOT_LEASED) as Record<string, unknown>;
+  const given = checkGiven(options, LEASE_OPTIONS, NOT_LEASED) as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
       throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);
