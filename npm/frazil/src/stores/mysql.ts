@@ -25,7 +25,7 @@ import { ConfigError } from "../errors.js";
 import { alreadyInitialised, notInitialised } from "./answers.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 import type { MySqlClient } from "./mysql-client.js";
-import { checkWidth } from "./mysql-old-tables.js";
+import { checkWidth, drawnText } from "./mysql-old-tables.js";
 import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText } from "./mysql-options.js";
 import { MySqlTags } from "./mysql-segments.js";
 import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
@@ -139,7 +139,7 @@ function scopeRecord(options: MySqlInitOptions): Records {
     from: nodeFrom,
     to: nodeTo,
     windowMax: windowMaxMs,
-    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : `'${nodeIdsFrom}'`,
+    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : drawnText(nodeIdsFrom),
   };
   const permissions = [...PERMISSIONS];
   let first = ":from";
@@ -161,7 +161,7 @@ function scopeRecord(options: MySqlInitOptions): Records {
   return {
     permissions,
     records: `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
--- The last statement shows it. If it shows none, ${none}.
+-- The last statement shows it. If it shows none, ${none}; or the scope has rows, whose record was deleted.
 ${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`,
   };
 }

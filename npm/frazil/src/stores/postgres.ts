@@ -24,7 +24,6 @@
  * back that was answered. Give the store a pool, or a client of its own.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
   alreadyInitialised,
@@ -40,7 +39,7 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
-import { clientError, optionError } from "./given.js";
+import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
 import { PostgresTags, SEGMENT_TABLE } from "./postgres-segments.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
@@ -549,7 +548,7 @@ function stateOf(error: unknown): string {
 
 /** Puts the tables and the incarnation into a statement. */
 function completion(options: PostgresStoreOptions): (statement: string) => string {
-  const { schema, incarnation = "postgres" } = checkOptions(options, "schema, incarnation") as PostgresStoreOptions;
+  const { schema, incarnation = "postgres" } = checkGiven(options, "schema, incarnation") as PostgresStoreOptions;
   if (schema !== undefined && (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema)))
     throw optionError("schema", schema, SCHEMA_RULE);
   let sql: unknown;

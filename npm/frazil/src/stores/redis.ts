@@ -19,7 +19,6 @@
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
   alreadyInitialised,
@@ -31,7 +30,7 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
-import { clientError, optionError } from "./given.js";
+import { checkGiven, clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
@@ -578,7 +577,7 @@ function errorOf(error: unknown): LeaseError {
 
 /** Puts the incarnation into a script. */
 function completion(options: RedisStoreOptions): (script: string) => string {
-  const { incarnation = "redis" } = checkOptions(options, "incarnation") as RedisStoreOptions;
+  const { incarnation = "redis" } = checkGiven(options, "incarnation") as RedisStoreOptions;
   let lua: unknown;
   if (incarnation === "none-accepting-repeats-after-failover") lua = '""';
   else if (incarnation !== "redis") lua = (incarnation as { lua?: unknown } | null)?.lua;

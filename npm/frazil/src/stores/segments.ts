@@ -1,8 +1,8 @@
 /** What all stores of segments share: checks of requests, the loop around a lost race, and errors. */
 import { configError, LeaseError } from "../errors.js";
 import { Rule } from "../generated/rules.js";
-import { checkOptions } from "../options.js";
 import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
+import { checkGiven } from "./given.js";
 import { MAX_TAG_LENGTH } from "./limits.js";
 import { decideAllocate, MAX_NUMBER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
@@ -55,7 +55,7 @@ export function checkAllocate(request: AllocateRequest): void {
 
 /** The tag and the first number of a new record. @throws {ConfigError} `INVALID_OPTION` */
 export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
-  const { tag, first = 1 } = checkOptions(options, "tag, first");
+  const { tag, first = 1 } = checkGiven(options, "tag, first") as { tag: unknown; first?: unknown };
   if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
   const isNumber = typeof first === "bigint" || Number.isSafeInteger(first);
   const number = isNumber ? BigInt(first as bigint | number) : -1n;
