@@ -79,6 +79,13 @@ console.log(first.stats().closed, second.stats().closed, segments.size);`;
   assert.match(await printed(program, { tags, after }), /\ntrue false 2\n$/);
 });
 
+test("after a failover the tags of coming days begin above failoverSkip", async () => {
+  const program = blockWith("const segments = new Map()");
+  const changed = `database.exec("UPDATE frazil_segments SET incarnation = 'the old server'");\n${program}`;
+  const tags = ["orders/2026-11-22", "orders/2026-11-23"];
+  assert.equal(await printed(changed, { tags }), "20261122-1001\n20261122-1002\n20261123-1001\n");
+});
+
 test("a counter that is moved up by hand: programs go on with what they have, and then above", async () => {
   const [read, move] = [blockWith("SELECT tag, next_number"), blockWith("UPDATE frazil_segments")];
   const program = `import { Segment } from "frazil/segment";
