@@ -362,7 +362,17 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
 export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, port }, vectors) {
   const cases = new Cases();
   const { binding } = port;
-  for (const { name, step, storeStep, maxStep, growBelowMs, shrinkAboveMs, askedMs, counts } of vectors.segments) {
+  for (const {
+    name,
+    step,
+    storeStep,
+    maxStep,
+    growBelowMs,
+    shrinkAboveMs,
+    askedMs,
+    drawn,
+    counts,
+  } of vectors.segments) {
     cases.run(name, () => {
       const call = (handle, what, given) => {
         for (const [at, value] of Object.entries(given)) port.numbers[slot[at]] = value;
@@ -372,14 +382,13 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
       const terms = { HAS_STEP: Number(step !== undefined), STEP: step ?? 0, MAX_STEP: maxStep };
       const lasting = { GROW_BELOW_MS: growBelowMs, SHRINK_ABOVE_MS: shrinkAboveMs };
       const handle = call(0, "OPEN", { ...terms, ...lasting })[slot.HANDLE];
-      const asked = askedMs.map((MONOTONIC_MS) => {
+      const asked = askedMs.map((MONOTONIC_MS, at) => {
+        for (let left = drawn[at]; left > 0; ) left -= call(handle, "DRAW", { MONOTONIC_MS, WANT: left })[slot.NUMBERS];
         const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1 });
         equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE, `the request at ${MONOTONIC_MS}`);
         const count = numbers[slot.NUMBERS];
         // The page still has the attempt, and the end of the range before as the first number.
         call(handle, "TAKE", { MONOTONIC_MS, NUMBERS: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
-        const draw = () => call(handle, "DRAW", { MONOTONIC_MS, WANT: Number.MAX_SAFE_INTEGER })[slot.NUMBERS];
-        while (draw() > 0);
         return count || null;
       });
       call(handle, "CLOSE", {});

@@ -98,39 +98,36 @@ fn a_range_that_would_be_used_before_an_answer_comes_is_followed_at_once() {
 }
 
 #[test]
-fn steps_follow_the_time_between_two_requests() {
-    let mut segment = begun();
-    let mut next = 101;
-    // The first two requests have the step of the terms: no range was measured yet.
-    for (at, (now, count)) in [
-        (20, 100),
-        (MINUTE_MS, 200),
-        (2 * MINUTE_MS, 400),
-        (3 * MINUTE_MS, 400),
-        (18 * MINUTE_MS, 400),
-        (48 * MINUTE_MS, 400),
-        (78 * MINUTE_MS + 1, 200),
-        (300 * MINUTE_MS, 100),
-        (600 * MINUTE_MS, 100),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        while !segment.is_short(0) {
-            segment.draw(now, u64::MAX).expect("a number");
+fn steps_settle_at_every_steady_rate() {
+    for numbers_a_second in [1, 3, 7, 10, 25, 60, 100, 333] {
+        let mut segment = Segment::new(terms(1000, 1_000_000));
+        let (mut attempt, mut next, mut steps) = (0, 1, Vec::new());
+        for tick in 0..600_000 {
+            let now = tick * 1000;
+            let mut left = numbers_a_second;
+            while left > 0 {
+                if segment.is_short(left) {
+                    attempt += 1;
+                    let count = asked(&mut segment, now, left, attempt);
+                    take(&mut segment, now, attempt, range(next, count)).expect("taken");
+                    next += count;
+                    steps.push(count);
+                }
+                left -= segment.draw(now, left).expect("a number").count;
+            }
         }
-        let attempt = 2 + at as u128;
-        assert_eq!(asked(&mut segment, now, 0, attempt), count, "{at}");
-        take(&mut segment, now, attempt, range(next, count)).expect("taken");
-        next += count;
+        let settled = &steps[steps.len() - 20..];
+        assert!(settled.iter().all(|step| step == &settled[0]), "{numbers_a_second} a second: {settled:?}");
+        let lasts_s = settled[0] / numbers_a_second;
+        assert!((15 * 60..=30 * 60).contains(&lasts_s), "{numbers_a_second} a second: {lasts_s} s");
     }
 }
 
 #[test]
 fn a_retry_is_the_same_attempt_and_has_the_same_count() {
     let mut segment = Segment::new(terms(100, 400));
-    let first = segment.ask(0, 500, 1);
-    assert_eq!(first, SegmentRequest::Allocate { count: Some(500), above: 0, attempt: Nonce(1) });
+    let first = segment.ask(0, 300, 1);
+    assert_eq!(first, SegmentRequest::Allocate { count: Some(300), above: 0, attempt: Nonce(1) });
     assert_eq!(segment.ask(100, 500, 2), SegmentRequest::Wait { ms: 2900 });
     segment.fail(100, 0);
     assert_eq!(segment.ask(100, 1, 3), SegmentRequest::Wait { ms: 50 });
@@ -209,17 +206,19 @@ fn a_draw_ends_where_the_upper_32_bits_change() {
 }
 
 #[test]
-fn a_call_that_wants_more_than_two_ranges_gets_it() {
+fn a_call_that_wants_more_than_two_ranges_gets_several() {
     let mut segment = begun();
     segment.draw(10, 20);
-    assert_eq!(asked(&mut segment, 10, 1000, 2), 910, "what is missing");
-    take(&mut segment, 11, 2, range(101, 300)).expect("fewer than asked for");
-    assert_eq!(asked(&mut segment, 11, 1000, 3), 610);
-    take(&mut segment, 12, 3, range(401, 610)).expect("taken");
-    assert_eq!(segment.stats().buffers, 3);
+    assert_eq!(asked(&mut segment, 10, 300, 2), 210, "what is missing");
+    take(&mut segment, 11, 2, range(101, 150)).expect("fewer than asked for");
+    assert_eq!(asked(&mut segment, 11, 1000, 3), 400, "never more than the longest step");
+    take(&mut segment, 12, 3, range(251, 400)).expect("taken");
+    assert_eq!(asked(&mut segment, 12, 1000, 4), 360);
+    take(&mut segment, 13, 4, range(651, 360)).expect("taken");
+    assert_eq!(segment.stats().buffers, 4);
     assert!(!segment.is_short(1000));
     let mut drawn = 0;
-    while let Some(range) = segment.draw(12, u64::MAX) {
+    while let Some(range) = segment.draw(13, u64::MAX) {
         drawn += range.count;
     }
     assert_eq!(drawn, 1000);

@@ -404,10 +404,11 @@ fn segment_terms(case: &Value) -> SegmentTerms {
 #[test]
 fn steps_follow_the_vectors() {
     for case in cases(&read("segments"), "steps") {
-        let [step, base, lasted_ms, next] = ["step", "base", "lastedMs", "next"].map(|name| whole(&case[name]));
+        let [step, base, lasted_ms, numbers, next] =
+            ["step", "base", "lastedMs", "numbers", "next"].map(|name| whole(&case[name]));
         let mut terms = case.clone();
         terms["step"] = Value::Null;
-        assert_eq!(segment_terms(&terms).next_step(step, base, lasted_ms), next, "{case}");
+        assert_eq!(segment_terms(&terms).next_step(step, base, lasted_ms, numbers), next, "{case}");
     }
 }
 
@@ -417,8 +418,13 @@ fn segments_ask_for_the_counts_of_the_vectors() {
         let mut segment = Segment::new(segment_terms(case));
         let (asked_ms, counts) = (case["askedMs"].as_array().unwrap(), case["counts"].as_array().unwrap());
         assert_eq!(asked_ms.len(), counts.len(), "{case}");
-        for (random, (asked_ms, expected)) in (1..).zip(asked_ms.iter().zip(counts)) {
+        let drawn = case["drawn"].as_array().unwrap();
+        for (random, ((asked_ms, drawn), expected)) in (1..).zip(asked_ms.iter().zip(drawn).zip(counts)) {
             let now_ms = whole(asked_ms);
+            let mut left = whole(drawn);
+            while left > 0 {
+                left -= segment.draw(now_ms, left).unwrap().count;
+            }
             let SegmentRequest::Allocate { count, above, attempt } = segment.ask(now_ms, 1, random) else {
                 panic!("nothing is asked for at {now_ms} of {case}");
             };
@@ -426,7 +432,6 @@ fn segments_ask_for_the_counts_of_the_vectors() {
             let step = optional(&case["storeStep"]);
             let range = SegmentRange { first: above, stride: 1, count: count.or(step).unwrap() };
             assert!(segment.take(&Allocated { attempt, range, step }, now_ms).unwrap());
-            while segment.draw(now_ms, u64::MAX).is_some() {}
         }
     }
 }

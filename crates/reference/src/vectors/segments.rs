@@ -15,8 +15,8 @@ const MINUTE_MS: u128 = 60_000;
 pub(super) fn vectors() -> Value {
     json!({
         "_comment": comment(&[
-            "steps: after a range of `step` numbers that lasted `lastedMs`, the next one has `next` (in Rust SegmentTerms::next_step). `base`: the shortest step, which is the configured one, or else the one that the store has for the tag.",
-            "segments: a segment that asks for a range at each time of `askedMs` (monotonic, in milliseconds), when it has handed out all numbers of the range before, asks for `counts` numbers. A count of null: as many as the store has for the tag, which answers with `storeStep`, as the count and as its step. Without `step` in the terms, the store decides.",
+            "steps: if `numbers` numbers lasted `lastedMs`, and the step is `step`, the next range has `next` numbers (in Rust SegmentTerms::next_step). `base`: the shortest step, which is the configured one, or else the one that the store has for the tag.",
+            "segments: a segment that asks for a range at each time of `askedMs` (monotonic, in milliseconds), when it has handed out as many numbers as `drawn` says since the request before, asks for `counts` numbers. A count of null: as many as the store has for the tag, which answers with `storeStep`, as the count and as its step. Without `step` in the terms, the store decides.",
         ]),
         "steps": steps(),
         "segments": segments(),
@@ -36,9 +36,13 @@ fn usual(max_step: u128) -> Terms {
 }
 
 fn step_case(name: &str, terms: &Terms, (step, base): (u128, u128), lasted_ms: u128) -> Value {
-    let next = number(terms.next_step(step, base, lasted_ms));
+    rate_case(name, terms, (step, base), (lasted_ms, step))
+}
+
+fn rate_case(name: &str, terms: &Terms, (step, base): (u128, u128), (lasted_ms, numbers): (u128, u128)) -> Value {
+    let next = number(terms.next_step(step, base, lasted_ms, numbers));
     let given = json!({ "name": name, "step": number(step), "base": number(base) });
-    merge(merge(given, terms_of(terms)), json!({ "lastedMs": number(lasted_ms), "next": next }))
+    merge(merge(given, terms_of(terms)), json!({ "lastedMs": number(lasted_ms), "numbers": number(numbers), "next": next }))
 }
 
 fn steps() -> Vec<Value> {
@@ -87,6 +91,13 @@ fn steps() -> Vec<Value> {
             cases.push(step_case(&format!("{name}, {lasted_ms} ms"), &terms, (40, 10), lasted_ms));
         }
     }
+    // A range of 3000 numbers lasts 900 s at the limit, whatever part of it, or how many of them, was measured.
+    for (name, numbers, lasted_ms) in [("a third", 1000, 300_000), ("one number", 1, 300), ("twice as many", 6000, 1_800_000)] {
+        for (side, lasted_ms) in [("below", lasted_ms - 1), ("at", lasted_ms), ("above the upper limit", 2 * lasted_ms + 1)] {
+            cases.push(rate_case(&format!("{name}, {side}"), &default, (3000, 1000), (lasted_ms, numbers)));
+        }
+    }
+    cases.push(rate_case("the largest numbers", &usual(LONGEST), (LONGEST, 1), (MAX_MS, MAX_MS)));
     let mut random = Random(1);
     for index in 1..=300 {
         let base = random.magnitude(1, LONGEST);
@@ -98,22 +109,35 @@ fn steps() -> Vec<Value> {
         let any_ms = random.magnitude(0, MAX_MS);
         let places = [any_ms, grow_below_ms.saturating_sub(1), grow_below_ms, shrink_above_ms, (shrink_above_ms + 1).min(MAX_MS)];
         let lasted_ms = places[random.below(5)];
-        cases.push(step_case(&format!("random {index}"), &terms, (step, base), lasted_ms));
+        let numbers = if random.below(2) == 0 { step } else { random.magnitude(1, LONGEST) };
+        cases.push(rate_case(&format!("random {index}"), &terms, (step, base), (lasted_ms, numbers)));
     }
     cases
 }
 
 /// A segment whose ranges last that long, the first of them from the time 1000.
 fn segment_case(name: &str, terms: &Terms, step: u128, is_of_store: bool, lasted_ms: &[u128]) -> Value {
-    let mut asked_ms = vec![1000];
-    for lasted_ms in lasted_ms {
-        asked_ms.push(asked_ms[asked_ms.len() - 1] + lasted_ms);
+    let requests: Vec<_> = lasted_ms.iter().map(|lasted_ms| (*lasted_ms, None)).collect();
+    history_case(name, terms, step, is_of_store, &requests)
+}
+
+/// A segment whose requests come that long after each other, when so many numbers were used; the first at the time 1000.
+fn history_case(name: &str, terms: &Terms, step: u128, is_of_store: bool, requests: &[(u128, Option<u128>)]) -> Value {
+    let (mut asked_ms, mut drawn) = (vec![1000], vec![0]);
+    let counts = terms.counts(step, requests);
+    for (at, (lasted_ms, used)) in requests.iter().enumerate() {
+        asked_ms.push(asked_ms[at] + lasted_ms);
+        drawn.push(used.unwrap_or(counts[at]));
     }
-    let counts = terms.counts(step, &asked_ms).into_iter().map(number).enumerate();
-    let counts: Vec<Value> = counts.map(|(at, count)| if is_of_store && at == 0 { json!(null) } else { count }).collect();
+    let counts: Vec<Value> = counts
+        .into_iter()
+        .enumerate()
+        .map(|(at, count)| if is_of_store && at == 0 { json!(null) } else { number(count) })
+        .collect();
     let key = if is_of_store { "storeStep" } else { "step" };
-    let asked_ms: Vec<Value> = asked_ms.into_iter().map(number).collect();
-    merge(merge(json!({ "name": name, key: number(step) }), terms_of(terms)), json!({ "askedMs": asked_ms, "counts": counts }))
+    let [asked_ms, drawn] = [asked_ms, drawn].map(|list| list.into_iter().map(number).collect::<Vec<Value>>());
+    let history = json!({ "askedMs": asked_ms, "drawn": drawn, "counts": counts });
+    merge(merge(json!({ "name": name, key: number(step) }), terms_of(terms)), history)
 }
 
 fn segments() -> Vec<Value> {
@@ -136,13 +160,14 @@ fn segments() -> Vec<Value> {
             &[grows, grows, grows, stays, stays, shrinks, shrinks, shrinks, grows, stays, shrinks],
         );
         add("never below the base", &default, 1000, &[shrinks; 4]);
-        add(
-            "ten numbers a second, the table of docs/segments.md",
-            &default,
-            1000,
-            &[10_000, 100_000, 110_000, 220_000, 440_000, 880_000, 1_760_000, 3_200_000, 3_040_000, 1_520_000, 800_000, 880_000],
-        );
     }
+    // Each request comes with the number behind the first tenth of a range. The numbers of the last two are those of the rest of
+    // the range before and of that tenth.
+    let ten_a_second: Vec<_> = [101, 1000, 1100, 2200, 4400, 8800, 16_000, 16_000]
+        .into_iter()
+        .map(|numbers| (100 * (numbers - numbers % 100), Some(numbers)))
+        .collect();
+    cases.push(history_case("ten numbers a second, the table of docs/segments.md", &default, 1000, false, &ten_a_second));
     cases.push(segment_case("the store's step is over the maximum", &usual(1000), 5000, true, &[grows, grows, shrinks]));
     let mut random = Random(2);
     for index in 1..=40 {
