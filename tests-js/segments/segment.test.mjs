@@ -81,7 +81,7 @@ test("bulk calls of more than the ranges have: in order, without a gap, and serv
     numbers,
     Array.from({ length: 254 }, (_, at) => BigInt(at + 1)),
   );
-  const target = new BigUint64Array(100_000);
+  const target = new BigUint64Array(2000);
   assert.equal(await orders.fill(target), target);
   for (let at = 1; at < target.length; at++) assert.ok(target[at] > target[at - 1]);
 });
