@@ -16,9 +16,8 @@
  * of CosId.
  */
 import { configError, LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import { MAX_ATTEMPTS, pause, storeRefused, storeUnavailable } from "./answers.js";
-import { optionError } from "./given.js";
+import { checkGiven, optionError } from "./given.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
@@ -234,7 +233,7 @@ class OldSegments implements SegmentStore {
 
   /** @internal */
   constructor(generator: Generator, client: MySqlClient, options: OldSegmentsOptions) {
-    const { table = generator.table, ...rest } = checkOptions(options, "database, table") as OldSegmentsOptions;
+    const { table = generator.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
     this.name = generator.name;
