@@ -383,12 +383,13 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
       const lasting = { GROW_BELOW_MS: growBelowMs, SHRINK_ABOVE_MS: shrinkAboveMs };
       const handle = call(0, "OPEN", { ...terms, ...lasting })[slot.HANDLE];
       const asked = askedMs.map((MONOTONIC_MS, at) => {
-        for (let left = drawn[at]; left > 0; ) left -= call(handle, "DRAW", { MONOTONIC_MS, WANT: left })[slot.NUMBERS];
+        for (let left = drawn[at]; left > 0; )
+          left -= call(handle, "DRAW", { MONOTONIC_MS, WANT: left })[slot.RANGE_COUNT];
         const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1 });
         equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE, `the request at ${MONOTONIC_MS}`);
-        const count = numbers[slot.NUMBERS];
+        const count = numbers[slot.RANGE_COUNT];
         // The page still has the attempt, and the end of the range before as the first number.
-        call(handle, "TAKE", { MONOTONIC_MS, NUMBERS: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
+        call(handle, "TAKE", { MONOTONIC_MS, RANGE_COUNT: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
         return count || null;
       });
       call(handle, "CLOSE", {});

@@ -484,7 +484,7 @@ mod tests {
     fn segment_and_call(seen: &mut Seen, changed_slot: usize, value: f64) {
         let (mut handles, mut page) = (Handles::new(), Page::new());
         let given =
-            [(slot::HAS_STEP, 1.0), (slot::STEP, 10.0), (slot::MAX_STEP, 100.0), (slot::STRIDE, 1.0), (slot::NUMBERS, 9.0)];
+            [(slot::HAS_STEP, 1.0), (slot::STEP, 10.0), (slot::MAX_STEP, 100.0), (slot::STRIDE, 1.0), (slot::RANGE_COUNT, 9.0)];
         for (at, number) in given.into_iter().chain([(changed_slot, value)]) {
             page.numbers[at] = number;
         }

@@ -161,7 +161,7 @@ export class SegmentFetcher {
     return {
       first: this.#port.ids[0] as bigint,
       stride: numbers[Slot.STRIDE] as number,
-      count: numbers[Slot.NUMBERS] as number,
+      count: numbers[Slot.RANGE_COUNT] as number,
     };
   }
 
@@ -196,7 +196,7 @@ export class SegmentFetcher {
   /** Sends the request that the core has written into the page. Never rejects. */
   async #fetch(numbers: Float64Array): Promise<void> {
     const { store, tag, failoverSkip } = this.#options;
-    const count = numbers[Slot.NUMBERS] as number;
+    const count = numbers[Slot.RANGE_COUNT] as number;
     const above = this.#port.ids[0] as bigint;
     const attempt = hexOf(numbers, Slot.NONCE);
     const controller = new AbortController();
@@ -247,14 +247,14 @@ export class SegmentFetcher {
             numbers[Slot.NONCE + word] = Number.parseInt(attempt.slice(8 * word, 8 * word + 8), 16);
           ids[0] = isNumber ? first : 0n;
           // Refused by the rule for ranges.
-          numbers[Slot.NUMBERS] = isNumber ? numberOrNaN(count) : 0;
+          numbers[Slot.RANGE_COUNT] = isNumber ? numberOrNaN(count) : 0;
           numbers[Slot.STRIDE] = numberOrNaN(stride);
           numbers[Slot.STEP] = numberOrNaN(step);
         },
         answer,
       );
       // Another try of the attempt was answered before.
-      if (numbers[Slot.NUMBERS] === 1) this.#problem = undefined;
+      if (numbers[Slot.RANGE_COUNT] === 1) this.#problem = undefined;
     } catch (error) {
       // The core has counted the failure.
       this.#report(error);

@@ -66,7 +66,7 @@ impl Page {
         let refused = Error::bad_input(Code::StoreRefused, Subject::Segment, Rule::SegmentRange);
         let read =
             |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER).map_err(|_| refused);
-        let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::NUMBERS)? };
+        let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::RANGE_COUNT)? };
         let step = read(slot::STEP)?;
         Ok(Allocated { attempt: Nonce(self.read_bits(slot::NONCE)?), range, step: (step > 0).then_some(step) })
     }
@@ -90,7 +90,7 @@ impl Page {
                 1.0
             }
             SegmentRequest::Allocate { count, above, attempt } => {
-                self.numbers[slot::NUMBERS] = count.unwrap_or(0) as f64;
+                self.numbers[slot::RANGE_COUNT] = count.unwrap_or(0) as f64;
                 self.set_first_id(above);
                 self.write_bits(slot::NONCE, attempt.0);
                 2.0
@@ -145,7 +145,7 @@ impl Handles {
                 let SegmentRange { first, stride, count } = drawn.unwrap_or(SegmentRange { first: 0, stride: 1, count: 0 });
                 page.set_first_id(first);
                 page.numbers[slot::STRIDE] = stride as f64;
-                page.numbers[slot::NUMBERS] = count as f64;
+                page.numbers[slot::RANGE_COUNT] = count as f64;
             }
             segment_call::ASK => {
                 let request = segment.ask(monotonic_ms, page.read_want()?, page.read_bits(slot::RANDOM)?);
@@ -157,7 +157,7 @@ impl Handles {
                 if taken.is_err() {
                     segment.fail(monotonic_ms, jitter);
                 }
-                page.numbers[slot::NUMBERS] = f64::from(u8::from(taken?));
+                page.numbers[slot::RANGE_COUNT] = f64::from(u8::from(taken?));
             }
             segment_call::FAIL => segment.fail(monotonic_ms, page.read_jitter()?),
             _ => {}

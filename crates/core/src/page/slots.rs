@@ -258,7 +258,7 @@ slots! {
         STRIDE = 230;
         /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides. Out of `TAKE`: 0 if
         /// the answer is that to another attempt.
-        NUMBERS = 231;
+        RANGE_COUNT = 231;
         /// Out: how many numbers are there.
         LEFT = 232;
         /// Out: how many ranges are there.

@@ -99,7 +99,7 @@ export enum Slot {
   SHRINK_ABOVE_MS = 228,
   WANT = 229,
   STRIDE = 230,
-  NUMBERS = 231,
+  RANGE_COUNT = 231,
   LEFT = 232,
   BUFFERS = 233,
   RANGES = 234,
@@ -121,7 +121,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3214168435,
+  ABI = 1455507080,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -1,12 +1,15 @@
 import { CompareAndSetStore } from "./compare-and-set.js";
 import type { MySqlClient } from "./mysql-client.js";
 import { type MySqlInitOptions, type MySqlStoreOptions } from "./mysql-options.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
+export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./mysql-old-segments.js";
 export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./mysql-options.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export declare class MySqlStore extends CompareAndSetStore {
+export declare class MySqlStore extends CompareAndSetStore implements ManagedSegmentStore {
     #private;
     /**
      * Checks what it is given. It runs no statement.
@@ -17,6 +20,8 @@ export declare class MySqlStore extends CompareAndSetStore {
     /** As `ManagedStore.migrate`. The right to create is needed only if a table is missing. */
     migrate(): Promise<void>;
     init(options: MySqlInitOptions): Promise<void>;
+    allocate(request: AllocateRequest): Promise<Allocation>;
+    initSegment(options: TagOptions): Promise<boolean>;
     /**
      * Ends the time of the move: new node ids do not come from the table of the other generator any more, but follow its largest
      * number. Call it when no process of the other generator runs, and none can start. Holders go on.

@@ -1,4 +1,6 @@
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "./store.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
@@ -26,7 +28,7 @@ export interface PostgresStoreOptions {
     } | "none-accepting-repeats-after-failover";
 }
 /** Leases in the tables `frazil_scopes` and `frazil_leases`. */
-export declare class PostgresStore implements ManagedStore {
+export declare class PostgresStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "postgres";
     /**
@@ -41,6 +43,8 @@ export declare class PostgresStore implements ManagedStore {
     ensure(request: EnsureRequest): Promise<void>;
     migrate(): Promise<void>;
     init(options: InitOptions): Promise<void>;
+    allocate(request: AllocateRequest): Promise<Allocation>;
+    initSegment(options: TagOptions): Promise<boolean>;
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;

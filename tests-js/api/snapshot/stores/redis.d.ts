@@ -1,4 +1,6 @@
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { type AcquireRequest, type Answer, type EnsureRequest, type InitOptions, type ManagedStore, type ReleaseRequest, type RenewRequest } from "./store.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 /** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
 export interface EvalClient {
@@ -33,7 +35,7 @@ export interface RedisStoreOptions {
     } | "none-accepting-repeats-after-failover";
 }
 /** Leases under the keys `frazil:{scope}:…`. */
-export declare class RedisStore implements ManagedStore {
+export declare class RedisStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "redis";
     /**
@@ -51,4 +53,13 @@ export declare class RedisStore implements ManagedStore {
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;
+    allocate(request: AllocateRequest): Promise<Allocation>;
+    /**
+     * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
+     * several processes may call it at once. Resolves to whether it made it.
+     *
+     * @throws {ConfigError} `INVALID_OPTION`.
+     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
+     */
+    initSegment(options: TagOptions): Promise<boolean>;
 }

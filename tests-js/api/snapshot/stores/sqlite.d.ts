@@ -1,4 +1,6 @@
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import type { AcquireRequest, Answer, EnsureRequest, InitOptions, ManagedStore, ReleaseRequest, RenewRequest } from "./store.js";
+export type * from "./segment-store.js";
 export type * from "./store.js";
 /** A prepared statement of your client. */
 export interface SqliteStatement {
@@ -11,7 +13,7 @@ export interface SqliteDatabase {
     exec(sql: string): unknown;
 }
 /** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
-export declare class SqliteStore implements ManagedStore {
+export declare class SqliteStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "sqlite";
     /**
@@ -26,6 +28,8 @@ export declare class SqliteStore implements ManagedStore {
     ensure(request: EnsureRequest): Promise<void>;
     migrate(): Promise<void>;
     init(options: InitOptions): Promise<void>;
+    allocate(request: AllocateRequest): Promise<Allocation>;
+    initSegment(options: TagOptions): Promise<boolean>;
     fence(options?: {
         readonly scope?: string;
     }): Promise<number>;
