@@ -13,11 +13,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { countIds } from "../local/count-repeats.mjs";
-import { randomNumbers } from "../local/minting-process.mjs";
-import { laterWork } from "../minting/later.mjs";
-import { serverModule } from "../stores/all-stores.mjs";
-import { startProxy } from "../stores/cut-proxy.mjs";
+import { countIds } from "../../local/count-repeats.mjs";
+import { randomNumbers } from "../../local/minting-process.mjs";
+import { laterWork } from "../../minting/later.mjs";
+import { serverModule } from "../../stores/all-stores.mjs";
+import { startProxy } from "../../stores/cut-proxy.mjs";
 import { problemsOf } from "./drawn-numbers.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_SEGMENTS_S ?? 18);

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { startProxy } from "../stores/cut-proxy.mjs";
-import { PostgresServer } from "../stores/postgres/server.mjs";
+import { startProxy } from "../../stores/cut-proxy.mjs";
+import { PostgresServer } from "../../stores/postgres/server.mjs";
 
 let server;
 before(async () => {
@@ -80,7 +80,8 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
     });
 
     test(`${late}: a segment that asks only when it is empty lets callers wait`, async (context) => {
-      const { misses, waits } = await drawn(context, { ...slow, tag: `twin, ${late}`, change: onlyWhenEmpty });
+      const twin = { ...slow, seconds: slow.step / slow.perSecond + 1, tag: `twin, ${late}`, change: onlyWhenEmpty };
+      const { misses, waits } = await drawn(context, twin);
       assert.ok(misses + waits > 0, "the twin shows nothing");
     });
   }
