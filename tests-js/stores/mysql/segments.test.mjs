@@ -52,18 +52,19 @@ async function open(settings) {
 }
 
 const levelled = (level) => `TRANSACTION ISOLATION LEVEL ${level}`;
-// docs/safety.md: 28, 29
 for (const [level, ...more] of [
   ["READ UNCOMMITTED"],
   ["READ COMMITTED"],
   ["REPEATABLE READ"],
   ["REPEATABLE READ", "innodb_snapshot_isolation = ON"],
   ["SERIALIZABLE"],
-])
+]) {
+  // docs/safety.md: 28, 29
   segmentContract({
     name: `mysql2: a pool, and connections, at ${[level, ...more].join(" with ")}`,
     open: () => open([levelled(level), ...more]),
   });
+}
 
 segmentContract({
   name: "mariadb: a pool, without CLIENT_FOUND_ROWS, in another database",

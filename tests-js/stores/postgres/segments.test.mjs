@@ -50,9 +50,10 @@ async function open(isolation = "read committed") {
   };
 }
 
-// docs/safety.md: 28, 29
-for (const isolation of ["read uncommitted", "read committed", "repeatable read", "serializable"])
+for (const isolation of ["read uncommitted", "read committed", "repeatable read", "serializable"]) {
+  // docs/safety.md: 28, 29
   segmentContract({ name: `pg: a pool, and clients, at ${isolation}`, open: () => open(isolation) });
+}
 
 segmentContract({
   name: "postgres, with prepared statements off, through pgbouncer in transaction mode, in a schema",
@@ -109,7 +110,6 @@ describe("a race that is lost", () => {
     store = new PostgresStore(pool);
     await store.migrate();
     await checkLostRace(store, (hold) => spied(pool, { hold }));
-    // docs/safety.md names no transaction: a client in one takes part in it. See docs/stores/postgres.md.
     await checkBlindReplace(store, (hold) => spied(pool, { hold, change: withoutComparison }));
     await caught(OVERLAPS, { store: spied(pool, { change: withoutComparison }), init: initIn(store) });
   });

@@ -44,9 +44,10 @@ async function open(name) {
   };
 }
 
-// docs/safety.md: 28, 29
-for (const name of Object.keys(PROGRAMS))
+for (const name of Object.keys(PROGRAMS)) {
+  // docs/safety.md: 28, 29
   segmentContract({ name: `redis: a client, and one more for each process, of ${name}`, open: () => open(name) });
+}
 
 /** The contract through a client that `connect` makes for a port, on a server whose promotions are its incarnations. */
 const contractOf = (name, connect) =>
@@ -127,8 +128,8 @@ test("a race that is lost is decided again by what is there then", async (contex
   await caught(OVERLAPS, { store: spied(client, { change: withoutComparison }), init: initIn(store) });
 });
 
-// docs/safety.md: 29
-for (const [name, program] of Object.entries(PROGRAMS))
+for (const [name, program] of Object.entries(PROGRAMS)) {
+  // docs/safety.md: 29
   describe(`a replica of ${name} that lacks allocations is promoted`, () =>
     segmentFailoverTests({
       async startPair(context) {
@@ -139,3 +140,4 @@ for (const [name, program] of Object.entries(PROGRAMS))
       connect: (server, options) => connectStore(server.port, options),
       nextNumber: (server) => server.command("HGET", "frazil:segment:orders", "next"),
     }));
+}
