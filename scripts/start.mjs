@@ -1,5 +1,5 @@
 // `npm start`: builds what is missing, mints a few IDs on both backends and decodes them, with the package's own command line,
-// and leases a node id from an embedded database.
+// and leases a node id and takes numbers of a segment from an embedded database.
 // The addon mints with `Snowflake.local()`, whose state file stays in `.cache/state` between runs. WebAssembly has no access to
 // files, so it mints with a static node id.
 import { build } from "./build.mjs";
@@ -21,7 +21,7 @@ for (const backend of isLinuxX64Gnu ? ["native", "wasm"] : ["wasm"]) {
   title(`IDs minted now on the ${backend} backend: npx frazil ${next.join(" ")}`);
   run(process.execPath, [cli, "decode", ...ids.split("\n")], { env });
 }
-title("a node id from a database: await lease(new PostgresStore(database)), beside Snowflake.local()");
+title("a node id and numbers from a database: lease(store), beside Snowflake.local(), and new Segment(store, { tag })");
 run(process.execPath, [`${root}scripts/start-lease.mjs`, ...(isLinuxX64Gnu ? [`${root}.cache/state`] : [])]);
 title("a tweet of 2022: npx frazil decode 1541815603606036480 --layout twitter");
 run(process.execPath, [cli, "decode", "1541815603606036480", "--layout", "twitter"]);

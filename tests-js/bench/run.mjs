@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
+import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
 import { ask, root } from "../../scripts/shell.mjs";
+import { MemorySegments } from "../segments/memory-store.mjs";
 import { wideLayout } from "../wide-layout.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
 
@@ -31,6 +33,10 @@ const leased = await lease(store, { scope: "bench", layout: wideLayout });
 const twitter = Layout.named("twitter");
 const tweet = 1541815603606036480n;
 const page = new BigUint64Array(4096);
+/** Its ranges outlast the bench: what a number costs is measured, and not a store. */
+const orders = new Segment(new MemorySegments(), { tag: "orders", step: 1e9 });
+await orders.ready();
+let at = 0;
 
 /** The compared calls, and how many IDs one call mints or converts. */
 const subjects = {
@@ -43,6 +49,10 @@ const subjects = {
   "fill(4096), per id": [() => ids.fill(page), 4096],
   ...(local && { "fill(4096), local(), per id": [() => local.fill(page), 4096] }),
   "fill(4096), lease, per id": [() => leased.fill(page), 4096],
+  "a read of a BigUint64Array": [() => page[at++ & 4095], 1],
+  "segment: tryNext()": [() => orders.tryNext(), 1],
+  "segment: await next()": [async () => orders.next(), 1],
+  "segment: fill(4096), per number": [async () => orders.fill(page), 4096],
   "decode(id)": [() => twitter.decode(tweet), 1],
   "base62.encode(id)": [() => base62.encode(tweet), 1],
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
@@ -135,6 +145,11 @@ const comparison = (name, other) => {
   const { median, low, high } = spread(rounds.map((times) => times[name] / times[other]));
   return `\`${name}\` takes ${median.toFixed(2)} times what \`${other}\` takes (middle half ${low.toFixed(2)} to ${high.toFixed(2)}).`;
 };
+/** A sentence on what a call costs beyond the read that it ends with. */
+const overRead = (name) => {
+  const { median } = spread(rounds.map((times) => times[name] - times["a read of a BigUint64Array"]));
+  return `\`${name}\` takes ${median.toFixed(1)} ns more than a read of a BigUint64Array.`;
+};
 const day = new Date().toISOString().slice(0, 10);
 const { version } = createRequire(import.meta.url)("frazil/package.json");
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores, ${process.platform} ${process.arch}`;
@@ -146,11 +161,12 @@ Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the 
 
 ${table}
 
-${comparison("next(), lease", "next()")}
+${comparison("next(), lease", "next()")} ${overRead("segment: tryNext()")}
 ${local ? `\n${comparison("next(), local()", "next()")}\n` : ""}
 ${await manyLeases(1000)}
 ${local ? await processTables() : ""}`;
 local?.close();
+orders.close();
 await leased.close();
 await database.close();
 rmSync(dir, { recursive: true });

@@ -329,6 +329,16 @@ test("number 0 is never taken: the server that makes the folder uses it whatever
   assert.equal(held.node, 1);
 });
 
+test("a range that begins beyond the next number is refused: the numbers before it would be used up, and Leaf needs them", async () => {
+  const fleet = newFleet();
+  await folderOf(fleet, 0, 0, 0);
+  const init = (from) => fleet.store().init({ scope: fleet.scope, layout: "leaf", nodes: { from, to: 1023 } });
+  await assert.rejects(init(4), { code: "INVALID_OPTION", field: "nodes.from", message: /must be at most 3/ });
+  await init(3);
+  const held = await fleet.store().acquire(attempt({ scope: fleet.scope, layout: LEAF }));
+  assert.equal(held.node, 3);
+});
+
 test("no number is handed over that the layout has no room for, nor 0, which a second server of a new folder may use", async () => {
   const fleet = newFleet();
   await folderOf(fleet, 0, 0, 0, 0);

@@ -256,6 +256,84 @@ test("records of one scope name, in two databases, that share an old table never
   for (const marker of markers) assert.match(marker, /^frazil:default:[0-9a-f]{8}$/i);
 });
 
+// docs/safety.md: 22
+// docs/safety.md: 22
+test("an old table without a database is in that of the store's tables, for every program of the scope", async (t) => {
+  const shared = await oldDatabase(t);
+  const database = shared.url.split("/").at(-1);
+  // Each of two services has a table of its own.
+  const services = [await oldDatabase(t, { used: 40 }), await oldDatabase(t, { used: 50 })];
+  const stores = services.map(({ pool }) => new MySqlStore(pool, { database }));
+  await stores[0].init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const leases = [await lease(stores[0], OPTIONS), await lease(stores[1], OPTIONS)];
+  assert.deepEqual(
+    leases.map(({ node }) => node),
+    [31, 32],
+  );
+  await Promise.all(leases.map((ids) => ids.close()));
+  const flags = ["--database", database, "--node-ids-from", "worker-node", "--scope", "printed"];
+  const connection = await mysql.createConnection({ uri: services[0].url, multipleStatements: true });
+  t.after(() => connection.end());
+  const [results] = await connection.query(ddl("--layout", JSON.stringify(LAYOUT), ...flags));
+  assert.equal(results.at(-1)[0].next_node, 33);
+});
+
+test("a record whose table is written in another way is read all the same, and not again and again", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 3 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const marker = await markerOf(query, "default");
+  const text = JSON.stringify({ workerNode: "WORKER_NODE", marker, note: "by hand" }, undefined, 1);
+  await query("UPDATE frazil_scopes SET node_ids_from = ?", [text]);
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    void query("DELETE FROM frazil_scopes");
+  }, 5000);
+  const ids = await lease(store, OPTIONS);
+  assert.equal(ids.node, 4);
+  await ids.close();
+  await store.leaveOldTable();
+  clearTimeout(timer);
+  assert.ok(!isOver, "it was read again and again");
+});
+
+test("one file of SQL that is run in two databases makes two markers", async (t) => {
+  const one = await oldDatabase(t);
+  const two = await oldDatabase(t, { ddl: undefined, used: 0 });
+  const from = `worker-node:${one.url.split("/").at(-1)}.WORKER_NODE`;
+  const text = ddl("--layout", JSON.stringify(LAYOUT), "--node-ids-from", from);
+  // Both before either has a row.
+  for (const { url, query } of [one, two]) {
+    const connection = await mysql.createConnection({ uri: url, multipleStatements: true });
+    await connection.query(text);
+    await connection.end();
+    assert.match(await markerOf(query, "default"), /^frazil:default:[0-9a-f]{8}$/);
+  }
+  const leases = [await lease(one.store, OPTIONS), await lease(two.store, OPTIONS)];
+  const [first, second] = leases.map(({ node }) => node);
+  await Promise.all(leases.map((ids) => ids.close()));
+  assert.notEqual(first, second);
+});
+
+test("the name of an old table may contain $", async (t) => {
+  const { store, query } = await oldDatabase(t, { used: 3 });
+  for (const table of ["W$$N", "W$N", "WORKER_NODE$"]) {
+    await query(`CREATE TABLE \`${table}\` LIKE WORKER_NODE`);
+    await query(`INSERT INTO \`${table}\` SELECT * FROM WORKER_NODE`);
+  }
+  for (const [scope, workerNode] of [
+    ["two", "W$$N"],
+    ["end", "WORKER_NODE$"],
+  ]) {
+    await store.init({ scope, layout: OPTIONS.layout, nodeIdsFrom: { workerNode } });
+    const ids = await lease(store, { ...OPTIONS, scope });
+    assert.equal(ids.node, 4);
+    await ids.close();
+  }
+  await query("DROP TABLE `W$N`");
+  await store.leaveOldTable({ scope: "two" });
+});
+
 test("a row is ours by the exact marker, whatever the collation of its column is", async (t) => {
   const { store, query } = await oldDatabase(t, { used: 1 });
   await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
@@ -315,6 +393,9 @@ test("npx frazil ddl mysql sets up a scope that takes its node ids from the tabl
   assert.equal((await run(script("alone"))).length, 0);
   await assert.rejects(lease(store, { ...OPTIONS, scope: "alone" }), { code: "STORE_NOT_INITIALISED" });
   assert.equal((await run(script("alone", "--node-ids-from", "none"))).length, 1);
+  // Rows whose record was deleted.
+  await query("DELETE FROM frazil_scopes WHERE scope = 'mine'");
+  assert.equal((await run(script("mine", "--node-ids-from", "worker-node"))).length, 0);
   // Numbers that the layout has no room for, and a table without rows.
   const narrow = JSON.stringify(layoutOf({ ...BITS, workerBits: 2 }));
   const from = ["--node-ids-from", "worker-node"];
@@ -360,6 +441,27 @@ test("leaving the old table: holders go on, and new node ids follow its largest 
   await Promise.all([ids, ...more].map((each) => each.close()));
   await assert.rejects(store.leaveOldTable(), { code: "STATE_CONFLICT" });
   await assert.rejects(store.leaveOldTable({ scope: "none" }), { code: "STORE_NOT_INITIALISED" });
+});
+
+// docs/safety.md: 22
+test("a number that went back to UidGenerator is not granted after the old table was left either", async (t) => {
+  const { store, query, pool } = await oldDatabase(t, { used: 3 });
+  await store.init({ layout: OPTIONS.layout, nodeIdsFrom: FROM });
+  const two = [await lease(store, OPTIONS), await lease(store, OPTIONS)];
+  assert.deepEqual(
+    two.map(({ node }) => node),
+    [4, 5],
+  );
+  await Promise.all(two.map((ids) => ids.close()));
+  await query("DELETE FROM WORKER_NODE WHERE ID = 4");
+  await query("UPDATE WORKER_NODE SET ID = 4 WHERE ID = ?", [await register(pool, { host: "10.0.0.9" })]);
+  await store.leaveOldTable();
+  const after = [await lease(store, OPTIONS), await lease(store, OPTIONS)];
+  assert.deepEqual(
+    after.map(({ node }) => node),
+    [5, 6],
+  );
+  await Promise.all(after.map((ids) => ids.close()));
 });
 
 test("init refuses what cannot be right, and says what to do", async (t) => {

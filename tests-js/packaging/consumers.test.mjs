@@ -226,7 +226,7 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
   const lines = (text) => text.trimEnd().split("\n");
 
   const help = npx("--help");
-  for (const said of ["next", "decode", "plan", "ddl", "--node", "--dir", "--layout", "--json"])
+  for (const said of ["next", "decode", "plan", "ddl", "--node", "--dir", "--layout", "--tag", "--json"])
     assert.ok(help.includes(said), said);
   assert.equal(frazil(), help);
   assert.equal(frazil("--version"), `${pack()[0].report.version}\n`);
@@ -263,6 +263,9 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
     /^VALUES \('orders', '1704067200000 1ms time41 node10 /m,
   );
   assert.match(frazil("ddl", "sqlite", "--layout", "discord"), /'default', '1420070400000 1ms time\d+ node10 /);
+  const tags = frazil("ddl", "postgres", "--tag", "orders", "--tag", "invoices/2026-11-22");
+  assert.match(tags, /^VALUES \('orders', 1, .*^VALUES \('invoices\/2026-11-22', 1, /ms);
+  assert.doesNotMatch(tags, /record of the scope/);
 });
 
 test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard error says what to do", () => {
@@ -283,4 +286,7 @@ test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard err
   assert.match(refused(2, "next", "--nodes", "7"), /--nodes/);
   assert.match(refused(2, "mint"), /mint/);
   assert.match(refused(2, "decode"), /decode needs an ID/);
+  assert.match(refused(2, "ddl", "postgres", "--tag", "orders", "--scope", "orders"), /--tag .* --scope/);
+  assert.match(refused(2, "ddl", "sqlite", "--tag", "orders"), /--tag is not for ddl sqlite/);
+  assert.match(refused(1, "ddl", "postgres", "--tag", "o'orders"), /tag is "o'orders": must have only letters/);
 });

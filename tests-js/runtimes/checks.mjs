@@ -9,9 +9,11 @@ import generation from "../../crates/core/vectors/generation.json";
 import ids from "../../crates/core/vectors/ids.json";
 import layouts from "../../crates/core/vectors/layouts.json";
 import ranges from "../../crates/core/vectors/ranges.json";
+import segmentCases from "../../crates/core/vectors/segments.json";
 import texts from "../../crates/core/vectors/text.json";
 import * as errors from "../../npm/frazil/src/generated/errors.ts";
 import * as page from "../../npm/frazil/src/generated/page.ts";
+import * as segment from "../../npm/frazil/src/generated/segment.ts";
 import { repeats, wrapping } from "../api/broken-generators.mjs";
 import {
   checkDecoder,
@@ -20,6 +22,7 @@ import {
   checkIds,
   checkLayouts,
   checkRanges,
+  checkSegments,
   checkText,
 } from "../vectors/check.mjs";
 
@@ -33,13 +36,14 @@ function must(condition, sentence) {
 /** Checks every file of vectors, and returns the number of cases of each. */
 export function checkVectors() {
   new Snowflake({ node: 0 }); // connects the realm to the core
-  const boundary = { ...frazil, slot, errors, port: globalThis[Symbol.for("frazil")].connect() };
+  const boundary = { ...frazil, slot, errors, segment, port: globalThis[Symbol.for("frazil")].connect() };
   const counts = {
     layouts: checkLayouts(frazil, layouts),
     ids: checkIds(frazil, ids),
     ranges: checkRanges(frazil, ranges),
     generation: checkGeneration(boundary, generation),
     errors: checkErrors(boundary, errorCases),
+    segments: checkSegments(boundary, segmentCases),
     text: checkText(text, texts),
     "frazil/decode": checkDecoder(decoder, layouts, ids),
   };

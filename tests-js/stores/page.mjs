@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Segment } from "frazil/segment";
 import { root } from "../../scripts/shell.mjs";
 import { tools } from "../../scripts/tools.mjs";
 import { serverFolder } from "./server-process.mjs";
@@ -64,9 +65,24 @@ export async function runPage(name, { others = ["Bun", "Deno"], ...setting } = {
   }
 }
 
+const cli = path("../../npm/frazil/dist/cli.mjs");
+const TAGS = ["orders", "invoices/2026-11-22"];
+
+/** Asserts that tags whose records `npx frazil ddl --tag` prints start at 1, and that running it again changes nothing. */
+export async function checkTags(name, store, runPrinted) {
+  const printed = execFileSync(process.execPath, [cli, "ddl", name, ...TAGS.flatMap((tag) => ["--tag", tag])]);
+  for (const first of [1n, 1001n]) {
+    await runPrinted(`${printed}`);
+    for (const tag of TAGS) {
+      const numbers = new Segment(store, { tag });
+      assert.equal(await numbers.next(), first);
+      numbers.close();
+    }
+  }
+}
+
 /** Asserts that a page has what `npx frazil ddl` prints of rights and commands. `lines`: which of the lines that it prints. */
 export function checkPrinted(name, lines, change = (line) => line) {
-  const cli = path("../../npm/frazil/dist/cli.mjs");
   const printed = execFileSync(process.execPath, [cli, "ddl", name], { encoding: "utf8" }).split("\n");
   const wanted = printed
     .map((line) => line.replace(/^(--|#) */, "").replace(/ {2,}#.*$/, ""))

@@ -2,12 +2,15 @@
 // outage, which the driver of a lease waits out.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inspect } from "node:util";
 import { PGlite } from "@electric-sql/pglite";
+import { lease } from "frazil/lease";
+import { EtcdStore } from "frazil/stores/etcd";
 import { MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import { SqliteStore } from "frazil/stores/sqlite";
-import { ZooKeeperStore } from "frazil/stores/zookeeper";
+import { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
 import Redis from "ioredis";
 import mariadb from "mariadb";
 import mysqlCallback from "mysql2";
@@ -59,10 +62,39 @@ for (const [name, [Right, open]] of Object.entries(CLIENTS)) {
   });
 }
 
+test("a password or a connection string in the options is in no error, whatever name it was given", async () => {
+  const text = "mysql://me:secret@127.0.0.1:1/db";
+  const client = { query() {}, eval() {} };
+  const etcd = (options) => new EtcdStore({ endpoints: ["http://127.0.0.1:1"], ...options });
+  const zookeeper = (options) => new ZooKeeperStore(() => {}, options);
+  const wrong = [text, new URL(text), { url: text }, { connection: { url: text } }];
+  const calls = [
+    ...[MySqlStore, PostgresStore, RedisStore].flatMap((Store) =>
+      wrong.map((options) => () => new Store(client, options)),
+    ),
+    ...[MySqlStore, PostgresStore, RedisStore].map((Store) => () => new Store(client, { incarnation: new URL(text) })),
+    ...[text, new URL(text), { endpoint: text }].map((options) => () => new EtcdStore(options)),
+    ...[{ passwort: "secret" }, { pasword: "secret" }].map((options) => () => etcd(options)),
+    ...[...wrong, { auth: "me:secret" }, { acl: "digest:me:secret" }].map((options) => () => zookeeper(options)),
+    () => new LeafStore(() => {}, { leafName: "x", auth: "me:secret" }),
+    ...wrong.map((options) => () => lease(new MySqlStore(client), options)),
+  ];
+  for (const call of calls)
+    await assert.rejects(
+      async () => call(),
+      (error) => {
+        assert.equal(error.code, "INVALID_OPTION");
+        assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /secret/, `${call}`);
+        return true;
+      },
+    );
+});
+
 test("what Postgres answers a wrapped client of MySqlStore is refused at once", async () => {
   const server = await PostgresServer.start();
   after(() => server.stop());
   const pool = closing(new pg.Pool({ connectionString: server.url }));
+  pool.on("error", () => {}); // the server may stop before the pool ends
   const store = new MySqlStore({ query: ({ sql }, values) => pool.query(sql, values) });
   await assert.rejects(store.ensure({ scope: "default", behind: false }), {
     code: "STORE_REFUSED",

@@ -358,6 +358,46 @@ export function checkErrors({ Layout, Snowflake, slot, port, errors }, vectors) 
   return cases.done();
 }
 
+/** `segments.json`: which counts a segment asks for, through the page. The step rule alone has no call: Rust checks it. */
+export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, port }, vectors) {
+  const cases = new Cases();
+  const { binding } = port;
+  for (const {
+    name,
+    step,
+    storeStep,
+    maxStep,
+    growBelowMs,
+    shrinkAboveMs,
+    askedMs,
+    drawn,
+    counts,
+  } of vectors.segments) {
+    cases.run(name, () => {
+      const call = (handle, what, given) => {
+        for (const [at, value] of Object.entries(given)) port.numbers[slot[at]] = value;
+        equal(binding.calls.segment(binding.page, handle, SegmentCall[what]), 0, `the status of ${what}`);
+        return port.numbers;
+      };
+      const terms = { HAS_STEP: Number(step !== undefined), STEP: step ?? 0, MAX_STEP: maxStep };
+      const lasting = { GROW_BELOW_MS: growBelowMs, SHRINK_ABOVE_MS: shrinkAboveMs };
+      const handle = call(0, "OPEN", { ...terms, ...lasting })[slot.HANDLE];
+      const asked = askedMs.map((MONOTONIC_MS, at) => {
+        for (let left = drawn[at]; left > 0; ) left -= call(handle, "DRAW", { MONOTONIC_MS, WANT: left })[slot.NUMBERS];
+        const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1 });
+        equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE, `the request at ${MONOTONIC_MS}`);
+        const count = numbers[slot.NUMBERS];
+        // The page still has the attempt, and the end of the range before as the first number.
+        call(handle, "TAKE", { MONOTONIC_MS, NUMBERS: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
+        return count || null;
+      });
+      call(handle, "CLOSE", {});
+      equal(asked, counts, "the counts");
+    });
+  }
+  return cases.done();
+}
+
 /** `text.json`: every form in both directions, single and many at once, and invalid texts. */
 export function checkText(text, vectors) {
   const cases = new Cases();

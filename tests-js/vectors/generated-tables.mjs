@@ -16,5 +16,7 @@ const { Slot, Page, ...page } = await load("page");
 export const slot = { ...page, ...Page, ...Slot };
 /** The codes of each error class. */
 export const errors = await load("errors");
+/** The calls of segments, and what they request. */
+export const segment = await load("segment");
 /** The sentence of each rule. */
 export const { Rule: rules } = await load("rules");

@@ -12,9 +12,10 @@ import {
   checkIds,
   checkLayouts,
   checkRanges,
+  checkSegments,
   checkText,
 } from "./check.mjs";
-import { errors, slot } from "./generated-tables.mjs";
+import { errors, segment, slot } from "./generated-tables.mjs";
 
 const folder = new URL("../../crates/core/vectors/", import.meta.url);
 const checked = new Set();
@@ -44,6 +45,9 @@ test("errors", (t) => {
   t.diagnostic(`${checkErrors({ ...frazil, slot, errors, port: port() }, vectors("errors"))} cases`);
 });
 test("text", (t) => t.diagnostic(`${checkText(text, vectors("text"))} cases`));
+test("segments", (t) => {
+  t.diagnostic(`${checkSegments({ slot, segment, port: port() }, vectors("segments"))} cases`);
+});
 test("every file of vectors is checked, here and in the runtimes", () => {
   const files = readdirSync(folder).sort();
   assert.deepEqual([...checked].sort(), files);
@@ -60,6 +64,9 @@ test("the checkers detect a wrong vector", () => {
   script.steps[1].expect.ids.first = "1";
   const generation = { scripts: [script] };
   assert.throws(() => checkGeneration({ ...frazil, slot, port: port() }, generation), /1 of \d+ cases failed/);
+  const { segments } = vectors("segments");
+  segments.find(({ counts }) => counts.length > 2).counts[2]++;
+  assert.throws(() => checkSegments({ slot, segment, port: port() }, { segments }), /1 of \d+ cases failed/);
   for (const spoil of [
     (texts) => (texts.refused[0].position = 1),
     (texts) => (texts.refused[0].text = texts.ids[0].fixed.hex),

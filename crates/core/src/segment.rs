@@ -9,8 +9,11 @@
 //!   refused.
 //! * **Two buffers**: the next range is asked for when a tenth of the current one is used, or as soon as the current one begins
 //!   if, at the rate of the last one, it would be used before the store answers.
-//! * **Steps follow the load**: a range that lasts under [`SegmentTerms::grow_below_ms`] is followed by one twice as long, one
-//!   that lasts over [`SegmentTerms::shrink_above_ms`] by one half as long ([`SegmentTerms::next_step`]).
+//! * **Steps follow the load**: where a range lasts under [`SegmentTerms::grow_below_ms`] the next one is twice as long, where it
+//!   lasts over [`SegmentTerms::shrink_above_ms`] half as long ([`SegmentTerms::next_step`]). What is measured is the rate since the
+//!   request before: from one request to the next a part of two ranges is used, which may differ in length.
+//! * **No range is longer than the longest step**, also if a call wants more: a store that loses an allocation skips some multiple
+//!   of that. Such a call gets several ranges.
 //! * **Each attempt has a nonce**, which its retries keep, so that a store whose answer was lost answers again with the same range.
 //! * Not covered: copies. A virtual machine that is restored twice from one snapshot hands out the ranges in it twice.
 //!
@@ -126,26 +129,29 @@ impl SegmentTerms {
         self.shrink_above_ms
     }
 
-    /// The step after `step`, when the last range lasted `lasted_ms`, and `base` is the shortest step.
+    /// The step after `step`, when `numbers` numbers were used in `lasted_ms`, and `base` is the shortest step. At that rate a range
+    /// of `step` numbers lasts `lasted_ms * step / numbers`.
     ///
     /// ```
     /// # use frazil::SegmentTerms;
     /// let terms = SegmentTerms::new(Some(1000), 3000, 900_000, 1_800_000)?;
-    /// assert_eq!(terms.next_step(1000, 1000, 899_999), 2000);
-    /// assert_eq!(terms.next_step(2000, 1000, 899_999), 3000); // the maximum
-    /// assert_eq!(terms.next_step(2000, 1000, 1_800_000), 2000);
-    /// assert_eq!(terms.next_step(2000, 1000, 1_800_001), 1000);
-    /// assert_eq!(terms.next_step(1000, 1000, 1_800_001), 1000); // never below the shortest
+    /// assert_eq!(terms.next_step(1000, 1000, 899_999, 1000), 2000);
+    /// assert_eq!(terms.next_step(2000, 1000, 449_999, 1000), 3000); // the maximum
+    /// assert_eq!(terms.next_step(2000, 1000, 1_800_000, 2000), 2000);
+    /// assert_eq!(terms.next_step(2000, 1000, 1_800_001, 2000), 1000);
+    /// assert_eq!(terms.next_step(1000, 1000, 1_800_001, 1000), 1000); // never below the shortest
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub const fn next_step(&self, step: u64, base: u64, lasted_ms: u64) -> u64 {
-        if lasted_ms < self.grow_below_ms {
+    pub const fn next_step(&self, step: u64, base: u64, lasted_ms: u64, numbers: u64) -> u64 {
+        // Compared without a division, so without rounding.
+        let lasted = lasted_ms as u128 * step as u128;
+        if lasted < self.grow_below_ms as u128 * numbers as u128 {
             let doubled = step.saturating_mul(2);
             // A step of the store's own may be longer than the maximum: it stays.
             let most = if self.max_step > step { self.max_step } else { step };
             if doubled < most { doubled } else { most }
-        } else if lasted_ms > self.shrink_above_ms {
+        } else if lasted > self.shrink_above_ms as u128 * numbers as u128 {
             let half = step / 2;
             if half > base { half } else { base }
         } else {
@@ -305,8 +311,9 @@ pub struct Segment {
     attempt: Option<(Nonce, Option<u64>)>,
     /// When that was first made.
     asked_ms: u64,
-    /// When the attempt before it was first made.
+    /// When the attempt before it was first made, and how many numbers were drawn since.
     asked_before_ms: Option<u64>,
+    drawn: u64,
     /// When its last try began.
     began_ms: u64,
     /// Whether the outcome of that is still to come.
@@ -340,6 +347,7 @@ impl Segment {
             attempt: None,
             asked_ms: 0,
             asked_before_ms: None,
+            drawn: 0,
             began_ms: 0,
             outstanding: false,
             due_ms: 0,
@@ -391,6 +399,7 @@ impl Segment {
         if count == 0 {
             return None;
         }
+        self.drawn = self.drawn.saturating_add(count);
         let drawn = front.split(count);
         if front.count == 0 {
             self.used = Some((self.size, monotonic_ms.saturating_sub(begun_ms)));
@@ -406,8 +415,8 @@ impl Segment {
     /// ```
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// assert!(matches!(orders.ask(0, 5000, 7), SegmentRequest::Allocate { count: Some(5000), .. }));
-    /// assert_eq!(orders.ask(1000, 5000, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
+    /// assert!(matches!(orders.ask(0, 500, 7), SegmentRequest::Allocate { count: Some(500), .. }));
+    /// assert_eq!(orders.ask(1000, 500, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn ask(&mut self, monotonic_ms: u64, want: u64, random: u128) -> SegmentRequest {
@@ -425,13 +434,15 @@ impl Segment {
         }
         let missing = want.saturating_sub(self.left());
         let (attempt, count) = *self.attempt.get_or_insert_with(|| {
-            // From one request to the next a range was used. Before the first, and with the second, there is none to measure.
-            if let (Some((step, base)), Some(before_ms)) = (self.step, self.asked_before_ms) {
+            // The first request comes from a caller that waits, and the second soon after it: nothing was measured by then.
+            if let (Some((step, base)), Some(before_ms), 1..) = (self.step, self.asked_before_ms, self.drawn) {
                 let lasted_ms = monotonic_ms.saturating_sub(before_ms);
-                self.step = Some((self.terms.next_step(step, base, lasted_ms), base));
+                self.step = Some((self.terms.next_step(step, base, lasted_ms, self.drawn), base));
             }
             self.asked_ms = monotonic_ms;
-            (Nonce(random), self.step.map(|(step, _)| step.max(missing)))
+            self.drawn = 0;
+            let max_step = self.terms.max_step;
+            (Nonce(random), self.step.map(|(step, _)| missing.clamp(step, step.max(max_step))))
         });
         self.outstanding = true;
         self.began_ms = monotonic_ms;

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use frazil::{
-    Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, SequenceStart, TextForm,
+    Allocated, Code, Columns, Error, Generator, GeneratorOptions, Key, Layout, Node, Parts, Registry, Reservation, Segment,
+    SegmentRange, SegmentRequest, SegmentTerms, SequenceStart, TextForm,
 };
 use serde_json::Value;
 
@@ -393,4 +394,44 @@ fn texts_that_encode_no_id_are_refused() {
         count += 1;
     }
     assert_ne!(count, 0);
+}
+
+fn segment_terms(case: &Value) -> SegmentTerms {
+    let [max_step, grow_below_ms, shrink_above_ms] = ["maxStep", "growBelowMs", "shrinkAboveMs"].map(|name| whole(&case[name]));
+    SegmentTerms::new(optional(&case["step"]), max_step, grow_below_ms, shrink_above_ms).unwrap()
+}
+
+#[test]
+fn steps_follow_the_vectors() {
+    for case in cases(&read("segments"), "steps") {
+        let [step, base, lasted_ms, numbers, next] =
+            ["step", "base", "lastedMs", "numbers", "next"].map(|name| whole(&case[name]));
+        let mut terms = case.clone();
+        terms["step"] = Value::Null;
+        assert_eq!(segment_terms(&terms).next_step(step, base, lasted_ms, numbers), next, "{case}");
+    }
+}
+
+#[test]
+fn segments_ask_for_the_counts_of_the_vectors() {
+    for case in cases(&read("segments"), "segments") {
+        let mut segment = Segment::new(segment_terms(case));
+        let (asked_ms, counts) = (case["askedMs"].as_array().unwrap(), case["counts"].as_array().unwrap());
+        assert_eq!(asked_ms.len(), counts.len(), "{case}");
+        let drawn = case["drawn"].as_array().unwrap();
+        for (random, ((asked_ms, drawn), expected)) in (1..).zip(asked_ms.iter().zip(drawn).zip(counts)) {
+            let now_ms = whole(asked_ms);
+            let mut left = whole(drawn);
+            while left > 0 {
+                left -= segment.draw(now_ms, left).unwrap().count;
+            }
+            let SegmentRequest::Allocate { count, above, attempt } = segment.ask(now_ms, 1, random) else {
+                panic!("nothing is asked for at {now_ms} of {case}");
+            };
+            assert_eq!(count, optional(expected), "at {now_ms} of {case}");
+            let step = optional(&case["storeStep"]);
+            let range = SegmentRange { first: above, stride: 1, count: count.or(step).unwrap() };
+            assert!(segment.take(&Allocated { attempt, range, step }, now_ms).unwrap());
+        }
+    }
 }

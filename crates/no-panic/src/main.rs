@@ -16,7 +16,8 @@ use core::hint::black_box;
 
 use frazil::page::{Handles, Page};
 use frazil::{
-    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Stats, Window,
+    Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Segment,
+    SegmentRange, Stats, Window,
 };
 use no_panic::no_panic;
 
@@ -107,6 +108,12 @@ fn handles_health(handles: &Handles, page: &mut Page, handle: f64, now_ms: f64) 
 
 #[no_panic]
 #[inline(never)]
+fn segment_draw(segment: &mut Segment, monotonic_ms: u64, want: u64) -> Option<SegmentRange> {
+    segment.draw(monotonic_ms, want)
+}
+
+#[no_panic]
+#[inline(never)]
 fn layout_decode(layout: &Layout, id: u64) -> Result<Decoded> {
     layout.decode(id)
 }
@@ -164,6 +171,7 @@ fn main() {
         handles_next as *const (),
         handles_admit as *const (),
         handles_health as *const (),
+        segment_draw as *const (),
         layout_decode as *const (),
         layout_decode_many as *const (),
         layout_timestamp_of as *const (),

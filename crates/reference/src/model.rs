@@ -11,9 +11,11 @@
 //!
 //! Not covered: input validation. The writers of the vectors state which input is refused and why.
 //!
-//! Sources: `docs/layouts.md`, `docs/text.md`, `docs/recipes.md` (clock and sequence), `docs/api.md` (errors).
+//! Sources: `docs/layouts.md`, `docs/text.md`, `docs/recipes.md` (clock and sequence), `docs/api.md` (errors),
+//! `docs/segments.md` (steps).
 
 pub(crate) mod errors;
 pub(crate) mod generator;
 pub(crate) mod layout;
+pub(crate) mod segment;
 pub(crate) mod text;

@@ -13,6 +13,7 @@ mod ids;
 mod json;
 mod layouts;
 mod ranges;
+mod segments;
 mod test_layouts;
 mod text;
 
@@ -31,6 +32,7 @@ pub(crate) fn files() -> Vec<VectorFile> {
         file("crates/core/vectors/generation.json", generation::vectors()),
         file("crates/core/vectors/errors.json", errors::vectors()),
         file("crates/core/vectors/text.json", text::vectors()),
+        file("crates/core/vectors/segments.json", segments::vectors()),
     ]
 }
 

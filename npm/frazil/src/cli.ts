@@ -7,6 +7,7 @@ import { etcdDdl } from "./stores/etcd.js";
 import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
 import { type RedisStoreOptions, redisDdl } from "./stores/redis.js";
+import type { Tags } from "./stores/segments.js";
 import { sqliteDdl } from "./stores/sqlite.js";
 import { zookeeperDdl } from "./stores/zookeeper.js";
 
@@ -20,6 +21,7 @@ node ids differ
   npx frazil plan --layout twitter               the capacity of a layout, and its last time
   npx frazil ddl postgres --scope orders         what a lease store needs, to read and run; also mysql, redis, etcd,
                                                  zookeeper, sqlite
+  npx frazil ddl postgres --tag orders           what segments need; also mysql, redis
 
 Options
   --node N         the number of this machine. No state file is used then, so two processes with one node id can
@@ -34,6 +36,7 @@ Options
   --scope NAME     for ddl: the name of the ID space (default: default)
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
   --window-max MS  for ddl: the longest window of a lease (default: 60000)
+  --tag NAME       for ddl postgres, mysql and redis: the name of a counter, in place of a scope. Repeat it for more
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH
                    for ddl postgres, mysql, and etcd or zookeeper: where the tables or keys are
@@ -60,6 +63,7 @@ interface Flags {
   count?: string | undefined;
   json?: boolean | undefined;
   scope?: string | undefined;
+  tag?: string[] | undefined;
   nodes?: string | undefined;
   "window-max"?: string | undefined;
   role?: string | undefined;
@@ -178,6 +182,7 @@ function plan(flags: Flags): void {
 interface Printer {
   readonly flags: readonly (keyof Flags)[];
   print(options: InitOptions, flags: Flags): string;
+  printTags?(tags: Tags, flags: Flags): string;
 }
 
 /** The options that were given, by the names that stores have for them. */
@@ -195,30 +200,28 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   );
 }
 
+const printPostgres = (options: InitOptions | Tags, { role, schema, incarnation: sql }: Flags) =>
+  postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }), role);
+const printMySql = (options: MySqlInitOptions | Tags, { role, database, incarnation: sql }: Flags) =>
+  mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role);
+const printRedis = (options: InitOptions | Tags, { incarnation: lua }: Flags) =>
+  redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } }));
+
 const PRINTERS: { readonly [store: string]: Printer } = {
   postgres: {
-    flags: ["role", "schema", "incarnation"],
-    print: (options, { role, schema, incarnation: sql }) =>
-      postgresDdl(
-        options,
-        given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }),
-        role,
-      ),
+    flags: ["role", "schema", "incarnation", "tag"],
+    print: printPostgres,
+    printTags: printPostgres,
   },
   mysql: {
-    flags: ["role", "database", "incarnation", "node-ids-from"],
-    print: (options, { role, database, incarnation: sql, "node-ids-from": from }) =>
-      mysqlDdl(
-        from === undefined ? options : { ...options, nodeIdsFrom: nodeIdsFromOf(from) },
-        given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }),
-        role,
-      ),
+    flags: ["role", "database", "incarnation", "node-ids-from", "tag"],
+    print: (options, flags) => {
+      const { "node-ids-from": from } = flags;
+      return printMySql(from === undefined ? options : { ...options, nodeIdsFrom: nodeIdsFromOf(from) }, flags);
+    },
+    printTags: printMySql,
   },
-  redis: {
-    flags: ["incarnation"],
-    print: (options, { incarnation: lua }) =>
-      redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } })),
-  },
+  redis: { flags: ["incarnation", "tag"], print: printRedis, printTags: printRedis },
   etcd: { flags: ["prefix"], print: (options, { prefix }) => etcdDdl(options, given<{ prefix: string }>({ prefix })) },
   zookeeper: {
     flags: ["prefix", "acl"],
@@ -226,6 +229,9 @@ const PRINTERS: { readonly [store: string]: Printer } = {
   },
   sqlite: { flags: [], print: sqliteDdl },
 };
+
+/** The flags of the record of a scope. */
+const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
 
 /** The flags that some stores have, and others do not. */
 const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => flags))];
@@ -239,6 +245,15 @@ function ddl(flags: Flags, stores: readonly string[]): void {
     );
   const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
   if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
+  if (flags.tag !== undefined && printer.printTags !== undefined) {
+    const other = SCOPE_FLAGS.find((flag) => flags[flag] !== undefined);
+    if (other !== undefined)
+      throw new UsageError(
+        `--tag is for the record of a counter, and --${other} for that of a scope: print one after the other`,
+      );
+    process.stdout.write(printer.printTags({ tags: flags.tag }, flags));
+    return;
+  }
   const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
   if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
@@ -280,6 +295,7 @@ function main(args: string[]): void {
       count: { type: "string" },
       json: { type: "boolean" },
       scope: { type: "string" },
+      tag: { type: "string", multiple: true },
       nodes: { type: "string" },
       "window-max": { type: "string" },
       role: { type: "string" },

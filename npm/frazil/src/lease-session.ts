@@ -8,9 +8,6 @@ import type { Port } from "./port.js";
 /** Marks a session, which the constructor of `Snowflake` takes as a second argument. @internal */
 export const SESSION = /* @__PURE__ */ Symbol.for("frazil.session");
 
-/** The static method of `Snowflake` that `frazil/segment` has its connection to the core from. @internal */
-export const PORT = /* @__PURE__ */ Symbol.for("frazil.port");
-
 /** What a generator gives its session. @internal */
 export interface Minting {
   readonly port: Port;

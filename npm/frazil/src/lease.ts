@@ -12,13 +12,13 @@
  * ```
  */
 import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
-import { ConfigError, configError, type FrazilError, LeaseError } from "./errors.js";
+import { configError, LeaseError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { checkKeys } from "./keys.js";
 import { type Attached, LeaseDriver } from "./lease-driver.js";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./lease-events.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import { hostName } from "./preferred-node.js";
+import { checkGiven, noStore } from "./stores/given.js";
 import { layoutText } from "./stores/layout-text.js";
 import { isScope, MAX_OWNER_LENGTH } from "./stores/limits.js";
 import type { LeaseStore } from "./stores/store.js";
@@ -100,29 +100,11 @@ function defaultOwner(): string {
   return hostname ? `${hostname}:${globalThis.process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
-/** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
- * connection string, which contains a password. */
-function noStore(store: unknown): FrazilError {
-  const details = { field: "store", rule: Rule.A_STORE };
-  if (typeof store === "string")
-    return new ConfigError("INVALID_ARGUMENT", `store is a string: ${Rule.A_STORE}`, details);
-  const own =
-    Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
-  const { name } = (own ?? {}) as { name?: unknown };
-  if (own === Object) return new ConfigError("INVALID_ARGUMENT", `store is some object: ${Rule.A_STORE}`, details);
-  if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, Rule.A_STORE);
-  const kind =
-    typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
-  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${Rule.A_STORE}`, details);
-}
-
-/** Whether a function was written as a class. */
-const isClass = (value: object) => /^class\b/.test(Function.prototype.toString.call(value));
-
 function checked(store: unknown, options: unknown): CheckedOptions {
   const verbs = ["acquire", "renew", "release", "ensure"] as const;
-  if (!verbs.every((verb) => typeof (store as LeaseStore | undefined)?.[verb] === "function")) throw noStore(store);
-  const given = checkKeys("INVALID_OPTION", "options", options, LEASE_OPTIONS, NOT_LEASED) as Record<string, unknown>;
+  if (!verbs.every((verb) => typeof (store as LeaseStore | undefined)?.[verb] === "function"))
+    throw noStore(store, Rule.A_STORE);
+  const given = checkGiven(options, LEASE_OPTIONS, NOT_LEASED) as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
       throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);

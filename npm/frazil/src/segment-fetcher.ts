@@ -14,7 +14,6 @@ import { First, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "./generated/segment.js";
 import { drawRandom } from "./lease-random.js";
-import { PORT } from "./lease-session.js";
 import { type Port, releaserOf } from "./port.js";
 import { numberOrNaN } from "./request.js";
 import type { Allocation, SegmentStore } from "./stores/segment-store.js";
@@ -119,7 +118,8 @@ export class SegmentFetcher {
     this.#options = options;
     this.#wanted = wanted;
     this.#changed = changed;
-    const port = (Snowflake as unknown as { [PORT]: () => Port })[PORT]();
+    // Its declaration is internal.
+    const port = (Snowflake as unknown as { port(): Port }).port();
     this.#port = port;
     const { step, maxStep, growBelowMs, shrinkAboveMs } = options;
     const { numbers, binding } = port;

@@ -14,9 +14,9 @@ import { bufferOf, isIdArray, lengthOf, listOf, offsetOf } from "./arrays.js";
 import { LOW } from "./bits.js";
 import { ConfigError, configError, type FrazilError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { checkKeys } from "./keys.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import { type Drawn, SegmentFetcher, type SegmentStats } from "./segment-fetcher.js";
+import { checkGiven, noStore } from "./stores/given.js";
 import { MAX_TAG_LENGTH } from "./stores/limits.js";
 import type { SegmentStore } from "./stores/segment-store.js";
 
@@ -100,9 +100,8 @@ export class Segment {
    * has an open segment of this tag; `WASM_UNAVAILABLE`.
    */
   constructor(store: SegmentStore, options: SegmentOptions) {
-    if (typeof (store as SegmentStore | undefined)?.allocate !== "function")
-      throw configError("INVALID_ARGUMENT", "store", store, Rule.A_SEGMENT_STORE);
-    const given = checkKeys("INVALID_OPTION", "options", options, OPTIONS) as Record<string, unknown>;
+    if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
+    const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step } = given;
     if (typeof tag !== "string" || tag === "" || tag.length > MAX_TAG_LENGTH)
       throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);

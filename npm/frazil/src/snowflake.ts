@@ -14,7 +14,7 @@ import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
-import { type LeaseSession, PORT, SESSION } from "./lease-session.js";
+import { type LeaseSession, SESSION } from "./lease-session.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import { noAddonError } from "./native-causes.js";
@@ -68,8 +68,10 @@ const unclosed =
 export class Snowflake<const L extends LayoutInput = "default"> {
   /** Keeps the name when a minifier renames the class. @internal */
   static readonly name: string = "Snowflake";
-  /** @internal */
-  static readonly [PORT] = (): Port => sharedPort(load);
+  /** The connection to the core, for `frazil/segment`. A method, since a static field keeps the class in every bundle. @internal */
+  static port(): Port {
+    return sharedPort(load);
+  }
   /** What the bits mean. */
   readonly layout: Layout<PartsOf<L>>;
   #node: number | undefined;

@@ -1,8 +1,9 @@
 // docs/stores/mysql.md as it is printed.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { checkPrinted, runPage } from "../page.mjs";
+import { checkPrinted, checkTags, runPage } from "../page.mjs";
 import { MySqlServer } from "./server.mjs";
 
 let server;
@@ -11,6 +12,12 @@ after(() => server?.stop());
 test("the programs of docs/stores/mysql.md run as they are printed, at every start", async () => {
   server = await MySqlServer.start();
   await runPage("mysql", { env: { DATABASE_URL: `mysql://root@127.0.0.1:${server.port}/test` } });
+});
+
+test("tags that ddl prints start at 1", async (t) => {
+  const client = await mysql.createConnection(server.address({ multipleStatements: true, database: "test" }));
+  t.after(() => client.end());
+  await checkTags("mysql", new MySqlStore(client), (sql) => client.query(sql));
 });
 
 test("docs/stores/mysql.md has what ddl prints", () => {

@@ -1,6 +1,8 @@
 // docs/stores/postgres.md as it is printed.
 import { after, test } from "node:test";
-import { checkPrinted, runPage } from "../page.mjs";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import { checkPrinted, checkTags, runPage } from "../page.mjs";
 import { PostgresServer } from "./server.mjs";
 
 let server;
@@ -9,6 +11,12 @@ after(() => server?.stop());
 test("the programs of docs/stores/postgres.md run as they are printed, at every start", async () => {
   server = await PostgresServer.start();
   await runPage("postgres", { env: { DATABASE_URL: server.url } });
+});
+
+test("tags that ddl prints start at 1", async (t) => {
+  const pool = new pg.Pool({ connectionString: server.url });
+  t.after(() => pool.end());
+  await checkTags("postgres", new PostgresStore(pool), (sql) => server.query(sql));
 });
 
 test("docs/stores/postgres.md has what ddl prints", () => {

@@ -224,6 +224,23 @@ test("after its session has ended a store with one client is refused, and says w
   });
 });
 
+test("a function that returns a client that was given up is refused, and not called again and again", async () => {
+  const one = await client({ sessionTimeout: 1000 });
+  let calls = 0;
+  const store = new ZooKeeperStore(() => {
+    // Otherwise the event loop of the test would stand still.
+    if (++calls > 100) throw new Error("called without end");
+    return one;
+  });
+  const scope = await newScope(3, store);
+  await expire(one);
+  await assert.rejects(store.acquire(attempt({ scope })), {
+    code: "STORE_REFUSED",
+    message: /must make another client at each call/,
+  });
+  assert.equal(calls, 2);
+});
+
 test("a function that makes no client is unavailable, with its error as the cause; one that returns something else is refused", async () => {
   const cause = new Error("no address");
   const failing = new ZooKeeperStore(async () => {

@@ -8,9 +8,9 @@
  */
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 import { DateClock } from "./date-clock.js";
+import { checkGiven } from "./given.js";
 
 /** What the store passes to `fetch`. */
 export interface EtcdRequestInit {
@@ -147,7 +147,7 @@ export class EtcdGateway {
   #token: { readonly text: string | undefined } | undefined;
 
   constructor(given: EtcdStoreOptions) {
-    const options = checkOptions(given, KNOWN) as unknown as EtcdStoreOptions;
+    const options = checkGiven(given, KNOWN) as unknown as EtcdStoreOptions;
     const { endpoints, username, password, token, headers, timeoutMs = 2000 } = options;
     if (!Array.isArray(endpoints) || endpoints.length === 0) {
       const given = Array.isArray(endpoints) ? "an empty list" : `${endpoints === null ? "null" : typeof endpoints}`;

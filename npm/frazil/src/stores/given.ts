@@ -1,5 +1,6 @@
 /** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
-import { ConfigError } from "../errors.js";
+import { ConfigError, configError, type FrazilError } from "../errors.js";
+import { checkKeys } from "../keys.js";
 
 /** What a value is, without its text. */
 export function described(given: unknown): string {
@@ -15,4 +16,34 @@ export const clientError = (client: unknown, rule: string): ConfigError =>
 
 /** `INVALID_OPTION` for an option of a store. */
 export const optionError = (field: string, value: unknown, rule: string): ConfigError =>
-  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, value, rule });
+  new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, rule });
+
+/** `checkKeys` for options beside a client: what has a name that is not known may be its password or its connection string. */
+export function checkGiven<T>(given: T, known: string, ignored?: string): T & object {
+  try {
+    return checkKeys("INVALID_OPTION", "options", given, known, ignored);
+  } catch (error) {
+    const { field = "options", value, rule = "" } = error as ConfigError;
+    throw typeof value === "string" || (typeof value === "object" && value !== null)
+      ? optionError(field, value, rule)
+      : error;
+  }
+}
+
+/** The error for what is no store, such as the client that a store takes. Never its text or its properties: they may be a
+ * connection string, which contains a password. */
+export function noStore(store: unknown, rule: string): FrazilError {
+  const details = { field: "store", rule };
+  if (typeof store === "string") return new ConfigError("INVALID_ARGUMENT", `store is a string: ${rule}`, details);
+  const own =
+    Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
+  const { name } = (own ?? {}) as { name?: unknown };
+  if (own === Object) return new ConfigError("INVALID_ARGUMENT", `store is some object: ${rule}`, details);
+  if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, rule);
+  const kind =
+    typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
+  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${rule}`, details);
+}
+
+/** Whether a function was written as a class. */
+const isClass = (value: object) => /^class\b/.test(Function.prototype.toString.call(value));

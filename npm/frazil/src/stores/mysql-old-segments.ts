@@ -11,9 +11,8 @@
  * update, Tinyid's `SegmentId` and CosId's `IdSegment` the numbers up to and including the new value.
  */
 import { configError, LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import { MAX_ATTEMPTS, pause, storeRefused, storeUnavailable } from "./answers.js";
-import { optionError } from "./given.js";
+import { checkGiven, optionError } from "./given.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { checkServer } from "./mysql-server.js";
@@ -141,7 +140,7 @@ class OldSegments implements SegmentStore {
 
   /** @internal */
   constructor(form: OldTable, client: MySqlClient, options: OldSegmentsOptions) {
-    const { table = form.table, ...rest } = checkOptions(options, "database, table") as OldSegmentsOptions;
+    const { table = form.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
     this.name = form.name;

@@ -146,14 +146,17 @@ const MAX_MACHINE = 9_999_999;
 
 const refuse = (field: string, value: unknown, rule: string) => configError("INVALID_OPTION", field, value, rule);
 
-/** A table as it stands in a statement, and where its engine is. */
+/**
+ * A table as it stands in a statement, and where its engine is. Without a database it is in that of the tables of Frazil: the
+ * connections of two programs of a scope may have others.
+ */
 function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
   if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
   const parts = value.split(".");
   const name = parts.at(-1) as string;
-  const database = parts.length > 1 ? `'${parts[0]}'` : "DATABASE()";
+  const [prefix, database] = parts.length > 1 ? ["", `'${parts[0]}'`] : ["{prefix}", "{database}"];
   return {
-    quoted: parts.map((part) => `\`${part}\``).join("."),
+    quoted: prefix + parts.map((part) => `\`${part}\``).join("."),
     ofSchema: (column) =>
       `(SELECT ${column} FROM information_schema.tables WHERE table_schema = ${database} AND table_name = '${name}')`,
   };
@@ -163,7 +166,8 @@ function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (co
 export const withOldTable = (statement: string, oldTable: OldTable | undefined): string =>
   statement
     .replace(/\{ours:(\w)\}/g, (_, row: string) => oldTable?.isOurs.replaceAll("{node}", `${row}.node`) ?? "1")
-    .replaceAll("{largest}", oldTable?.largest ?? "NULL");
+    // A function: a name of a table may contain $.
+    .replaceAll("{largest}", () => oldTable?.largest ?? "NULL");
 
 /** Refuses a layout whose node ids have no room in the old table. @internal */
 export function checkWidth({ maxNode }: OldTable, nodeTo: number): void {
@@ -196,6 +200,15 @@ export function checkOldTable(
 /** A marker that no other record has: two of one scope name, in two databases, may share an old table. */
 const drawMarker = (scope: string): string =>
   `frazil:${scope}:${(drawRandom()[0] as number).toString(16).padStart(8, "0")}`;
+
+/**
+ * How the record names an old table, as an expression that draws the marker: a file of SQL may be run in several databases. `drawn`:
+ * the text with a marker.
+
+ * @internal
+ */
+export const drawnText = (drawn: string): string =>
+  `CONCAT('${drawn.replace(/(?<=^\{"marker":"frazil:[\w-]+:)[0-9a-f]{8}/, () => `', LPAD(LOWER(HEX(FLOOR(RAND() * 4294967296))), 8, '0'), '`)}')`;
 
 /** What a scope draws its node ids from. @internal */
 export function oldTableOf(scope: string, given: NodeIdsFrom): { oldTable: OldTable; allowEmpty: boolean } {
@@ -256,7 +269,8 @@ export function recordedTable(scope: string, text: string): OldTable {
     const { marker, ...from } = JSON.parse(text) as NodeIdsFrom & { marker?: unknown };
     if (typeof marker !== "string" || !/^frazil:[\w-]{1,32}:[0-9a-f]{8}$/.test(marker))
       throw refuse("marker", marker, MARKER_RULE);
-    return tableWithMarker(from, marker);
+    // As it is there: each read compares it, and a person may have written it in another way.
+    return { ...tableWithMarker(from, marker), text };
   } catch (error) {
     throw storeRefused(
       `node_ids_from is ${text} in the record of the scope "${scope}": ${(error as Error).message}`,

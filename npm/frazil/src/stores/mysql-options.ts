@@ -1,6 +1,5 @@
 /** The options of the store in MariaDB and MySQL and of its `init`, checked, and what they put into statements. */
-import { checkOptions } from "../options.js";
-import { optionError } from "./given.js";
+import { checkGiven, optionError } from "./given.js";
 import { type NodeIdsFrom, oldTableOf } from "./mysql-old-tables.js";
 import { DIGITS, IDENTITY } from "./mysql-statements.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
@@ -56,7 +55,7 @@ export function sourceOf(options: MySqlInitOptions): { readonly record: ScopeRec
 
 /** Puts the tables and the incarnation into a statement. @internal */
 export function completion(options: MySqlStoreOptions): (statement: string) => string {
-  const { database, incarnation = "server" } = checkOptions(options, "database, incarnation") as MySqlStoreOptions;
+  const { database, incarnation = "server" } = checkGiven(options, "database, incarnation") as MySqlStoreOptions;
   if (database !== undefined && (typeof database !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(database)))
     throw optionError("database", database, DATABASE_RULE);
   let sql: unknown;
@@ -68,10 +67,10 @@ export function completion(options: MySqlStoreOptions): (statement: string) => s
     throw optionError("incarnation", incarnation, INCARNATION_RULE);
   const prefix = database === undefined ? "" : `\`${database}\`.`;
   const parts: Record<string, string> = {
+    prefix,
     scopes: `${prefix}frazil_scopes`,
     leases: `${prefix}frazil_leases`,
     segments: `${prefix}frazil_segments`,
-    prefix,
     database: database === undefined ? "DATABASE()" : `'${database}'`,
     incarnation: sql,
     digits: DIGITS,

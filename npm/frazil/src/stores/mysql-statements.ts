@@ -163,10 +163,17 @@ export const TAKE_OVER = `INSERT IGNORE INTO {leases} (scope, node, from_ms, unt
   SELECT s.scope, n.node, :now, :now FROM {scopes} s JOIN ({numbers}) n
   WHERE s.scope = :scope AND s.next_node = :next LOCK IN SHARE MODE`;
 
-/** `leaveOldTable`. Invariant: the mark is beyond every number of the old table. No row of a lease changes. */
+/** Numbers that are not ours any more: the other generator may have had them since, and it may have minted ahead of the time. */
+const NOT_OURS = "l.scope = :scope AND l.until_ms < :never AND NOT ({ours:l})";
+export const RETIRE = `UPDATE {leases} l SET l.until_ms = :never, l.grant_id = NULL, l.writes = l.writes + 1 WHERE ${NOT_OURS}`;
+
+/**
+ * `leaveOldTable`, behind `RETIRE`. Invariant: the mark is beyond every number of the old table, and no number is granted that was
+ * not ours at the end. No other row of a lease changes.
+ */
 export const LEAVE = `UPDATE {scopes} s
   SET s.next_node = GREATEST(s.next_node, 1 + COALESCE({largest}, -1)), s.node_ids_from = NULL, s.writes = s.writes + 1
-  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from`;
+  WHERE s.scope = :scope AND HEX(s.node_ids_from) = :from AND NOT EXISTS (SELECT 1 FROM {leases} l WHERE ${NOT_OURS})`;
 
 /**
  * `ensure` and `fence`. Invariant: the fence is raised from the one, on the server, by which that was decided, and at once. What was
@@ -195,15 +202,22 @@ export const OLD_TABLES = `SELECT DISTINCT c.table_name AS name FROM information
     AND (LOWER(c.table_name), LOWER(c.column_name)) IN (('worker_node', 'launch_date'), ('cosid_machine', 'machine_id'))`;
 
 /**
- * The record of `INIT` for people to run. It fails if the scope has one. `{first}`: the first new node id. `{condition}`: what `init`
- * checks; without it there is no record, and programs say that the scope has none.
+ * The record of `INIT` for people to run. It fails if the scope has one, and writes none if the scope has rows without one.
+ * `{first}`: the first new node id. `{condition}`: what `init` checks; without it there is no record, and programs say that the scope has none.
  */
 export const INSERT_RECORD = `INSERT INTO {scopes}
   (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)
 SELECT :scope, :layout, :from, :to, {first}, :windowMax, 0, CONVERT(({incarnation}) USING utf8mb4), :nodeIdsFrom
 FROM (SELECT 1 AS one) o
-WHERE {condition};
+WHERE {condition} AND (EXISTS (SELECT 1 FROM {scopes} WHERE scope = :scope)
+  OR NOT EXISTS (SELECT 1 FROM {leases} WHERE scope = :scope));
 SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scope = :scope;
+`;
+
+/** The record of a tag, as SQL for people to read and run. */
+export const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
+SELECT :tag, 1, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
+WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CONVERT(:tag USING utf8mb4) COLLATE utf8mb4_bin);
 `;
 
 /**

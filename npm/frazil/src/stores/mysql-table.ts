@@ -25,6 +25,7 @@ import {
   READ_SCOPE,
   REPLACE_ROW,
   REPLACE_SCOPE,
+  RETIRE,
   SCOPES,
   SEGMENTS,
   TAKE_OVER,
@@ -291,7 +292,8 @@ export class MySqlTable implements LeaseTable<MySqlScope, LeaseRow> {
       const view = await this.readScope(scope, undefined);
       if (view?.scope.oldTable === undefined) return view && false;
       const from = hexOf(view.scope.oldTable.text)?.toUpperCase() as string;
-      if (await this.#writeOf(view, LEAVE, { scope, from }, undefined)) return true;
+      await this.#writeOf(view, RETIRE, { scope, never: NEVER_MS }, undefined);
+      if (await this.#writeOf(view, LEAVE, { scope, from, never: NEVER_MS }, undefined)) return true;
       if (attempt === MAX_ATTEMPTS) throw storeUnavailable(`the record was locked ${MAX_ATTEMPTS} times`);
       await pause(attempt, undefined);
     }

@@ -25,15 +25,15 @@ import { ConfigError } from "../errors.js";
 import { alreadyInitialised, notInitialised } from "./answers.js";
 import { CompareAndSetStore } from "./compare-and-set.js";
 import type { MySqlClient } from "./mysql-client.js";
-import { checkWidth } from "./mysql-old-tables.js";
+import { checkWidth, drawnText } from "./mysql-old-tables.js";
 import { completion, type MySqlInitOptions, type MySqlStoreOptions, sourceOf, sourceText } from "./mysql-options.js";
 import { MySqlTags } from "./mysql-segments.js";
-import { INSERT_RECORD, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
+import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from "./mysql-statements.js";
 import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn } from "./segments.js";
+import { allocateFrom, makeTagIn, printableTag, type Tags } from "./segments.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
 export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./mysql-old-segments.js";
@@ -101,12 +101,35 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
 }
 
 /**
- * What `migrate` and `init` do, as SQL for people to read and run: the tables, the rights of a user, the record of a scope.
- * `role` is the name of a user, with a host behind an @ or from everywhere.
+ * What `migrate` and `init` (or `initSegment`) do, as SQL for people to read and run: the tables, the rights of a user,
+ * the record of a scope, or those of tags. `role` is the name of a user, with a host behind an @ or from everywhere.
  *
  * @internal
  */
-export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, role?: string): string {
+export function mysqlDdl(options: MySqlInitOptions | Tags, store: MySqlStoreOptions, role?: string): string {
+  const { permissions, records } = "tags" in options ? tagRecords(options) : scopeRecord(options);
+  // Commented out without a role, so that the whole can be passed to a client.
+  const rights = permissions.map((right) =>
+    role === undefined ? `-- ${right}` : right.replace("your_role", () => accountOf(role)),
+  );
+  const text = `-- The tables, once for each database.
+${SCOPES};
+${LEASES};
+${SEGMENTS};
+
+-- The rights of the user that your program connects as.
+${rights.join("\n")}
+
+${records}`;
+  return completion(store)(text);
+}
+
+interface Records {
+  readonly permissions: readonly string[];
+  readonly records: string;
+}
+
+function scopeRecord(options: MySqlInitOptions): Records {
   const { record, source } = sourceOf(options);
   const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
   const nodeIdsFrom = sourceText(source);
@@ -116,7 +139,7 @@ export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, ro
     from: nodeFrom,
     to: nodeTo,
     windowMax: windowMaxMs,
-    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : `'${nodeIdsFrom}'`,
+    nodeIdsFrom: nodeIdsFrom === null ? "NULL" : drawnText(nodeIdsFrom),
   };
   const permissions = [...PERMISSIONS];
   let first = ":from";
@@ -134,23 +157,22 @@ export function mysqlDdl(options: MySqlInitOptions, store: MySqlStoreOptions, ro
     check = `${oldTable.check};\n`;
     none = `${oldTable.name} has no row of the fleet, or a number that the layout has no room for, or it is not InnoDB`;
   }
-  // Commented out without a role, so that the whole can be passed to a client.
-  const rights = permissions.map((right) =>
-    role === undefined ? `-- ${right}` : right.replace("your_role", () => accountOf(role)),
-  );
   const insert = INSERT_RECORD.replace("{first}", () => first).replace("{condition}", () => condition);
-  const text = `-- The tables, once for each database.
-${SCOPES};
-${LEASES};
-${SEGMENTS};
+  return {
+    permissions,
+    records: `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
+-- The last statement shows it. If it shows none, ${none}; or the scope has rows, whose record was deleted.
+${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`,
+  };
+}
 
--- The rights of the user that your program connects as.
-${rights.join("\n")}
-
--- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
--- The last statement shows it. If it shows none, ${none}.
-${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]}`)}`;
-  return completion(store)(text);
+function tagRecords({ tags }: Tags): Records {
+  const records = tags.map((tag) => INSERT_TAG.replaceAll(":tag", () => `'${printableTag(tag)}'`));
+  return {
+    permissions: PERMISSIONS,
+    records: `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+${records.join("")}`,
+  };
 }
 
 /** An account: a name, and the hosts that it connects from. */

@@ -24,7 +24,6 @@
  * back that was answered. Give the store a pool, or a client of its own.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
   alreadyInitialised,
@@ -40,13 +39,13 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
-import { clientError, optionError } from "./given.js";
+import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
 import { PostgresTags, SEGMENT_TABLE } from "./postgres-segments.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn } from "./segments.js";
+import { allocateFrom, makeTagIn, printableTag, type Tags } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -285,6 +284,11 @@ SELECT (SELECT count(*) FROM made) AS made, (SELECT s.layout FROM {scopes} s WHE
 /** The record of `INIT` for people to run. It fails if the scope has one. */
 const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation)
 VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
+`;
+
+/** The record of a tag, as SQL for people to read and run. */
+const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
+VALUES ($1, 1, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
 `;
 
 /**
@@ -544,7 +548,7 @@ function stateOf(error: unknown): string {
 
 /** Puts the tables and the incarnation into a statement. */
 function completion(options: PostgresStoreOptions): (statement: string) => string {
-  const { schema, incarnation = "postgres" } = checkOptions(options, "schema, incarnation") as PostgresStoreOptions;
+  const { schema, incarnation = "postgres" } = checkGiven(options, "schema, incarnation") as PostgresStoreOptions;
   if (schema !== undefined && (typeof schema !== "string" || !/^[a-z_][\w$-]{0,62}$/i.test(schema)))
     throw optionError("schema", schema, SCHEMA_RULE);
   let sql: unknown;
@@ -565,13 +569,12 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
 }
 
 /**
- * What `migrate` and `init` do, as SQL for people to read and run: the tables, the rights of a role, the record of a scope.
+ * What `migrate` and `init` (or `initSegment`) do, as SQL for people to read and run: the tables, the rights of a role, the
+ * record of a scope, or those of tags.
  *
  * @internal
  */
-export function postgresDdl(options: InitOptions, store: PostgresStoreOptions, role?: string): string {
-  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-  const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
+export function postgresDdl(options: InitOptions | Tags, store: PostgresStoreOptions, role?: string): string {
   // Commented out without a role, so that the whole can be passed to psql.
   const rights = PERMISSIONS.map((right) =>
     role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role)),
@@ -581,9 +584,21 @@ ${TABLES}
 -- The rights of the role that your program connects as.
 ${rights.join("\n")}
 
--- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
-${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
+${"tags" in options ? tagRecords(options) : scopeRecord(options)}`;
   return completion(store)(text);
+}
+
+function scopeRecord(options: InitOptions): string {
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
+  return `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
+${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
+}
+
+function tagRecords({ tags }: Tags): string {
+  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${printableTag(tag)}'`));
+  return `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+${records.join("")}`;
 }
 
 /** A name as an identifier of SQL. */

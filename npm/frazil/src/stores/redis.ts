@@ -19,7 +19,6 @@
  * Not checked, since no script can see it: how often the server flushes (`appendfsync`), and whether it saves at all.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
-import { checkOptions } from "../options.js";
 import {
   type AnswerRow,
   alreadyInitialised,
@@ -31,13 +30,13 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
-import { clientError, optionError } from "./given.js";
+import { checkGiven, clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
+import { allocateFrom, makeTagIn, printableTag, type Tags, type TagTable } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -580,7 +579,7 @@ function errorOf(error: unknown): LeaseError {
 
 /** Puts the incarnation into a script. */
 function completion(options: RedisStoreOptions): (script: string) => string {
-  const { incarnation = "redis" } = checkOptions(options, "incarnation") as RedisStoreOptions;
+  const { incarnation = "redis" } = checkGiven(options, "incarnation") as RedisStoreOptions;
   let lua: unknown;
   if (incarnation === "none-accepting-repeats-after-failover") lua = '""';
   else if (incarnation !== "redis") lua = (incarnation as { lua?: unknown } | null)?.lua;
@@ -599,14 +598,12 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const NOT_WRITTEN = "frazil: the record was not written. If the scope has a record or rows, leave them as they are.";
 
 /**
- * What an administrator sets up and what `init` does, for people to read and run: a script of a shell.
+ * What an administrator sets up and what `init` or `initSegment` does, for people to read and run: a script of a shell.
  *
  * @internal
  */
-export function redisDdl(options: InitOptions, store: RedisStoreOptions): string {
-  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-  const script = completion(store)(INIT);
-  const words = [...keysOf(scope), layout, nodeFrom, nodeTo, windowMaxMs].map((word) => quoted(`${word}`));
+export function redisDdl(options: InitOptions | Tags, store: RedisStoreOptions): string {
+  const complete = completion(store);
   return `# Settings of redis.conf. A restart without its last writes is fenced; one without any writes needs a person.
 #   appendonly yes
 #   appendfsync always              # everysec is fenced too: new holders wait after each restart, as they do with always
@@ -616,8 +613,24 @@ export function redisDdl(options: InitOptions, store: RedisStoreOptions): string
 # The rights of the user that your program connects as.
 #   ACL SETUSER your_user on '>password' ${ACL_RULE}
 #
-# The record of the scope "${scope}", once, on the primary. Its reply is "initialised" if there is one: leave that as it is.
-redis-cli EVAL ${quoted(script)} ${KEYS.length} ${words.join(" ")} |
+${"tags" in options ? tagRecords(options, complete) : scopeRecord(options, complete)}`;
+}
+
+function scopeRecord(options: InitOptions, complete: (script: string) => string): string {
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+  const words = [...keysOf(scope), layout, nodeFrom, nodeTo, windowMaxMs].map((word) => quoted(`${word}`));
+  return `# The record of the scope "${scope}", once, on the primary. Its reply is "initialised" if there is one: leave that as it is.
+redis-cli EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
   grep -x made || { echo ${quoted(NOT_WRITTEN)} >&2; false; }
+`;
+}
+
+function tagRecords({ tags }: Tags, complete: (script: string) => string): string {
+  const keys = tags.map((tag) => quoted(tagKey(printableTag(tag))));
+  return `# The records of tags, on the primary. 1 is the first number. One that is there stays as it is: its reply is "present".
+for key in ${keys.join(" ")}; do
+  redis-cli EVAL ${quoted(complete(MAKE_TAG))} 1 "$key" 1 |
+    grep -xE 'made|present' || { echo "frazil: the record $key was not written." >&2; exit 1; }
+done
 `;
 }

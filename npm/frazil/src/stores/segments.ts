@@ -1,12 +1,17 @@
 /** What all stores of segments share: checks of requests, the loop around a lost race, and errors. */
 import { configError, LeaseError } from "../errors.js";
 import { Rule } from "../generated/rules.js";
-import { checkOptions } from "../options.js";
 import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
+import { checkGiven } from "./given.js";
 import { MAX_TAG_LENGTH } from "./limits.js";
 import { hex } from "./requests.js";
 import { decideAllocate, MAX_NUMBER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
+
+/** Tags whose records a command line prints. */
+export interface Tags {
+  readonly tags: readonly string[];
+}
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
@@ -28,6 +33,9 @@ export interface TagTable {
   /** Where it looks for records, in words for errors. */
   placeOfTags(signal: AbortSignal | undefined): string | Promise<string>;
 }
+
+const PRINTABLE_RULE =
+  "must have only letters, digits, blanks and _ . @ : # / + - to be printed: make another one by store.initSegment()";
 
 const isTag = (tag: unknown): tag is string => typeof tag === "string" && tag !== "" && tag.length <= MAX_TAG_LENGTH;
 
@@ -51,13 +59,24 @@ export function checkAllocate(request: AllocateRequest): void {
 
 /** The tag and the first number of a new record. @throws {ConfigError} `INVALID_OPTION` */
 export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
-  const { tag, first = 1 } = checkOptions(options, "tag, first");
+  const { tag, first = 1 } = checkGiven(options, "tag, first") as { tag: unknown; first?: unknown };
   if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
   const isNumber = typeof first === "bigint" || Number.isSafeInteger(first);
   const number = isNumber ? BigInt(first as bigint | number) : -1n;
   if (number < 0n || number > MAX_NUMBER)
     throw configError("INVALID_OPTION", "first", first, Rule.WHOLE_NUMBER, 0, `${MAX_NUMBER}` as never);
   return { tag, first: number };
+}
+
+/**
+ * A tag in a command for people to run, where every character stands for itself.
+ *
+ * @throws {ConfigError} `INVALID_OPTION`
+ */
+export function printableTag(tag: string): string {
+  newTagOf({ tag });
+  if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
+  return tag;
 }
 
 /** Allocates from a table: reads, decides, and writes; whoever finds that somebody else was faster reads again. */

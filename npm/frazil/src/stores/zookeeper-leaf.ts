@@ -12,6 +12,7 @@
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
+import { checkGiven } from "./given.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
@@ -57,6 +58,8 @@ const TRIES = 5;
 const NAME_RULE = "must be the leaf.name of the Java servers: one part of a path";
 const LAYOUT_RULE =
   'must be that of Leaf, "leaf", or have its fields (time 41, node 10, sequence 12, ticks of 1 ms): IDs of another layout would meet those of the Java servers';
+const FROM_RULE =
+  ", the next number of Leaf's folder: those below nodes.from would be used up, and Leaf hands out none twice";
 const NUMBER_RULE =
   "must be a node id of the scope, and not 0: servers that start at once where no folder is all mint with 0, whatever their numbers are";
 const ADDRESS_RULE = "must be the ip:port of a Java server in Leaf's folder, with this number";
@@ -119,6 +122,9 @@ class LeafTable extends ZooKeeperTable {
     const client = await this.session.client();
     const folder = await this.session.stat(client, this.folder);
     if (folder === undefined) throw this.#missing();
+    const largestFrom = Math.max(1, nextOf(folder));
+    if (record.nodeFrom > largestFrom)
+      throw configError("INVALID_OPTION", "nodes.from", record.nodeFrom, `must be at most ${largestFrom}${FROM_RULE}`);
     const { record: path } = pathsOf(this.prefix, record.scope);
     for (const parent of [...parentsOf(this.prefix), path]) await this.session.make(client, parent, "");
     const known = `${path}/folder`;
@@ -322,7 +328,7 @@ export class LeafStore extends ZnodeStore {
    * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no client; `INVALID_OPTION`.
    */
   constructor(client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>), options: LeafStoreOptions) {
-    const table = new LeafTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS) as LeafStoreOptions);
+    const table = new LeafTable(client, checkGiven(options, OPTIONS) as LeafStoreOptions);
     super("leaf", table);
     this.#leaf = table;
   }

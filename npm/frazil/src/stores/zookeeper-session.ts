@@ -129,6 +129,10 @@ const DEAD =
   "the session of the ZooKeeper client has ended, and the client never connects again. Make another client and another store; or " +
   "give the store a function that returns a connected client, and it makes one by itself";
 
+const SAME_CLIENT =
+  "the function that makes a ZooKeeper client returned one that was given up, since its session ended or it did not answer. It must " +
+  "make another client at each call. A client that other parts of the program use is passed by itself, without a function";
+
 const CLOSED = "close() was called on this store: make another one";
 // Without `connect()`, after `close()` and after an expiry that nobody listened to it looks the same.
 const NO_SESSION =
@@ -315,6 +319,8 @@ export class Session {
     if (make === undefined) throw this.#ended();
     this.#making ??= (async () => {
       const made = givenClient(await inTime(make()));
+      // It would be given up at once, and asked for again without end.
+      if (dead.has(made)) throw storeRefused(SAME_CLIENT);
       if (client !== undefined) giveUp(client);
       this.#madeMs = monotonicClock();
       this.#watch(made);

@@ -9,6 +9,7 @@ import {
   type RowView,
   type ScopeView,
 } from "./compare-and-set.js";
+import { optionError } from "./given.js";
 import type { ScopeRecord } from "./requests.js";
 import { freeRow, type LeaseRow, type Moment, type Scope } from "./rules.js";
 import { newScope, type StoredScope, storedFields, TEXT_FIELDS, WHOLE_FIELDS } from "./scope-record.js";
@@ -169,8 +170,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
 
   constructor(client: unknown, options: ZooKeeperStoreOptions, source?: string) {
     const { prefix, acl, incarnation = "epoch" } = options;
-    if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0))
-      throw configError("INVALID_OPTION", "acl", acl, ACL_RULE);
+    if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0)) throw optionError("acl", acl, ACL_RULE);
     if (incarnation !== "epoch" && incarnation !== "none-accepting-repeats-after-restore")
       throw configError("INVALID_OPTION", "incarnation", incarnation, INCARNATION_RULE);
     this.prefix = prefixOf(prefix);

@@ -25,7 +25,7 @@
  * Not seen: a server alone that was restored from a backup, or that lost its last writes (`forceSync=no`): a server in standalone
  * mode has no epochs. Call `fence()`.
  */
-import { checkKeys } from "../keys.js";
+import { checkGiven } from "./given.js";
 import { recordOf } from "./requests.js";
 import { UNUSED } from "./rules.js";
 import { newScope } from "./scope-record.js";
@@ -63,7 +63,7 @@ export class ZooKeeperStore extends ZnodeStore {
     client: ZooKeeperClient | (() => ZooKeeperClient | Promise<ZooKeeperClient>),
     options: ZooKeeperStoreOptions = {},
   ) {
-    super("zookeeper", new ZooKeeperTable(client, checkKeys("INVALID_OPTION", "options", options, OPTIONS)));
+    super("zookeeper", new ZooKeeperTable(client, checkGiven(options, OPTIONS)));
   }
 }
 

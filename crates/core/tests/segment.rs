@@ -1,0 +1,248 @@
+//! Segments, call by call: what is drawn, when and for how many numbers the store is asked, and which answers count.
+//!
+//! docs/safety.md: 28
+
+use frazil::{
+    Allocated, Code, MAX_SEGMENT_NUMBER, MAX_STEP, Nonce, Rule, Segment, SegmentRange, SegmentRequest, SegmentTerms, Subject,
+};
+
+const MINUTE_MS: u64 = 60_000;
+
+fn terms(step: u64, max_step: u64) -> SegmentTerms {
+    SegmentTerms::new(Some(step), max_step, 15 * MINUTE_MS, 30 * MINUTE_MS).expect("terms")
+}
+
+const fn range(first: u64, count: u64) -> SegmentRange {
+    SegmentRange { first, stride: 1, count }
+}
+
+/// The count that is asked for; the attempt is `random`.
+fn asked(segment: &mut Segment, now: u64, want: u64, random: u128) -> u64 {
+    match segment.ask(now, want, random) {
+        SegmentRequest::Allocate { count: Some(count), attempt, .. } if attempt == Nonce(random) => count,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn take(segment: &mut Segment, now: u64, attempt: u128, range: SegmentRange) -> frazil::Result<bool> {
+    segment.take(&Allocated { attempt: Nonce(attempt), range, step: None }, now)
+}
+
+/// A segment with a first range of 100, that began at 1.
+fn begun() -> Segment {
+    let mut segment = Segment::new(terms(100, 400));
+    asked(&mut segment, 0, 1, 1);
+    assert_eq!(take(&mut segment, 10, 1, range(1, 100)), Ok(true));
+    segment
+}
+
+#[test]
+fn terms_name_the_field_the_value_and_the_rule() {
+    let refused = |step, max, grow, shrink| {
+        let error = SegmentTerms::new(step, max, grow, shrink).unwrap_err();
+        (error.code(), error.field(), error.value(), error.rule())
+    };
+    let whole = |subject: Subject, value: u64| (Code::InvalidOption, subject.name(), Some(i128::from(value)), Rule::WholeNumber);
+    assert_eq!(refused(Some(0), 10, 0, 0), whole(Subject::Step, 0));
+    assert_eq!(refused(Some(MAX_STEP + 1), MAX_STEP, 0, 0), whole(Subject::Step, MAX_STEP + 1));
+    assert_eq!(refused(Some(10), 9, 0, 0), whole(Subject::MaxStep, 9));
+    assert_eq!(refused(None, 0, 0, 0), whole(Subject::MaxStep, 0));
+    assert_eq!(refused(None, MAX_STEP + 1, 0, 0), whole(Subject::MaxStep, MAX_STEP + 1));
+    assert_eq!(refused(None, 10, 1 << 53, 1 << 53), whole(Subject::GrowBelowMs, 1 << 53));
+    assert_eq!(refused(None, 10, 5, 4), whole(Subject::ShrinkAboveMs, 4));
+    assert!(SegmentTerms::new(Some(MAX_STEP), MAX_STEP, 5, 5).is_ok());
+}
+
+#[test]
+fn a_tenth_is_drawn_before_the_next_range_is_asked_for() {
+    let mut segment = begun();
+    assert!(!segment.is_short(0), "nobody has drawn yet");
+    assert_eq!(segment.draw(20, u64::MAX), Some(range(1, 10)));
+    assert_eq!(segment.ask(20, 0, 2), SegmentRequest::Nothing);
+    assert_eq!(segment.draw(20, 1), Some(range(11, 1)));
+    assert_eq!(asked(&mut segment, 20, 0, 2), 100);
+    assert_eq!(segment.draw(21, u64::MAX), Some(range(12, 89)));
+    assert_eq!(segment.draw(21, u64::MAX), None);
+}
+
+#[test]
+fn small_ranges_are_handed_out_whole() {
+    let mut segment = Segment::new(terms(1, 1));
+    for number in 1..5 {
+        asked(&mut segment, 0, 1, u128::from(number));
+        assert_eq!(take(&mut segment, 0, u128::from(number), range(number, 1)), Ok(true));
+        assert_eq!(segment.draw(0, 9), Some(range(number, 1)));
+        assert!(segment.is_short(0));
+    }
+}
+
+#[test]
+fn a_range_that_would_be_used_before_an_answer_comes_is_followed_at_once() {
+    let mut segment = begun();
+    // The store took 10 ms, and the first range lasts 15: twice 10 ms are more than a range.
+    segment.draw(10, u64::MAX);
+    segment.draw(11, u64::MAX);
+    asked(&mut segment, 11, 0, 2);
+    take(&mut segment, 21, 2, range(101, 100)).expect("taken");
+    assert_eq!(segment.draw(25, 1), Some(range(101, 1)));
+    assert!(segment.is_short(0), "asked for with the first number");
+
+    // The same with a range that lasted a minute: a tenth is soon enough.
+    let mut segment = begun();
+    segment.draw(10, u64::MAX);
+    segment.draw(MINUTE_MS, u64::MAX);
+    asked(&mut segment, MINUTE_MS, 0, 2);
+    take(&mut segment, MINUTE_MS + 10, 2, range(101, 100)).expect("taken");
+    segment.draw(MINUTE_MS + 20, 9);
+    assert!(!segment.is_short(0));
+}
+
+#[test]
+fn steps_settle_at_every_steady_rate() {
+    for numbers_a_second in [1, 3, 7, 10, 25, 60, 100, 333] {
+        let mut segment = Segment::new(terms(1000, 1_000_000));
+        let (mut attempt, mut next, mut steps) = (0, 1, Vec::new());
+        for tick in 0..600_000 {
+            let now = tick * 1000;
+            let mut left = numbers_a_second;
+            while left > 0 {
+                if segment.is_short(left) {
+                    attempt += 1;
+                    let count = asked(&mut segment, now, left, attempt);
+                    take(&mut segment, now, attempt, range(next, count)).expect("taken");
+                    next += count;
+                    steps.push(count);
+                }
+                left -= segment.draw(now, left).expect("a number").count;
+            }
+        }
+        let settled = &steps[steps.len() - 20..];
+        assert!(settled.iter().all(|step| step == &settled[0]), "{numbers_a_second} a second: {settled:?}");
+        let lasts_s = settled[0] / numbers_a_second;
+        assert!((15 * 60..=30 * 60).contains(&lasts_s), "{numbers_a_second} a second: {lasts_s} s");
+    }
+}
+
+#[test]
+fn a_retry_is_the_same_attempt_and_has_the_same_count() {
+    let mut segment = Segment::new(terms(100, 400));
+    let first = segment.ask(0, 300, 1);
+    assert_eq!(first, SegmentRequest::Allocate { count: Some(300), above: 0, attempt: Nonce(1) });
+    assert_eq!(segment.ask(100, 500, 2), SegmentRequest::Wait { ms: 2900 });
+    segment.fail(100, 0);
+    assert_eq!(segment.ask(100, 1, 3), SegmentRequest::Wait { ms: 50 });
+    assert_eq!(segment.ask(150, 1, 4), first);
+    // A try whose time passed while the process was stopped failed then.
+    segment.fail(60_000, 0);
+    assert_eq!(segment.ask(60_000, 1, 5), first);
+    assert_eq!(segment.stats().failures, 2);
+}
+
+#[test]
+fn an_answer_counts_once_and_only_for_its_attempt() {
+    let mut segment = Segment::new(terms(100, 400));
+    asked(&mut segment, 0, 1, 1);
+    assert_eq!(take(&mut segment, 1, 2, range(1, 100)), Ok(false));
+    segment.fail(3000, 0);
+    assert_eq!(take(&mut segment, 3001, 1, range(1, 100)), Ok(true), "late");
+    assert_eq!(take(&mut segment, 3002, 1, range(1, 100)), Ok(false), "again");
+    assert_eq!(segment.left(), 100);
+    assert_eq!(segment.stats().failures, 0);
+}
+
+#[test]
+fn a_range_below_what_was_granted_is_refused() {
+    let mut segment = begun();
+    asked(&mut segment, 10, 200, 2);
+    for below in [1, 50, 100] {
+        let mut copy = segment.clone();
+        let error = take(&mut copy, 11, 2, range(below, 100)).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (Code::StoreRefused, Rule::SegmentAbove));
+        assert_eq!(copy.left(), 100, "nothing of it is handed out");
+        copy.fail(11, 0);
+        assert_eq!(asked(&mut copy, 61, 200, 3), 100, "another attempt");
+    }
+    assert_eq!(take(&mut segment, 11, 2, range(101, 100)), Ok(true));
+}
+
+#[test]
+fn ranges_without_numbers_or_beyond_the_largest_are_refused() {
+    for wrong in [
+        range(1, 0),
+        SegmentRange { first: 1, stride: 0, count: 1 },
+        SegmentRange { first: 1, stride: 1 << 31, count: 1 },
+        range(MAX_SEGMENT_NUMBER, 2),
+        range(u64::MAX, 1),
+        SegmentRange { first: 1, stride: 2, count: u64::MAX },
+    ] {
+        let mut segment = Segment::new(terms(1, 1));
+        asked(&mut segment, 0, 1, 1);
+        let error = take(&mut segment, 0, 1, wrong).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (Code::StoreRefused, Rule::SegmentRange), "{wrong:?}");
+        assert_eq!(segment.draw(0, 1), None);
+    }
+    let mut segment = Segment::new(terms(1, 1));
+    asked(&mut segment, 0, 1, 1);
+    assert_eq!(take(&mut segment, 0, 1, range(MAX_SEGMENT_NUMBER, 1)), Ok(true));
+    assert_eq!(segment.draw(0, 1), Some(range(MAX_SEGMENT_NUMBER, 1)));
+}
+
+#[test]
+fn a_draw_ends_where_the_upper_32_bits_change() {
+    let carry = 1 << 32;
+    for (stride, first) in [(1, carry - 3), (7, carry - 20), ((1 << 31) - 1, carry - 1)] {
+        let mut segment = Segment::new(terms(1000, 1000));
+        asked(&mut segment, 0, 1, 1);
+        take(&mut segment, 0, 1, SegmentRange { first, stride, count: 1000 }).expect("taken");
+        let mut expected = first;
+        while let Some(drawn) = segment.draw(0, u64::MAX) {
+            assert_eq!(drawn.first, expected);
+            let last = drawn.first + stride * (drawn.count - 1);
+            assert_eq!(drawn.first >> 32, last >> 32);
+            expected = last + stride;
+        }
+        assert_eq!(expected, first + 1000 * stride);
+    }
+}
+
+#[test]
+fn a_call_that_wants_more_than_two_ranges_gets_several() {
+    let mut segment = begun();
+    segment.draw(10, 20);
+    assert_eq!(asked(&mut segment, 10, 300, 2), 210, "what is missing");
+    take(&mut segment, 11, 2, range(101, 150)).expect("fewer than asked for");
+    assert_eq!(asked(&mut segment, 11, 1000, 3), 400, "never more than the longest step");
+    take(&mut segment, 12, 3, range(251, 400)).expect("taken");
+    assert_eq!(asked(&mut segment, 12, 1000, 4), 360);
+    take(&mut segment, 13, 4, range(651, 360)).expect("taken");
+    assert_eq!(segment.stats().buffers, 4);
+    assert!(!segment.is_short(1000));
+    let mut drawn = 0;
+    while let Some(range) = segment.draw(13, u64::MAX) {
+        drawn += range.count;
+    }
+    assert_eq!(drawn, 1000);
+}
+
+#[test]
+fn the_store_decides_the_first_step() {
+    let mut segment = Segment::new(SegmentTerms::new(None, 100, 5, 9).expect("terms"));
+    assert_eq!(segment.ask(0, 1, 1), SegmentRequest::Allocate { count: None, above: 0, attempt: Nonce(1) });
+    let answer = Allocated { attempt: Nonce(1), range: range(1, 2000), step: Some(2000) };
+    assert_eq!(segment.take(&answer, 0), Ok(true));
+    assert_eq!(segment.stats().step, 2000, "longer than the maximum: it stays");
+    while !segment.is_short(0) {
+        segment.draw(0, u64::MAX);
+    }
+    assert_eq!(asked(&mut segment, 0, 0, 2), 2000);
+}
+
+#[test]
+fn a_closed_segment_asks_draws_and_takes_nothing() {
+    let mut segment = begun();
+    asked(&mut segment, 10, 200, 2);
+    segment.close();
+    assert_eq!(segment.draw(11, 1), None);
+    assert_eq!(segment.ask(11, 1, 3), SegmentRequest::Nothing);
+    assert_eq!(take(&mut segment, 11, 2, range(101, 100)), Ok(false));
+}
