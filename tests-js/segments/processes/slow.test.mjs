@@ -1,4 +1,4 @@
-// A real Postgres that answers late: calls do not wait, since the next range is asked for ahead of use.
+// A real Postgres that answers late: calls do not wait, since the next range is asked for ahead of use. And a store that hangs.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -85,4 +85,46 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
       assert.ok(misses + waits > 0, "the twin shows nothing");
     });
   }
+
+  test("a store that hangs is asked at most twice at a time, and an answer that comes at last is taken", async () => {
+    const open = new Set();
+    let most = 0;
+    let answer;
+    const store = {
+      name: "hanging",
+      allocate: ({ attempt, signal }) =>
+        new Promise((resolve, reject) => {
+          open.add(signal);
+          most = Math.max(most, open.size);
+          answer ??= () => resolve({ attempt, first: 1n, count: 5 });
+          signal.addEventListener("abort", () => {
+            open.delete(signal);
+            reject(signal.reason);
+          });
+        }),
+    };
+    const orders = new Segment(store, { tag: "orders", step: 5, maxAsyncWaitMs: 60_000 });
+    const first = orders.next();
+    while (orders.stats().attempts < 4) await sleep(20);
+    assert.deepEqual([most, open.size], [2, 2]);
+    assert.equal(orders.stats().problem.code, "STORE_UNAVAILABLE");
+    // The first try was given up by its signal, to which this store need not listen.
+    open.clear();
+    store.allocate = ({ attempt, signal }) =>
+      new Promise((resolve) => {
+        open.add(signal);
+        answer = () => resolve({ attempt, first: 1n, count: 5 });
+      });
+    while (open.size === 0) await sleep(20);
+    const [try1] = open;
+    open.clear();
+    const late = answer;
+    // The next try is under way when the one before is answered.
+    while (open.size === 0) await sleep(20);
+    const [try2] = open;
+    late();
+    assert.equal(await first, 1n);
+    assert.deepEqual([try1.aborted, try2.aborted], [true, true], "tries whose answers nobody wants");
+    orders.close();
+  });
 });
