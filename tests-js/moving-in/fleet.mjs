@@ -16,7 +16,7 @@ import { movableClock } from "../movable-clock.mjs";
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** A process of either generation. `taskOf`: its task for the nth start. */
-class Member {
+export class Member {
   #starts = 0;
   #isEnding = false;
   gaveUp = [];

@@ -64,7 +64,11 @@ const CEILINGS = [
   ["the workerd entry", 10.1875 * kB, () => bundled('export * from "frazil"', ["workerd", "worker", "browser"])],
   ["its WebAssembly module", 18 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
   ["frazil/lease", 8.625 * kB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
-  ["frazil/segment", 5.375 * kB, () => bundled('export * from "./npm/frazil/dist/segment.mjs"', ["browser"], ["frazil"])],
+  [
+    "frazil/segment",
+    5.375 * kB,
+    () => bundled('export * from "./npm/frazil/dist/segment.mjs"', ["browser"], ["frazil"]),
+  ],
   ["frazil/decode", 2 * kB, () => bundled('export * from "frazil/decode"', ["browser"])],
   ["frazil/text", 2.5 * kB, () => bundled('export * from "frazil/text"', ["browser"])],
   ["one text form", 2.125 * kB, () => bundled('export { base62 } from "frazil/text"', ["browser"])],

@@ -442,7 +442,7 @@ impl Segment {
             self.asked_ms = monotonic_ms;
             self.drawn = 0;
             let max_step = self.terms.max_step;
-            (Nonce(random), self.step.map(|(step, _)| missing.clamp(step, step.max(max_step))))
+            (Nonce(random), self.step.map(|(step, _)| missing.max(step).min(step.max(max_step))))
         });
         self.outstanding = true;
         self.began_ms = monotonic_ms;
@@ -596,5 +596,6 @@ fn ask_at(count: u64, used: Option<(u64, u64)>, fetch_ms: u64) -> u64 {
     let usual = count - count.div_ceil(10);
     let Some((numbers, lasted_ms)) = used else { return usual };
     let needed = numbers.saturating_mul(fetch_ms).saturating_mul(2) / lasted_ms.max(1);
-    needed.clamp(usual, count)
+    // Not `clamp`, which could panic.
+    needed.max(usual).min(count)
 }

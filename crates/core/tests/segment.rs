@@ -39,7 +39,7 @@ fn begun() -> Segment {
 #[test]
 fn terms_name_the_field_the_value_and_the_rule() {
     let refused = |step, max, grow, shrink| {
-        let error = SegmentTerms::new(step, max, grow, shrink).unwrap_err();
+        let error = SegmentTerms::new(step, max, grow, shrink).expect_err("refused");
         (error.code(), error.field(), error.value(), error.rule())
     };
     let whole = |subject: Subject, value: u64| (Code::InvalidOption, subject.name(), Some(i128::from(value)), Rule::WholeNumber);
@@ -156,7 +156,7 @@ fn a_range_below_what_was_granted_is_refused() {
     asked(&mut segment, 10, 200, 2);
     for below in [1, 50, 100] {
         let mut copy = segment.clone();
-        let error = take(&mut copy, 11, 2, range(below, 100)).unwrap_err();
+        let error = take(&mut copy, 11, 2, range(below, 100)).expect_err("refused");
         assert_eq!((error.code(), error.rule()), (Code::StoreRefused, Rule::SegmentAbove));
         assert_eq!(copy.left(), 100, "nothing of it is handed out");
         copy.fail(11, 0);
@@ -177,7 +177,7 @@ fn ranges_without_numbers_or_beyond_the_largest_are_refused() {
     ] {
         let mut segment = Segment::new(terms(1, 1));
         asked(&mut segment, 0, 1, 1);
-        let error = take(&mut segment, 0, 1, wrong).unwrap_err();
+        let error = take(&mut segment, 0, 1, wrong).expect_err("refused");
         assert_eq!((error.code(), error.rule()), (Code::StoreRefused, Rule::SegmentRange), "{wrong:?}");
         assert_eq!(segment.draw(0, 1), None);
     }

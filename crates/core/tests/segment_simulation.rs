@@ -509,10 +509,10 @@ fn no_number_is_handed_out_twice_and_none_is_lost_but_by_who_ends() {
     let seeds = variable("FRAZIL_SEEDS").unwrap_or(SEEDS);
     let mut counts = [0; EVENTS.len()];
     let mut failures = String::new();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let results = std::thread::scope(|scope| {
-        let run = |thread: u64| {
-            (thread..seeds).step_by(threads as usize).map(|seed| (seed, World::new(seed, None, false).run())).collect()
+        let run = |thread: usize| {
+            (0..seeds).skip(thread).step_by(threads).map(|seed| (seed, World::new(seed, None, false).run())).collect()
         };
         let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || -> Vec<_> { run(thread) })).collect();
         running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()

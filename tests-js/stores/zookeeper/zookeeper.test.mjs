@@ -232,7 +232,7 @@ test("a function that returns a client that was given up is refused, and not cal
     if (++calls > 100) throw new Error("called without end");
     return one;
   });
-  const scope = await newScope(3, store);
+  const scope = await newScope(3, { store });
   await expire(one);
   await assert.rejects(store.acquire(attempt({ scope })), {
     code: "STORE_REFUSED",

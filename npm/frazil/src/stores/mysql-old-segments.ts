@@ -1,224 +1,381 @@
 /**
  * Segments from the tables of other generators, as they are, beside running servers of theirs: `leaf_alloc` of Meituan's Leaf,
- * `tiny_id_info` of Didi's Tinyid, `cosid` of CosId.
+ * `tiny_id_info` of Didi's Tinyid, `cosid` of CosId (`docs/moving-in.md`).
  *
- * Each allocation is one read and one `UPDATE` that compares what was read, so it moves the counter up from where the others left
- * it, and they move it up from where this left it. What these tables cannot do: tell a retry from another attempt, so an answer that
- * was lost is a range that nobody uses; and tell that a failover lost an allocation, so numbers repeat then, as they do with the
- * generator itself.
+ * - **One `UPDATE` allocates**: it compares the counter with what was read, and moves it up. So both generations find the counter
+ *   where the other left it, whatever the isolation level is.
+ * - **The numbers are those of the old generator**: Leaf's `max_id` is the next number, that of Tinyid and CosId the last one that
+ *   was taken; `delta` and `remainder` of Tinyid are kept.
+ * - **A row that the old generator would repeat numbers by is refused**, and nothing is written.
  *
- * Which numbers an allocation has was read in the sources: Leaf's `SegmentIDGenImpl` hands out `[max_id - step, max_id)` after its
- * update, Tinyid's `SegmentId` and CosId's `IdSegment` the numbers up to and including the new value.
+ * These tables have no room for the attempt and for the incarnation of the server. So an answer that was lost is a range that nobody
+ * uses, and a failover that loses an allocation repeats its numbers, as it does with the old generator alone. `failoverSkip` has no
+ * effect.
+ *
+ * Sources: `SegmentIDGenImpl` of Leaf, `DbSegmentIdServiceImpl` and `SegmentId` of Tinyid, `JdbcIdSegmentDistributor` and `IdSegment`
+ * of CosId.
  */
 import { configError, LeaseError } from "../errors.js";
 import { MAX_ATTEMPTS, pause, storeRefused, storeUnavailable } from "./answers.js";
 import { checkGiven, optionError } from "./given.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
+import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { checkServer } from "./mysql-server.js";
 import { COMMITS, SETTINGS } from "./mysql-statements.js";
-import { bigintOf, DEFAULT_STEP, MAX_NUMBER } from "./segment-rules.js";
+import { DEFAULT_STEP, MAX_NUMBER } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
 
 /** The options of a store on the table of another generator. */
 export interface OldSegmentsOptions {
-  /** The database of the table. Default: the one of the connection. */
+  /** The database of the table. Default: that of the connection. */
   readonly database?: string;
-  /** The name of the table. Default: that of the generator. */
+  /** The name of the table. Default: `leaf_alloc`, `tiny_id_info` or `cosid`. */
   readonly table?: string;
 }
 
 const TABLE_RULE = "must be the name of a table: a letter or _, then at most 63 letters, digits, _, $ or -";
-const TAG_RULE = "must have only letters, digits, blanks and _ . @ : # / + - in the table of another generator";
+// Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
+const TAG_RULE =
+  "must have only letters and digits of ASCII, blanks and _ . @ : # / + - in the table of another generator";
 
-/** What a row says: the value of the counter, the range above it, and the value after that range. */
+const MAX_INT = 2n ** 31n - 1n;
+
+/** The range above the counter, and the value of the counter after it. */
 interface Range {
-  readonly seen: bigint;
   readonly first: bigint;
   readonly count: number;
   readonly stride: number;
   readonly next: bigint;
-  /** In numbers. */
-  readonly step: number | undefined;
+  /** The step of the row, in numbers, if it has one. */
+  readonly step?: number;
 }
 
-/** One kind of table. */
-interface OldTable {
+/** What is known of one generator. `{table}` is its table in a statement. */
+interface Generator {
   readonly name: string;
   readonly table: string;
-  /** The column of the tag, and that of the counter. */
+  /** The columns of the tag and of the counter. */
   readonly tag: string;
   readonly counter: string;
-  /** Other columns that are read. */
-  readonly columns: string;
-  /** What is set besides the counter, and compared besides it. */
-  readonly set: string;
-  readonly same: string;
-  /** How to make a row. */
-  readonly insert: string;
-  rangeOf(row: Row, count: number | undefined): Range;
+  /** Whether the counter is the last number that was taken (1), or the next one (0). */
+  readonly taken: 0 | 1;
+  readonly read: string;
+  readonly allocate: string;
+  /** The columns of a new row and their values, besides the tag and the counter. */
+  readonly insert: readonly [string, string];
+  rangeOf(row: OldRow, count: number | undefined): Range;
 }
 
-/** A column as a whole number from `min` on. */
-function wholeIn(row: Row, column: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
-  const value = row[column];
-  const number = Number(value);
-  if (value === null || !Number.isSafeInteger(number) || number < min || number > max)
-    throw storeRefused(`${column} is ${String(value)} in the row: must be a whole number from ${min} to ${max}`);
-  return number;
-}
+/**
+ * Reads the row of a tag, and the server, also without one. Numbers come as digits, since a client may round a BIGINT. Two rows are
+ * read where the table has lost its unique key, as every row that the `UPDATE` would meet. No clock.
+ */
+const reading = (tag: string, columns: readonly string[]): string => `SELECT ${SETTINGS}, {database} AS place,
+  (SELECT t.engine FROM information_schema.tables t WHERE t.table_schema = {database} AND t.table_name = '{name}') AS engine,
+  r.${tag} AS tag, ${columns.map((column) => `CAST(r.${column} AS CHAR) AS ${column}`).join(", ")}
+FROM (SELECT 1 AS one) o LEFT JOIN {table} r ON r.${tag} = :tag LIMIT 2`;
 
-/** Leaf: `max_id` is the next number, and `step` how many numbers a range has at least. */
-const LEAF: OldTable = {
+/** Leaf. A range has `step` numbers at least; a server that is busy takes more. */
+const LEAF: Generator = {
   name: "Leaf",
   table: "leaf_alloc",
   tag: "biz_tag",
   counter: "max_id",
-  columns: "step",
-  set: "",
-  same: "",
-  insert: "INSERT INTO leaf_alloc (biz_tag, max_id, step, description) VALUES ('…', 1, 2000, '…')",
+  taken: 0,
+  read: reading("biz_tag", ["max_id", "step"]),
+  // Invariant: the counter moves up from the value that was read. Clock: that of the server, in `update_time` by the table.
+  allocate: `UPDATE {table} SET max_id = CAST(:next AS SIGNED)
+WHERE biz_tag = :tag AND max_id = CAST(:max_id AS SIGNED) AND ${COMMITS}`,
+  insert: ["step, description", "2000, ''"],
   rangeOf(row, wanted) {
-    const seen = bigintOf("max_id", row["max_id"]);
-    const step = wholeIn(row, "step", 1);
+    const first = row.counter();
+    const step = Number(row.whole("step", 1n, MAX_INT));
     const count = wanted ?? step;
-    return { seen, first: seen, count, stride: 1, next: seen + BigInt(count), step };
+    return { first, count, stride: 1, next: first + BigInt(count), step };
   },
 };
 
 /**
- * Tinyid: `max_id` is the last number that was taken, `step` a distance and no count. The numbers of a database are those with
- * `number % delta = remainder`.
+ * Tinyid. The numbers of a database are those with `number % delta = remainder`, and `step` is a distance: a range has `step / delta`
+ * numbers. A server of Tinyid reads `delta` NULL as 0 and fails; where `remainder` is `delta` or more, none of its numbers has it.
  */
-const TINYID: OldTable = {
+const TINYID: Generator = {
   name: "Tinyid",
   table: "tiny_id_info",
   tag: "biz_type",
   counter: "max_id",
-  columns: "step, delta, remainder, version",
-  set: ", version = version + 1, update_time = now()",
-  same: " AND version = CAST(:version AS SIGNED)",
-  insert:
-    "INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version) VALUES ('…', 1, 1, 100000, 1, 0, now(), now(), 1)",
+  taken: 1,
+  read: reading("biz_type", ["max_id", "step", "delta", "remainder", "version"]),
+  // Invariant: as above, and the row still has the delta and the remainder by which the range was found. Clock: that of the server.
+  allocate: `UPDATE {table} SET max_id = CAST(:next AS SIGNED), version = version + 1, update_time = now()
+WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:version AS SIGNED)
+  AND delta = CAST(:delta AS SIGNED) AND remainder <=> CAST(:remainder AS SIGNED) AND ${COMMITS}`,
+  insert: ["begin_id, step, delta, remainder, create_time, update_time, version", "1, 100000, 1, 0, now(), now(), 1"],
   rangeOf(row, wanted) {
-    const seen = bigintOf("max_id", row["max_id"]);
-    const stride = wholeIn(row, "delta", 1, 2 ** 31 - 1);
-    const remainder = BigInt(row["remainder"] === null ? 0 : wholeIn(row, "remainder", 0, stride - 1));
-    const distance = row["step"] === null ? 0 : wholeIn(row, "step", 0);
-    const step = Math.floor(distance / stride) || undefined;
-    const count = wanted ?? step ?? DEFAULT_STEP;
-    const delta = BigInt(stride);
-    const first = seen + 1n + ((((remainder - seen - 1n) % delta) + delta) % delta);
-    return { seen, first, count, stride, next: seen + BigInt(count) * delta, step };
+    const taken = row.counter();
+    const delta = row.whole("delta", 1n, MAX_INT);
+    const remainder = row.isNull("remainder")
+      ? 0n
+      : row.whole("remainder", 0n, delta - 1n, `0 to ${delta - 1n}, below delta`);
+    const distance = row.whole("step", 1n, MAX_INT);
+    row.whole("version", 0n, MAX_NUMBER - 1n);
+    const step = distance < delta ? 1 : Number(distance / delta);
+    const count = wanted ?? step;
+    // The lowest number above `taken` that has the remainder.
+    const first = taken + 1n + ((((remainder - taken - 1n) % delta) + delta) % delta);
+    return { first, count, stride: Number(delta), next: taken + BigInt(count) * delta, step };
   },
 };
 
-/** CosId: `last_max_id` is the last number that was taken. The step is not in the table. */
-const COSID: OldTable = {
+/** CosId. The step is a setting of each process, and not in the table. */
+const COSID: Generator = {
   name: "CosId",
   table: "cosid",
   tag: "name",
   counter: "last_max_id",
-  columns: "last_fetch_time",
-  set: ", last_fetch_time = unix_timestamp()",
-  same: "",
-  insert: "INSERT INTO cosid (name, last_max_id, last_fetch_time) VALUES ('…', 0, unix_timestamp())",
+  taken: 1,
+  read: reading("name", ["last_max_id"]),
+  // Invariant: as that of Leaf. Clock: that of the server.
+  allocate: `UPDATE {table} SET last_max_id = CAST(:next AS SIGNED), last_fetch_time = unix_timestamp()
+WHERE name = :tag AND last_max_id = CAST(:last_max_id AS SIGNED) AND ${COMMITS}`,
+  insert: ["last_fetch_time", "unix_timestamp()"],
   rangeOf(row, wanted) {
-    const seen = bigintOf("last_max_id", row["last_max_id"]);
+    const taken = row.counter();
     const count = wanted ?? DEFAULT_STEP;
-    return { seen, first: seen + 1n, count, stride: 1, next: seen + BigInt(count), step: undefined };
+    return { first: taken + 1n, count, stride: 1, next: taken + BigInt(count) };
   },
 };
+
+/** A name in a statement for people to run. */
+const quoted = (name: string): string => (/^\w+$/.test(name) ? name : `\`${name}\``);
+
+/** The row of a tag as it was read. */
+class OldRow {
+  readonly #generator: Generator;
+  readonly #columns: Row;
+  /** The table with its database, and the condition that finds the row, for errors. */
+  readonly table: string;
+  readonly where: string;
+
+  constructor(generator: Generator, columns: Row, table: string, tag: string) {
+    this.#generator = generator;
+    this.#columns = columns;
+    this.table = [String(columns["place"]), table].map(quoted).join(".");
+    this.where = `${generator.tag} = '${tag}'`;
+  }
+
+  /** Whether the table has no such row. */
+  get isMissing(): boolean {
+    return this.#columns["tag"] === null;
+  }
+
+  get engine(): unknown {
+    return this.#columns["engine"];
+  }
+
+  /** What the `UPDATE` compares. */
+  get seen(): Record<string, string | null> {
+    return this.#columns as Record<string, string | null>;
+  }
+
+  isNull(column: string): boolean {
+    return this.#columns[column] === null;
+  }
+
+  /** The counter. @throws {LeaseError} `STORE_REFUSED` */
+  counter(): bigint {
+    const { counter } = this.#generator;
+    const text = this.#columns[counter];
+    if (typeof text === "string" && /^\d+$/.test(text) && BigInt(text) >= MAX_NUMBER) throw this.usedUp();
+    return this.whole(counter, 0n, MAX_NUMBER - 1n);
+  }
+
+  /** A column as a whole number. @throws {LeaseError} `STORE_REFUSED` */
+  whole(column: string, min: bigint, max: bigint, range = `${min} to ${max}`): bigint {
+    const text = this.#columns[column];
+    const number = typeof text === "string" && /^-?\d+$/.test(text) ? BigInt(text) : -1n;
+    if (number < min || number > max) throw this.refused(column, `must be a whole number from ${range}`);
+    return number;
+  }
+
+  /** The counter has no room for the range. A counter that is closed has the largest value. */
+  usedUp(): LeaseError {
+    return this.refused(
+      this.#generator.counter,
+      "must have room for a range below 2^63 - 1: the numbers are used up, or the counter was closed when the tag moved to another store",
+      "Never lower it, since numbers would repeat: use the store that the tag is in, or another tag",
+    );
+  }
+
+  /** `STORE_REFUSED` for a column: the table, the row, the value, the rule, and what to do. */
+  refused(
+    column: string,
+    rule: string,
+    remedy = `To mend it: UPDATE ${this.table} SET ${column} = … WHERE ${this.where}`,
+  ): LeaseError {
+    const value = this.#columns[column];
+    return new LeaseError(
+      "STORE_REFUSED",
+      `${column} is ${value === null ? "NULL" : String(value)} in the row ${this.where} of ${this.table}: ${rule}. ${remedy}`,
+      { field: column, value, rule },
+    );
+  }
+}
 
 /** A store of segments on the table of another generator. */
 class OldSegments implements SegmentStore {
   readonly name: string;
-  readonly #form: OldTable;
+  readonly #generator: Generator;
   readonly #table: string;
   readonly #database: MySqlDatabase;
 
   /** @internal */
-  constructor(form: OldTable, client: MySqlClient, options: OldSegmentsOptions) {
-    const { table = form.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
+  constructor(generator: Generator, client: MySqlClient, options: OldSegmentsOptions) {
+    const { table = generator.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
-    this.name = form.name;
-    this.#form = form;
-    this.#table = `{prefix}\`${table}\``;
+    this.name = generator.name;
+    this.#generator = generator;
+    this.#table = table;
     this.#database = new MySqlDatabase(client, rest, new Map());
   }
 
-  /**
-   * Allocates a range of the counter. Invariant: the counter moves up from the value that was read, in one statement. No clock, and
-   * no incarnation: the table has no room for one.
-   */
+  /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
-    const { tag, count, above, attempt, signal } = request;
+    const { tag, count: wanted, above, attempt, signal } = request;
     if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
-    const { tag: column, counter, columns, set, same } = this.#form;
-    const read = `SELECT ${SETTINGS}, CAST(r.${counter} AS CHAR) AS ${counter}, ${columns.replace(/\w+/g, "r.$& AS $&")}
-FROM (SELECT 1 AS one) o LEFT JOIN ${this.#table} r ON r.${column} = :tag LIMIT 1`;
-    const write = `UPDATE ${this.#table} SET ${counter} = CAST(:next AS SIGNED)${set}
-WHERE ${column} = :tag AND ${counter} = CAST(:seen AS SIGNED)${same} AND ${COMMITS}`;
+    const { counter, read, allocate, rangeOf } = this.#generator;
     for (let tries = 1; tries <= 3 * MAX_ATTEMPTS; tries++) {
-      const rows = await this.#database.read(read, { tag }, signal);
-      const row = rows?.[0];
-      checkServer(row);
-      if (row[counter] === null) throw this.#missing(tag);
-      const { seen, first, stride, next, step, count: granted } = this.#form.rangeOf(row, count);
-      if (first < 0n || next > MAX_NUMBER)
-        throw storeRefused(
-          `${counter} is ${seen} in the row of ${tag}: ${granted} numbers above it are not from 0 to 2^63 - 2`,
-        );
-      if (first < above) throw storeRefused(this.#wentBack(tag, seen, above));
-      const version = String(row["version"] ?? 0);
-      if (await this.#database.write(write, { tag, next: `${next}`, seen: `${seen}`, version }, signal))
-        return { attempt, first, count: granted, stride, ...(step !== undefined && { step }) };
+      const row = await this.#read(read, tag, signal);
+      const { next, step, ...range } = rangeOf(row, wanted);
+      if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_NUMBER || next > MAX_NUMBER)
+        throw row.usedUp();
+      if (range.first < above) throw this.#wentBack(row, above);
+      const values = { ...row.seen, tag, next: `${next}` };
+      if (await this.#explained(this.#database.write(this.#complete(allocate), values, signal)))
+        return { attempt, ...range, ...(step !== undefined && { step }) };
       await pause(tries, signal);
     }
-    throw storeUnavailable(`others moved ${counter} of ${tag} first, ${3 * MAX_ATTEMPTS} times`);
-  }
-
-  #wentBack(tag: string, seen: bigint, above: bigint): string {
-    const { counter, table, tag: column } = this.#form;
-    return (
-      `${counter} of ${tag} is ${seen}, and numbers up to ${above - 1n} were handed out already: the table was restored or edited, or a ` +
-      `failover lost allocations. Stop all that allocate from it, and run UPDATE ${table} SET ${counter} = <above every number in use> ` +
-      `WHERE ${column} = '${tag}'`
+    throw storeUnavailable(
+      `others moved ${counter} of the tag ${JSON.stringify(tag)} in the table ${this.#table} first, ${3 * MAX_ATTEMPTS} times`,
     );
   }
 
-  #missing(tag: string): LeaseError {
-    const { name, table, tag: column, insert } = this.#form;
+  async #read(statement: string, tag: string, signal: AbortSignal | undefined): Promise<OldRow> {
+    const rows = (await this.#explained(this.#database.read(this.#complete(statement), { tag }, signal))) ?? [];
+    const [columns] = rows;
+    checkServer(columns);
+    const row = new OldRow(this.#generator, columns, this.#table, tag);
+    if (row.isMissing) throw this.#missing(row, tag);
+    if (rows.length > 1)
+      throw storeRefused(
+        `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
+      );
+    // A view has none.
+    const { engine } = row;
+    if (engine !== null && String(engine).toLowerCase() !== "innodb")
+      throw storeRefused(
+        `the table ${row.table} has the engine ${String(engine)}: must be InnoDB. Others have no transactions, by which ${this.name} keeps ` +
+          `its numbers apart, and lose numbers in a crash. Stop ${this.name}, and run ALTER TABLE ${row.table} ENGINE = InnoDB`,
+      );
+    return row;
+  }
+
+  /** Puts the table into a statement. By functions, since a name may have a `$`. */
+  #complete(statement: string): string {
+    return statement.replaceAll("{table}", () => `{prefix}\`${this.#table}\``).replaceAll("{name}", () => this.#table);
+  }
+
+  /** Adds what to do to an error of the server that is about the table. */
+  async #explained<T>(result: Promise<T>): Promise<T> {
+    return result.catch((error: unknown) => {
+      const cause = causeOf(error);
+      const number = numberOf(cause);
+      let advice: string | undefined;
+      if (number === NO_SUCH_TABLE)
+        advice = `check the database in the settings of the client, and the options database and table`;
+      if (number === NO_SUCH_COLUMN)
+        advice = `${this.#table} is not a table as ${this.name} makes it. Check the database, and the option table`;
+      if (NO_RIGHT.includes(number))
+        advice = `the user lacks a right. Programs need: GRANT SELECT, UPDATE ON ${quoted(this.#table)} TO your_role;`;
+      if (advice === undefined) throw error;
+      throw storeRefused(`the server answered ${number} (${(cause as Error).message}): ${advice}`, cause);
+    });
+  }
+
+  #wentBack(row: OldRow, above: bigint): LeaseError {
+    const { counter, taken } = this.#generator;
+    return row.refused(
+      counter,
+      `must be ${above - BigInt(taken)} or more, since this process has had the numbers up to ${above - 1n}. The table was restored or changed ` +
+        "by hand, or a failover lost allocations",
+      `Other programs repeat numbers: stop all that allocate from the row. Then find the largest number in use, and run UPDATE ${row.table} ` +
+        `SET ${counter} = <above it> WHERE ${row.where}`,
+    );
+  }
+
+  #missing(row: OldRow, tag: string): LeaseError {
+    const { counter, insert, taken } = this.#generator;
+    const [columns, values] = insert;
     return new LeaseError(
       "STORE_NOT_INITIALISED",
-      `the table ${table} of ${name} has no row with ${column} = ${JSON.stringify(tag)}. Check the database and the tag. If the tag is new, run once: ${insert}`,
+      `the table ${row.table} of ${this.name} has no row with ${row.where}. Check that this is the database of the other programs, and ` +
+        `the tag. If the tag is new, run once: INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ` +
+        `${1 - taken}, ${values}). If its row was deleted, insert it with a ${counter} above every number that was handed out`,
       { field: "tag", value: tag },
     );
   }
 }
 
-/** Segments from the table `leaf_alloc` of Meituan's Leaf. The tag is its `biz_tag`, and the step its `step`. */
+/**
+ * Segments from the table `leaf_alloc` of Meituan's Leaf, beside its servers. The tag is a `biz_tag`, and the step that of its row.
+ *
+ * ```js
+ * import { Segment } from "frazil/segment";
+ * import { LeafSegments } from "frazil/stores/mysql";
+ *
+ * const orders = new Segment(new LeafSegments(pool), { tag: "orders" });
+ * ```
+ */
 export class LeafSegments extends OldSegments {
-  /** @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`. */
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
+   */
   constructor(client: MySqlClient, options: OldSegmentsOptions = {}) {
     super(LEAF, client, options);
   }
 }
 
-/** Segments from the table `tiny_id_info` of Didi's Tinyid. The tag is its `biz_type`; `delta` and `remainder` are kept. */
+/**
+ * Segments from the table `tiny_id_info` of Didi's Tinyid, beside its servers. The tag is a `biz_type`, and a range has `step / delta`
+ * numbers, all with `number % delta = remainder`.
+ */
 export class TinyidSegments extends OldSegments {
-  /** @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`. */
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
+   */
   constructor(client: MySqlClient, options: OldSegmentsOptions = {}) {
     super(TINYID, client, options);
   }
 }
 
-/** Segments from the table `cosid` of CosId. The tag is its `name`: `namespace.name`. */
+/**
+ * Segments from the table `cosid` of CosId, beside its processes. The tag is a `name`: `namespace.name`. The table has no step: give
+ * one to the segment, or a range has 1000 numbers.
+ */
 export class CosIdSegments extends OldSegments {
-  /** @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`. */
+  /**
+   * Checks what it is given. It runs no statement.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
+   */
   constructor(client: MySqlClient, options: OldSegmentsOptions = {}) {
     super(COSID, client, options);
   }
