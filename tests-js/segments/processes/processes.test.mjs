@@ -211,7 +211,7 @@ if (STORE === "postgres") {
 
   test("the checker catches a store that forgets attempts", async (t) => {
     const faults = ["answer lost"];
-    const found = await run({ seconds: 3, tags: 20, faults, everyMs: 50, module: broken, defect: "forgets attempts" });
+    const found = await run({ seconds: 3, tags: 20, faults, everyMs: 12, module: broken, defect: "forgets attempts" });
     t.diagnostic(`${shown(found)}: ${found.problems.length} problems, such as ${found.problems[0]}`);
     assert.equal(found.repeats, 0);
     assert.ok(
