@@ -13,7 +13,7 @@ const NEUTRAL = [
 ];
 
 /** Entries that import modules of Node. */
-const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract"];
+const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
 
 /** All entries besides the main one. */
 export const ENTRIES = [...NEUTRAL, ...NODE];

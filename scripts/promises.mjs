@@ -1,7 +1,7 @@
 // Checks the citations of docs/safety.md in the tests: every numbered sentence must be cited by at least one test, and every
 // cited number must exist. The two forms of a citation:
 //
-//   // docs/safety.md: 7, 9        above a test (or a `describe`, or a `leaseContract`)
+//   // docs/safety.md: 7, 9        above a test (or a `describe`, or a contract)
 //   //! docs/safety.md: 7, 9       at the top of a file whose tests are all about these sentences
 //
 // A test may cite a sentence only if the test would fail if the sentence were false.
@@ -14,7 +14,7 @@ const SENTENCE = /^(\d+)\. \*\*/gm;
 const CITATION = /^\s*\/\/[!/]? docs\/safety\.md:(.*)$/;
 const NUMBERS = /^ \d+(, \d+)*$/;
 const COMMENT_OR_ATTRIBUTE = /^\s*(\/\/|#!?\[(?!test\]))/;
-const TEST = /^\s*(#\[test\]|(await )?(test|describe|leaseContract)\()/;
+const TEST = /^\s*(#\[test\]|(await )?(test|describe|leaseContract|segmentContract)\()/;
 
 /** The mistakes in the citations of a page's sentences by test files, one line each. */
 export function problems(page, files) {

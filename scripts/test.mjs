@@ -110,6 +110,20 @@ const leaseSimulation = () =>
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
+/** Runs 10,000 simulations of processes with segments, and the broken twins. It prints how often each event happened. */
+const segmentSimulation = () =>
+  run("cargo", [
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "segment_simulation"],
+    ...["--", "--nocapture", "--test-threads=1"],
+  ]);
+
+/** Lets processes draw numbers of segments from a store while faults strike them, for that many seconds. */
+const segmentsProcesses = (store, seconds) => {
+  process.env.FRAZIL_SEGMENTS_STORE = store;
+  process.env.FRAZIL_SEGMENTS_S = String(seconds);
+  testFolder("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (2 * seconds + 120) });
+};
+
 /** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
 const stateFile = (seconds, options) => {
   process.env.FRAZIL_STORM_S = String(seconds);
@@ -231,6 +245,7 @@ const SUITES = [
   { name: "exhaustive", run: exhaustive },
   { name: "lease-model", run: leaseModel },
   { name: "lease-simulation", run: leaseSimulation },
+  { name: "segment-simulation", run: segmentSimulation },
   {
     name: "oracle-million",
     long: true,
@@ -274,6 +289,13 @@ const SUITES = [
     run: () => testOnBackend("leases", "native"),
   },
   { name: "leases-wasm", requires: [runtimes], run: () => testOnBackend("leases", "wasm") },
+  {
+    name: "segments-native",
+    whyUnavailable: whyNoAddon,
+    requires: [runtimes],
+    run: () => testOnBackend("segments", "native"),
+  },
+  { name: "segments-wasm", requires: [runtimes], run: () => testOnBackend("segments", "wasm") },
   { name: "lease-driver-simulation", run: () => testFolder("lease-simulation", { limitMs: 300_000 }) },
   { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
   { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
@@ -305,6 +327,18 @@ const SUITES = [
     requires: [runtimes, postgres],
     beside: () => folderArguments("serverless", { limitMs: 300_000 }),
   },
+  {
+    name: "segments-slow",
+    requires: [runtimes, postgres],
+    beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),
+  },
+  { name: "segments-processes", requires: [runtimes, postgres], run: () => segmentsProcesses("postgres", 18) },
+  ...["postgres", "mysql", "redis"].map((name) => ({
+    name: `segments-processes-${name}-long`,
+    long: true,
+    requires: [runtimes, ...SERVERS[name]],
+    run: () => segmentsProcesses(name, 180),
+  })),
   ...Object.entries(SERVERS).flatMap(([name, servers]) => {
     const requires = [runtimes, faketime, ...servers];
     return [

@@ -183,7 +183,7 @@ test("a counter that went back is refused, and no number of the range is handed 
   let number;
   while (number === undefined) number = await orders.next().catch(() => sleep(50));
   assert.ok(!had.has(number));
-  assert.equal(store.requests.at(-1).above, 101n);
+  assert.ok(store.requests.slice(1).every(({ above }) => above >= 101n));
 });
 
 test("answers that cannot be true are refused", async () => {

@@ -1,8 +1,8 @@
 // A TCP proxy on loopback that tests cut: then it forwards nothing, and neither side is told, as on a broken network.
 import { connect, createServer } from "node:net";
 
-/** Forwards connections to a port of this host. */
-export async function startProxy(targetPort) {
+/** Forwards connections to a port of this host. `delayMs`: how much later each reply comes. */
+export async function startProxy(targetPort, { delayMs = 0 } = {}) {
   const pairs = new Set();
   const dropped = new Set();
   let isCut = false;
@@ -14,6 +14,7 @@ export async function startProxy(targetPort) {
     client.on("data", (chunk) => target.write(chunk));
     target.on("data", (chunk) => {
       if (isReplyLost) client.destroy();
+      else if (delayMs > 0) setTimeout(() => client.write(chunk), delayMs);
       else client.write(chunk);
       isReplyLost = false;
     });

@@ -3,20 +3,21 @@
  * decided in the core (`crates/core/src/segment.rs`).
  *
  * - **One attempt at a time.** An answer that comes after its time-out is still taken, unless another try of the attempt was
- *   answered first.
+ *   answered first. A try is given up when the next one has timed out too, so that a store which takes longer than a time-out still
+ *   answers, and one that hangs has two tries at most.
  * - **Timers do not keep the process alive.** A caller that waits does.
  */
 import { Snowflake } from "frazil";
+import { copyIds } from "./arrays.js";
 import { monotonicClock } from "./clock.js";
 import { ConfigError, type ErrorCode, FrazilError, LeaseError, refusal } from "./errors.js";
-import { First, Slot } from "./generated/page.js";
+import { First, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "./generated/segment.js";
 import { drawRandom } from "./lease-random.js";
 import { type Port, releaserOf } from "./port.js";
 import { numberOrNaN } from "./request.js";
 import type { Allocation, SegmentStore } from "./stores/segment-store.js";
-import { unlessAborted } from "./wait.js";
 
 /** What the fetcher needs to know. @internal */
 export interface FetcherOptions {
@@ -108,6 +109,8 @@ export class SegmentFetcher {
   isShort = false;
   #timer: Timer | undefined;
   #underWay: AbortController | undefined;
+  /** The try before, which timed out, and whose answer would still be taken. */
+  #late: AbortController | undefined;
   #isClosed = false;
   #attempts = 0;
   #problem: FrazilError | undefined;
@@ -165,6 +168,22 @@ export class SegmentFetcher {
     };
   }
 
+  /** Writes numbers that were drawn into an array, from `at` on. */
+  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
+    const { binding } = this.#port;
+    for (let written = 0; written < count; ) {
+      const wanted = Math.min(count - written, Page.IDS);
+      const { numbers, ids } = this.#port;
+      ids[0] = first + BigInt(written * stride);
+      numbers[Slot.STRIDE] = stride;
+      numbers[Slot.WANT] = wanted;
+      const status = binding.calls.segment(binding.page, 0, SegmentCall.WRITE);
+      if (status !== 0) throw errorOf(this.#port, status, () => wanted);
+      copyIds(this.#port.ids, 0, wanted, target, at + written);
+      written += wanted;
+    }
+  }
+
   /** How many numbers the core has. */
   get left(): number {
     return this.#call(SegmentCall.STATUS)[Slot.LEFT] as number;
@@ -203,7 +222,7 @@ export class SegmentFetcher {
     this.#underWay = controller;
     this.#attempts++;
     const { signal } = controller;
-    const limit = unref(setTimeout(() => controller.abort(), this.#timeoutMs));
+    const limit = unref(setTimeout(() => this.#timedOut(controller), this.#timeoutMs));
     const request = {
       tag,
       count: count || undefined,
@@ -213,25 +232,34 @@ export class SegmentFetcher {
       attempt,
       signal,
     };
-    // Also where the store throws instead of rejecting.
-    const answer = (async () => store.allocate(request))();
     try {
-      const allocation = await unlessAborted(answer, signal);
-      this.#underWay = undefined;
+      const allocation = await store.allocate(request);
+      if (this.#underWay === controller) this.#underWay = undefined;
       this.#take(allocation, attempt);
     } catch (error) {
+      // One that timed out has been counted.
+      if (this.#underWay !== controller) return;
       this.#underWay = undefined;
-      if (signal.aborted) {
-        // An answer that comes later is taken all the same, unless a later try was answered.
-        answer.then(
-          (late) => this.#take(late, attempt),
-          () => {},
-        );
-      }
-      if (!this.#isClosed) this.#fail(signal.aborted ? this.#timeoutError() : error);
+      if (!this.#isClosed) this.#fail(error);
     } finally {
       clearTimeout(limit);
     }
+  }
+
+  #timedOut(controller: AbortController): void {
+    if (this.#underWay !== controller) return;
+    this.#underWay = undefined;
+    this.#late?.abort();
+    this.#late = controller;
+    this.#fail(this.#timeoutError());
+  }
+
+  /** Gives up the tries of an attempt that was answered, or of which nobody wants an answer. */
+  #abort(): void {
+    this.#late?.abort();
+    this.#underWay?.abort();
+    this.#late = undefined;
+    this.#underWay = undefined;
   }
 
   #take(answer: Allocation, attempt: string): void {
@@ -253,8 +281,11 @@ export class SegmentFetcher {
         },
         answer,
       );
-      // Another try of the attempt was answered before.
-      if (numbers[Slot.RANGE_COUNT] === 1) this.#problem = undefined;
+      // If not, another try of the attempt was answered before.
+      if (numbers[Slot.RANGE_COUNT] === 1) {
+        this.#problem = undefined;
+        this.#abort();
+      }
     } catch (error) {
       // The core has counted the failure.
       this.#report(error);
@@ -344,7 +375,7 @@ export class SegmentFetcher {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     unclosed?.unregister(this);
-    this.#underWay?.abort();
+    this.#abort();
     const { binding } = this.#port;
     binding.calls.segment(binding.page, this.#handle, SegmentCall.CLOSE);
   }

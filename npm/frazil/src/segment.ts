@@ -10,7 +10,7 @@
  * await orders.next(); // 1n
  * ```
  */
-import { bufferOf, isIdArray, lengthOf, listOf, offsetOf } from "./arrays.js";
+import { isIdArray, lengthOf, listOf } from "./arrays.js";
 import { LOW } from "./bits.js";
 import { ConfigError, configError, type FrazilError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
@@ -238,7 +238,6 @@ export class Segment {
   /** Fills an array with numbers that are there. */
   #take(target: BigUint64Array, count: number): void {
     if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
-    const halves = new Uint32Array(bufferOf(target), offsetOf(target), 2 * count);
     let isShort = false;
     for (let at = 0; at < count; ) {
       if (this.#left === 0) {
@@ -248,14 +247,10 @@ export class Segment {
         if (this.#left === 0) throw this.#fetcher.exhausted();
       }
       const taken = Math.min(this.#left, count - at);
-      const [high, stride] = [this.#halves[1 - LOW] as number, this.#stride];
-      let low = this.#halves[LOW] as number;
-      for (const end = 2 * (at + taken); 2 * at < end; at++, low += stride) {
-        halves[2 * at + LOW] = low;
-        halves[2 * at + 1 - LOW] = high;
-      }
-      this.#halves[LOW] = low;
+      this.#fetcher.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
+      (this.#halves[LOW] as number) += taken * this.#stride;
       this.#left -= taken;
+      at += taken;
     }
     if (isShort) this.#fetcher.ask();
   }

@@ -6,21 +6,12 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { attempt, renewalOf } from "../attempts.mjs";
 import { failoverTests } from "../failover.mjs";
 import { newScope, pool, poolTo, spied } from "./one-server.mjs";
-import { MySqlServer } from "./server.mjs";
+import { MySqlServer, replicatedPair } from "./server.mjs";
 
 // docs/safety.md: 27
 describe("a replica that lacks a renewal is promoted", () =>
   failoverTests({
-    async startPair() {
-      const logging = { "log-bin": "log", "sync-binlog": 1 };
-      const primary = await MySqlServer.start({ ...logging, "server-id": 1 });
-      const replica = await MySqlServer.start({ ...logging, "server-id": 2, "read-only": 1 });
-      await replica.query("DROP DATABASE test");
-      await replica.follow(primary);
-      const cutOff = () => replica.query("STOP SLAVE");
-      const promote = () => replica.query("RESET SLAVE ALL; SET GLOBAL read_only = 0");
-      return { primary, replica, cutOff, promote };
-    },
+    startPair: replicatedPair,
     connect(own, options) {
       const clients = poolTo({}, own);
       return { store: new MySqlStore(clients, options), close: () => clients.end() };

@@ -85,6 +85,18 @@ export class MySqlServer extends ServerProcess {
 /** Starts a server. The suites for all stores use this name. */
 export const startServer = ({ settings, env } = {}) => MySqlServer.start(settings, env);
 
+/** A server, and a replica that follows it until it is cut off. */
+export async function replicatedPair() {
+  const logging = { "log-bin": "log", "sync-binlog": 1 };
+  const primary = await MySqlServer.start({ ...logging, "server-id": 1 });
+  const replica = await MySqlServer.start({ ...logging, "server-id": 2, "read-only": 1 });
+  await replica.query("DROP DATABASE test");
+  await replica.follow(primary);
+  const cutOff = () => replica.query("STOP SLAVE");
+  const promote = () => replica.query("RESET SLAVE ALL; SET GLOBAL read_only = 0");
+  return { primary, replica, cutOff, promote };
+}
+
 /** What `openWithIncarnation` asks for, with mysql2. */
 export const withMysql2 = {
   Store: MySqlStore,

@@ -12,7 +12,7 @@ import postgres from "postgres";
 import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
 import { failoverTests } from "../failover.mjs";
 import { freePort } from "../server-process.mjs";
-import { PostgresServer, startBouncer } from "./server.mjs";
+import { PostgresServer, replicatedPair, startBouncer } from "./server.mjs";
 
 let server;
 let pool;
@@ -182,19 +182,7 @@ test("a stricter synchronous_commit stays", async () => {
 // docs/safety.md: 27
 describe("an asynchronous standby that lacks a renewal is promoted", () =>
   failoverTests({
-    async startPair() {
-      const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
-      const replica = await primary.standby();
-      async function cutOff() {
-        await replica.stop();
-        replica.configure({ primary_conninfo: "" });
-      }
-      async function promote() {
-        await replica.start();
-        await replica.promote();
-      }
-      return { primary, replica, cutOff, promote };
-    },
+    startPair: replicatedPair,
     connect(own, options) {
       const clients = poolTo(own.url);
       return { store: new PostgresStore(clients, options), close: () => clients.end() };

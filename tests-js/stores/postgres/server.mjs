@@ -126,6 +126,21 @@ export class PostgresServer extends ServerProcess {
 /** A server, for suites that run with every store. */
 export const startServer = () => PostgresServer.start({ max_connections: 200 });
 
+/** A server, and a standby that follows it until it is cut off. */
+export async function replicatedPair() {
+  const primary = await PostgresServer.start({ wal_level: "replica", max_wal_senders: 4, autovacuum: "off" });
+  const replica = await primary.standby();
+  async function cutOff() {
+    await replica.stop();
+    replica.configure({ primary_conninfo: "" });
+  }
+  async function promote() {
+    await replica.start();
+    await replica.promote();
+  }
+  return { primary, replica, cutOff, promote };
+}
+
 /** A store on a server, which can also be reached through the port of a proxy. */
 export async function connectStore(port) {
   const pool = new pg.Pool({

@@ -11,7 +11,7 @@ import Redis from "ioredis";
 import { createClient, createClientPool } from "redis";
 import { attempt, hex, layout, newScopeOf, overlaps, renewalOf } from "../attempts.mjs";
 import { startProxy } from "../cut-proxy.mjs";
-import { connectStore, openClient, startServer, valkey } from "./server.mjs";
+import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
 const NO_INCARNATION = { incarnation: "none-accepting-repeats-after-failover" };
 
@@ -82,25 +82,9 @@ describe("64 clients at once", () => {
 });
 
 describe("a replica that lacks the last grants is promoted", () => {
-  /** A primary that has lost contact with its replica, and does not know it yet. */
-  async function partitioned(context) {
-    const settings = { "min-replicas-to-write": 1, "min-replicas-max-lag": 60 };
-    const primary = await ownServer(context, { settings });
-    const link = await startProxy(primary.port);
-    const replica = await primary.replica();
-    context.after(() => replica.stop());
-    await replica.command("REPLICAOF", "127.0.0.1", link.port);
-    while (!/^master_link_status:up/m.test(await replica.command("INFO", "replication"))) await sleep(20);
-    // The link of before is gone, and the one through the proxy is alive.
-    while (!/^connected_slaves:1/m.test(await primary.command("INFO", "replication"))) await sleep(20);
-    while (!/^min_slaves_good_slaves:1/m.test(await primary.command("INFO", "replication"))) await sleep(20);
-    context.after(() => link.close());
-    return { primary, replica, link };
-  }
-
   /** The windows that four holders of the primary and four of the promoted replica had. */
   async function failover(context, options) {
-    const { primary, replica, link } = await partitioned(context);
+    const { primary, replica, link } = await replicatedPair(context);
     const before = await ownStore(context, primary.port, options);
     const scope = await newScope({ nodes: { from: 0, to: 3 }, windowMaxMs: 1000 }, before);
     const request = () => attempt({ scope, windowMs: 1000 });

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { RedisStore } from "frazil/stores/redis";
 import { createClient } from "redis";
 import { tools } from "../../../scripts/tools.mjs";
+import { startProxy } from "../cut-proxy.mjs";
 import { installed, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 /** The server of Valkey, or undefined if it is not installed. */
@@ -93,6 +94,29 @@ class RedisServer extends ServerProcess {
  */
 export const startServer = ({ program, settings, env } = {}) =>
   startOnFreePorts(1, ([port]) => new RedisServer({ program, settings, env, port }));
+
+/**
+ * A primary, and a replica that follows it through a proxy, `link`. If that is cut, the primary does not know it yet. Both end with the
+ * test.
+ */
+export async function replicatedPair(context, { program } = {}) {
+  const primary = await startServer({ program, settings: { "min-replicas-to-write": 1, "min-replicas-max-lag": 60 } });
+  context.after(() => primary.stop());
+  const link = await startProxy(primary.port);
+  const replica = await primary.replica();
+  context.after(() => replica.stop());
+  const shows = async (server, line) => {
+    while (!line.test(await server.command("INFO", "replication")))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await replica.command("REPLICAOF", "127.0.0.1", link.port);
+  await shows(replica, /^master_link_status:up/m);
+  // The link of before is gone, and the one through the proxy is alive.
+  await shows(primary, /^connected_slaves:1/m);
+  await shows(primary, /^min_slaves_good_slaves:1/m);
+  context.after(() => link.close());
+  return { primary, replica, link };
+}
 
 /** A store with a client of its own. `options`: of the store. */
 export async function connectStore(port, options) {

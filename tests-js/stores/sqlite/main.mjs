@@ -2,26 +2,12 @@
 //
 //   node main.mjs FOLDER CLIENT    CLIENT: node:sqlite, bun:sqlite, or the path of better-sqlite3
 import { copyFileSync, renameSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
+import { opener } from "./client.mjs";
 
 const [folder, client] = process.argv.slice(2);
-
-/** Opens the file with the client. */
-async function opener(client) {
-  if (client === "node:sqlite") {
-    const { DatabaseSync } = await import("node:sqlite");
-    return (path) => new DatabaseSync(path);
-  }
-  if (client === "bun:sqlite") {
-    const { Database } = await import("bun:sqlite");
-    return (path) => new Database(path);
-  }
-  const Database = createRequire(import.meta.url)(client);
-  return (path) => new Database(path);
-}
 
 const open = await opener(client);
 const path = join(folder, "leases.db");

@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use super::calls::numbered_calls;
 use super::handles::{Handles, Minter};
-use super::memory::Page;
+use super::memory::{IDS, Page};
 use super::slots::slot;
 use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -23,7 +23,7 @@ numbered_calls! {
     /// ```
     /// assert_eq!(frazil::page::SEGMENT_CALLS[0], "OPEN");
     /// ```
-    SEGMENT_CALLS: 7;
+    SEGMENT_CALLS: 8;
     /// Opens a segment.
     OPEN = 0;
     /// Hands out numbers.
@@ -38,6 +38,8 @@ numbered_calls! {
     STATUS = 5;
     /// Ends it and releases its handle.
     CLOSE = 6;
+    /// Writes `WANT` numbers as IDs: the first of the IDs, and those that follow it by `STRIDE`. It needs no handle.
+    WRITE = 7;
 }
 
 /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
@@ -69,6 +71,18 @@ impl Page {
         let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::RANGE_COUNT)? };
         let step = read(slot::STEP)?;
         Ok(Allocated { attempt: Nonce(self.read_bits(slot::NONCE)?), range, step: (step > 0).then_some(step) })
+    }
+
+    fn write_range(&mut self) -> Result<()> {
+        let read = |at: usize, max: u64| self.whole_number(at, Code::InvalidArgument, Subject::Count, 0, max);
+        let (count, stride) = (read(slot::WANT, IDS as u64)?, read(slot::STRIDE, u64::from(u32::MAX))?);
+        let mut number = self.first_id();
+        #[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
+        for id in self.ids.iter_mut().take(count as usize) {
+            *id = number;
+            number = number.wrapping_add(stride);
+        }
+        Ok(())
     }
 
     fn first_id(&self) -> u64 {
@@ -132,6 +146,9 @@ impl Handles {
             page.numbers[slot::TIMEOUT_MS] = terms.timeout_ms() as f64;
             page.numbers[slot::HANDLE] = self.insert(Minter::Segment(Box::new(Segment::new(terms))));
             return Ok(());
+        }
+        if call == segment_call::WRITE {
+            return page.write_range();
         }
         let segment = self.segment_mut(handle)?;
         if call == segment_call::CLOSE {

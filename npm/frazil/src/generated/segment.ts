@@ -12,6 +12,7 @@ export enum SegmentCall {
   FAIL = 4,
   STATUS = 5,
   CLOSE = 6,
+  WRITE = 7,
 }
 
 /** What to request of the store. */

@@ -34,9 +34,12 @@ export const LEASES = `CREATE TABLE IF NOT EXISTS {leases} (
   KEY frazil_leases_until (scope, until_ms, node)
 ) ENGINE = InnoDB`;
 
-/** The counters of segments. `writes` as above. */
+/**
+ * The counters of segments. `writes` as above. The tag is UTF-8 as bytes: every collation that both MariaDB and MySQL have takes texts
+ * that differ in blanks at their end for equal.
+ */
 export const SEGMENTS = `CREATE TABLE IF NOT EXISTS {segments} (
-  tag varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+  tag varbinary(384) NOT NULL, -- three bytes for each of 128 UTF-16 units
   next_number bigint NOT NULL, -- numbers below are allocated
   recent text CHARACTER SET ascii COLLATE ascii_bin NOT NULL, -- the last allocation of each process, which its retry gets again
   incarnation text CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, -- the server that wrote the row
@@ -227,7 +230,7 @@ export const IDENTITY =
 /** Where the tables are, for errors. */
 export const PLACE = "SELECT {database} AS name";
 
-const TAG = "t.tag = CONVERT(UNHEX(:tag) USING utf8mb4) COLLATE utf8mb4_bin";
+const TAG = "t.tag = UNHEX(:tag)";
 
 /** The record of a tag, and the server, also without one. Its number as digits: a client may return a number of 53 bits. */
 export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS CHAR) AS next_number, t.recent AS recent,
@@ -246,6 +249,6 @@ export const REPLACE_TAG = `UPDATE {segments} t
 
 /** `initSegment`. A record that is there stays. */
 export const MAKE_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-  SELECT CONVERT(UNHEX(:tag) USING utf8mb4), CAST(:first AS SIGNED), '[]', CONVERT(UNHEX(:server) USING utf8mb4)
+  SELECT UNHEX(:tag), CAST(:first AS SIGNED), '[]', CONVERT(UNHEX(:server) USING utf8mb4)
   FROM (SELECT 1 AS one) o
   WHERE ${INCARNATION} = :server AND NOT EXISTS (SELECT 1 FROM {segments} t WHERE ${TAG})`;

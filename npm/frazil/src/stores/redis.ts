@@ -419,8 +419,9 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
 
   readonly #tags: TagTable = {
     readTag: async (tag, signal) => {
-      const [outcome, next, recent, written, incarnation] = await this.#run(READ_TAG, [tagKey(tag)], [], signal);
+      const [outcome, ...texts] = await this.#run(READ_TAG, [tagKey(tag)], [], signal);
       if (outcome === "missing") return undefined;
+      const [next, recent, written, incarnation] = texts.map((text) => text.slice(1));
       return { record: tagRecordOf(tag, next, written, recent), incarnation: incarnation as string };
     },
     replaceTag: async (tag, seen, record, signal) => {
@@ -490,10 +491,11 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
 /** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
 const tagKey = (tag: string): string => `frazil:segment:${tag}`;
 
-/** Reads the record of a tag. */
+/** Reads the record of a tag. The texts have a mark before them, since a REST client turns those that look like JSON into values. */
 const READ_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
 if not found[1] then return {"missing", KEYS[1]} end
-return {"tag", found[1], found[2], found[3], incarnation}`;
+local function text(value) return "=" .. (value or "") end
+return {"tag", text(found[1]), text(found[2]), text(found[3]), text(incarnation)}`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a failover

@@ -51,7 +51,8 @@ function whole(
   return value as number;
 }
 
-function hex(field: string, value: unknown): string {
+/** 128 random bits as text, checked. */
+export function hex(field: string, value: unknown): string {
   if (typeof value !== "string" || !/^[0-9a-f]{32}$/.test(value))
     throw configError("INVALID_ARGUMENT", field, value, HEX_RULE);
   return value;

@@ -4,6 +4,7 @@ import { Rule } from "../generated/rules.js";
 import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
 import { checkGiven } from "./given.js";
 import { MAX_TAG_LENGTH } from "./limits.js";
+import { hex } from "./requests.js";
 import { decideAllocate, MAX_NUMBER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
 
@@ -40,7 +41,7 @@ const isTag = (tag: unknown): tag is string => typeof tag === "string" && tag !=
 
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkAllocate(request: AllocateRequest): void {
-  const { tag, count, above, failoverSkip } = request;
+  const { tag, count, above, failoverSkip, holder, attempt } = request;
   const invalid = (field: string, value: unknown, rule: string, min?: number, max?: number) =>
     configError("INVALID_ARGUMENT", field, value, rule, min, max);
   const isWhole = (value: unknown, min: number): value is number =>
@@ -51,6 +52,9 @@ export function checkAllocate(request: AllocateRequest): void {
   if (!isWhole(failoverSkip, 0))
     throw invalid("failoverSkip", failoverSkip, Rule.WHOLE_NUMBER, 0, Number.MAX_SAFE_INTEGER);
   if (typeof above !== "bigint" || above < 0n) throw invalid("above", above, "must be a bigint that is not negative");
+  // Two attempts that are written alike would be answered with one range.
+  hex("holder", holder);
+  hex("attempt", attempt);
 }
 
 /** The tag and the first number of a new record. @throws {ConfigError} `INVALID_OPTION` */

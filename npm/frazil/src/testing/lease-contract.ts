@@ -12,7 +12,7 @@
  *
  * What it cannot show: that the store keeps what it acknowledged when its host loses power.
  */
-import { after, before, describe, test } from "node:test";
+import { declareScenarios } from "./declaration.js";
 import { Bench, type OpenStore, type Scenario } from "./holder.js";
 import { clocks } from "./scenarios/clocks.js";
 import { fences } from "./scenarios/fences.js";
@@ -37,32 +37,23 @@ export const scenarios: readonly Scenario[] = [...grants, ...renewals, ...releas
 
 /** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of the call. */
 export function leaseContract({ name, open }: LeaseContract): void {
-  describe(name, () => {
-    let opened: OpenStore | undefined;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened?.close?.());
-    const declare = ({ name, needs = [], skewsClient, run }: Scenario) =>
-      test(name, async (context) => {
-        const missing = needs.find((call) => opened?.[call] === undefined);
-        if (missing) context.skip(`the store was opened without ${missing}`);
-        else if (skewsClient && opened?.hasClockOfProcess) context.skip("the store reads the clock of this process");
-        else await inTurn(() => run(new Bench(opened as OpenStore)));
-      });
-    // A scenario that moves the clock moves it for all.
-    let last: Promise<unknown> = Promise.resolve();
-    const inTurn = (work: () => Promise<void>): Promise<void> => {
-      if (!opened?.pass) return work();
+  // A scenario that moves the clock moves it for all.
+  let last: Promise<unknown> = Promise.resolve();
+  declareScenarios({
+    name,
+    scenarios,
+    open,
+    whySkipped({ needs = [], skewsClient }, opened) {
+      const missing = needs.find((call) => opened[call] === undefined);
+      if (missing) return `the store was opened without ${missing}`;
+      return skewsClient && opened.hasClockOfProcess ? "the store reads the clock of this process" : undefined;
+    },
+    run({ run }, opened) {
+      const work = () => run(new Bench(opened));
+      if (!opened.pass) return work();
       const turn = last.then(work, work);
       last = turn;
       return turn;
-    };
-    describe("at the same time", { concurrency: true }, () => {
-      scenarios.filter(({ alone }) => !alone).forEach(declare);
-    });
-    describe("one after the other", { concurrency: false }, () => {
-      scenarios.filter(({ alone }) => alone).forEach(declare);
-    });
+    },
   });
 }

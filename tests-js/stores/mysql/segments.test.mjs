@@ -1,0 +1,158 @@
+// Segments in a real MariaDB: the contract through each of the drivers and at each isolation level, and failovers that lose allocations.
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { MySqlStore } from "frazil/stores/mysql";
+import { segmentContract } from "frazil/testing/segment-contract";
+import mariadb from "mariadb";
+import callbacks from "mysql2";
+import mysql from "mysql2/promise";
+import { segmentFailoverTests } from "../segment-failover.mjs";
+import { allocation, caught, checkBlindReplace, checkLostRace, initIn, newTag, OVERLAPS } from "../segments.mjs";
+import { MySqlServer, replicatedPair } from "./server.mjs";
+
+let starting;
+/** The server of this file. */
+const running = () => {
+  starting ??= MySqlServer.start();
+  return starting;
+};
+after(async () => (await starting)?.stop());
+
+const poolTo = (server, more) => mysql.createPool(server.address({ database: "test", ...more }));
+
+let opened = 0;
+/** A pool and connections of the server with an incarnation that tests change. `settings`: statements for each connection. */
+async function open(settings) {
+  const server = await running();
+  const table = `incarnation_${++opened}`;
+  await server.query(`CREATE TABLE ${table} (value bigint); INSERT INTO ${table} VALUES (1)`, [], "test");
+  const pool = poolTo(server, { connectionLimit: 20 });
+  pool.on("connection", (connection) => {
+    for (const setting of settings) connection.query(`SET SESSION ${setting}`);
+  });
+  const options = { incarnation: { sql: `SELECT value FROM ${table}` } };
+  const store = new MySqlStore(pool, options);
+  await store.migrate();
+  const clients = [];
+  return {
+    store,
+    init: initIn(store),
+    async connect() {
+      const client = await mysql.createConnection(server.address({ database: "test" }));
+      for (const setting of settings) await client.query(`SET SESSION ${setting}`);
+      clients.push(client);
+      return new MySqlStore(client, options);
+    },
+    changeIncarnation: () => server.query(`UPDATE ${table} SET value = value + 1`, [], "test"),
+    async close() {
+      await Promise.all(clients.map((client) => client.end()));
+      await pool.end();
+    },
+  };
+}
+
+const levelled = (level) => `TRANSACTION ISOLATION LEVEL ${level}`;
+for (const [level, ...more] of [
+  ["READ UNCOMMITTED"],
+  ["READ COMMITTED"],
+  ["REPEATABLE READ"],
+  ["REPEATABLE READ", "innodb_snapshot_isolation = ON"],
+  ["SERIALIZABLE"],
+]) {
+  // docs/safety.md: 28, 29
+  segmentContract({
+    name: `mysql2: a pool, and connections, at ${[level, ...more].join(" with ")}`,
+    open: () => open([levelled(level), ...more]),
+  });
+}
+
+segmentContract({
+  name: "mariadb: a pool, without CLIENT_FOUND_ROWS, in another database",
+  async open() {
+    const server = await running();
+    await server.query("CREATE DATABASE `Segments-2`");
+    const pool = mariadb.createPool(server.address({ foundRows: false, connectionLimit: 8 }));
+    const store = new MySqlStore(pool, { database: "Segments-2" });
+    await store.migrate();
+    return { store, init: initIn(store), close: () => pool.end() };
+  },
+});
+
+segmentContract({
+  name: "mysql2 with callbacks, without CLIENT_FOUND_ROWS, with numbers in place of texts",
+  async open() {
+    const server = await running();
+    const numbers = { supportBigNumbers: false, flags: ["-FOUND_ROWS"] };
+    const pool = callbacks.createPool(server.address({ database: "test", ...numbers }));
+    const store = new MySqlStore(pool);
+    await store.migrate();
+    return { store, init: initIn(store), close: () => pool.promise().end() };
+  },
+});
+
+test("a session without autocommit, or inside a transaction, is refused, and nothing is allocated", async () => {
+  const server = await running();
+  const pool = poolTo(server);
+  const store = new MySqlStore(pool);
+  await store.migrate();
+  const tag = newTag();
+  await store.initSegment({ tag });
+  for (const [setting, message] of [
+    ["SET autocommit = 0", /autocommit is 0: must be 1/],
+    ["START TRANSACTION", /inside a transaction of yours/],
+  ]) {
+    const client = await mysql.createConnection(server.address({ database: "test" }));
+    await client.query(setting);
+    const refused = { code: "STORE_REFUSED", message };
+    await assert.rejects(new MySqlStore(client).allocate(allocation({ tag })), refused);
+    await assert.rejects(new MySqlStore(client).initSegment({ tag: newTag() }), refused);
+    // A transaction that begins between reading and writing.
+    await client.query("ROLLBACK");
+    await client.query("SET autocommit = 1");
+    const beginning = spied(client, { hold: () => client.query(setting) });
+    await assert.rejects(beginning.allocate(allocation({ tag })), { code: "STORE_REFUSED" });
+    await client.end();
+  }
+  assert.equal((await store.allocate(allocation({ tag }))).first, 1n);
+  await pool.end();
+});
+
+/** A store whose client sees each statement: it may wait before, and changes the text. */
+const spied = (pool, { hold = async () => {}, change = (text) => text }) =>
+  new MySqlStore({
+    async query(statement, values) {
+      const isReplacement = statement.sql.includes("SET t.next_number");
+      if (isReplacement) await hold();
+      return pool.query(isReplacement ? { ...statement, sql: change(statement.sql) } : statement, values);
+    },
+  });
+
+/** Takes the comparison of the record out of the statement. Its values stay, since the driver counts them. */
+function withoutComparison(sql) {
+  const broken = sql
+    .replace("t.next_number = CAST(? AS SIGNED) AND", "CAST(? AS SIGNED) IS NOT NULL AND")
+    .replace("t.recent = ?\n", "? IS NOT NULL\n");
+  assert.equal(broken.match(/IS NOT NULL/g)?.length, 2, broken);
+  return broken;
+}
+
+test("a race that is lost is decided again by what is there then", async () => {
+  const pool = poolTo(await running(), { connectionLimit: 20 });
+  const store = new MySqlStore(pool);
+  await store.migrate();
+  await checkLostRace(store, (hold) => spied(pool, { hold }));
+  await checkBlindReplace(store, (hold) => spied(pool, { hold, change: withoutComparison }));
+  await caught(OVERLAPS, { store: spied(pool, { change: withoutComparison }), init: initIn(store) });
+  await pool.end();
+});
+
+// docs/safety.md: 29
+describe("a replica that lacks allocations is promoted", () =>
+  segmentFailoverTests({
+    startPair: replicatedPair,
+    connect(server, options) {
+      const pool = poolTo(server);
+      return { store: new MySqlStore(pool, options), close: () => pool.end().catch(() => {}) };
+    },
+    nextNumber: async (server) => (await server.query("SELECT next_number FROM test.frazil_segments"))[0]?.next_number,
+  }));

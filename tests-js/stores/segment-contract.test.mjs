@@ -1,0 +1,32 @@
+// The contract of segments itself: a right store passes every scenario, and each broken one is caught by the scenario that is about it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Bench, scenarios, segmentContract, whySkipped } from "frazil/testing/segment-contract";
+import { DEFECTS, openMemorySegments } from "./memory-segment-store.mjs";
+
+segmentContract({ name: "a store in memory", open: async () => openMemorySegments() });
+
+const twins = Object.entries(DEFECTS).flatMap(([defect, caughtBy]) => [caughtBy].flat().map((name) => [defect, name]));
+for (const [defect, scenario] of twins) {
+  test(`${defect}: "${scenario}" fails`, async () => {
+    const { run } = scenarios.find(({ name }) => name === scenario);
+    await assert.rejects(() => run(new Bench(openMemorySegments(defect))), { name: "AssertionError" });
+  });
+}
+
+test("every scenario catches a broken store", () => {
+  const caught = new Set(twins.map(([, scenario]) => scenario));
+  assert.deepEqual(
+    scenarios.map(({ name }) => name).filter((name) => !caught.has(name)),
+    [],
+  );
+});
+
+test("a store that lacks something is not held to it, and to everything else", () => {
+  const whyOf = (opened) => scenarios.map((scenario) => whySkipped(scenario, opened)).filter(Boolean);
+  const { changeIncarnation, ...fixed } = openMemorySegments();
+  assert.deepEqual(whyOf({ ...fixed, changeIncarnation }), []);
+  assert.deepEqual(whyOf(fixed), Array(2).fill("the store was opened without changeIncarnation"));
+  const lacking = { ...fixed, changeIncarnation, lacks: ["retries", "skips", "tags"] };
+  assert.deepEqual(whyOf(lacking).length, 7);
+});

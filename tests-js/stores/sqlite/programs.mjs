@@ -1,0 +1,58 @@
+// Programs that use SQLite in other runtimes than that of the tests.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { tools } from "../../../scripts/tools.mjs";
+
+/** The path of a file of this folder. */
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Runs a program to its end. Returns its output. */
+function output(program, ...args) {
+  // With the variable, a Node that runs tests takes itself for one that this Node has started, and runs none.
+  const { NODE_TEST_CONTEXT, ...env } = process.env;
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
+  let text = "";
+  let errors = "";
+  child.stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (status) =>
+      status === 0 ? resolve(text) : reject(new Error(`status ${status}\n${text}${errors}`)),
+    );
+  });
+}
+
+/** Runs a file of tests in a Node that has node:sqlite. Returns how many passed. */
+export async function passedIn(name) {
+  const said = await output(tools.node24, "--no-warnings", "--test", "--test-reporter=tap", file(name));
+  return Number(/^# pass (\d+)$/m.exec(said)?.[1]);
+}
+
+/** The runtimes with their clients. */
+export const CLIENTS = [
+  ["Node 22", tools.node22, "node:sqlite"],
+  ["Node 24", tools.node24, "node:sqlite"],
+  ["Bun", tools.bun, "bun:sqlite"],
+  // Compiled from its sources by `npm test -- stores-better-sqlite3`, which takes minutes.
+  ...(process.env.FRAZIL_BETTER_SQLITE3
+    ? [["better-sqlite3", process.execPath, process.env.FRAZIL_BETTER_SQLITE3]]
+    : []),
+];
+
+/** Holds a contract on a file of its own, by a program that prints what came of it. Returns that. */
+export async function holdContract(name, program, client) {
+  const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
+  try {
+    return JSON.parse(await output(program, file(name), folder, client));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

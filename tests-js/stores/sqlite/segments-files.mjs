@@ -1,0 +1,102 @@
+// What can go wrong with segments in SQLite, on real files. segments.test.mjs runs this in a Node that has node:sqlite.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Segment } from "frazil/segment";
+import { SqliteStore } from "frazil/stores/sqlite";
+import { repeatsOf } from "../segment-failover.mjs";
+
+const folder = mkdtempSync(join(tmpdir(), "frazil-sqlite-"));
+after(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newPath = () => join(folder, `${++files}.db`);
+
+const STEP = 100;
+const drawer = (store, failoverSkip) => new Segment(store, { tag: "orders", step: STEP, maxStep: STEP, failoverSkip });
+
+/**
+ * A process draws numbers, the file is copied, and the process draws more. Then it ends, and the copy takes the place of the file, or of
+ * its contents. Returns how many numbers of those that a process on the restored file draws were drawn before.
+ */
+async function restored({ failoverSkip, pragmas = "", replace = renameSync }) {
+  const path = newPath();
+  let db = new DatabaseSync(path);
+  db.exec(pragmas);
+  let store = new SqliteStore(db);
+  await store.migrate();
+  await store.initSegment({ tag: "orders" });
+  let orders = drawer(store, failoverSkip);
+  const numbers = await orders.nextMany(150);
+  // The online backup of SQLite, or a copy of a file that has no log.
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  copyFileSync(path, `${path}.copy`);
+  numbers.push(...(await orders.nextMany(400)));
+  orders.close();
+  db.close();
+  replace(`${path}.copy`, path);
+  db = new DatabaseSync(path);
+  store = new SqliteStore(db);
+  orders = drawer(store, failoverSkip);
+  numbers.push(...(await orders.nextMany(600)));
+  orders.close();
+  db.close();
+  return repeatsOf(numbers);
+}
+
+for (const pragmas of ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WAL"]) {
+  // docs/safety.md: 29
+  test(`${pragmas}: a file that a copy replaced repeats no number`, async () => {
+    assert.equal(await restored({ pragmas }), 0);
+  });
+
+  test(`${pragmas}: with failoverSkip: 0 it does`, async () => {
+    assert.ok((await restored({ pragmas, failoverSkip: 0 })) > 0, "the twin shows nothing");
+  });
+}
+
+test("a copy that is written into the file itself is the same file, and repeats numbers: docs/stores/sqlite.md says so", async () => {
+  assert.ok((await restored({ replace: copyFileSync })) > 0, "it is told: change the page");
+});
+
+// docs/safety.md: 28
+test("four processes at once allocate from eight tags, and no number comes twice", async () => {
+  const path = newPath();
+  const db = new DatabaseSync(path);
+  const store = new SqliteStore(db);
+  await store.migrate();
+  const tags = Array.from({ length: 8 }, (_, at) => `tag-${at}`);
+  for (const tag of tags) await store.initSegment({ tag });
+  db.close();
+  const program = `
+    import { DatabaseSync } from "node:sqlite";
+    import { Segment } from "frazil/segment";
+    import { SqliteStore } from "frazil/stores/sqlite";
+    const store = new SqliteStore(new DatabaseSync(${JSON.stringify(path)}));
+    const all = {};
+    for (const tag of ${JSON.stringify(tags)}) {
+      const segment = new Segment(store, { tag, step: 5, maxStep: 5, maxAsyncWaitMs: 30000 });
+      all[tag] = (await segment.nextMany(50)).map(String);
+    }
+    process.stdout.write(JSON.stringify(all));
+    process.exit();`;
+  const cwd = fileURLToPath(new URL("./", import.meta.url));
+  const said = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const args = ["--no-warnings", "--input-type=module", "--eval", program];
+      const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "inherit"] });
+      let text = "";
+      child.stdout.on("data", (chunk) => {
+        text += chunk;
+      });
+      assert.deepEqual(await once(child, "close"), [0, null]);
+      return JSON.parse(text);
+    }),
+  );
+  for (const tag of tags) assert.equal(repeatsOf(said.flatMap((all) => all[tag])), 0);
+});
