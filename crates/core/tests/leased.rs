@@ -3,7 +3,7 @@
 
 use frazil::{
     Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
-    Readings, Refusal, Registry, Request, Reservation, Result, Taken,
+    Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 use proptest::prelude::*;
 
@@ -391,7 +391,8 @@ proptest! {
                     Outcome::Nothing if !is_over => {}
                     Outcome::Nothing | Outcome::Failed => ids.fail(lease_ms, jitter),
                     Outcome::Exhausted => {
-                        ids.refuse(grant, Refusal::Exhausted { retry_after_ms: 60_000 }, lease_ms, jitter);
+                        let refusal = Refusal::of(Reason::Exhausted, ids.status().held.is_some(), 60_000);
+                        ids.refuse(grant, refusal, lease_ms, jitter);
                     }
                     Outcome::Lost => losses += u64::from(ids.refuse(grant, Refusal::Lost, lease_ms, jitter) == Change::Ended),
                     Outcome::Granted => {
