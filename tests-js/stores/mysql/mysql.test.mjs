@@ -211,7 +211,7 @@ test("a lock that another holds for longer than the server waits, and a deadlock
 test("a user without rights is refused, and the error names them; with them each operation works", async () => {
   await server.query("CREATE USER nobody; GRANT USAGE ON *.* TO nobody; CREATE USER app");
   await server.query(
-    "GRANT SELECT, UPDATE ON test.frazil_scopes TO app; GRANT SELECT, INSERT, UPDATE ON test.frazil_leases TO app",
+    "GRANT SELECT, UPDATE ON test.frazil_scopes TO app; GRANT SELECT, INSERT, UPDATE ON test.frazil_leases TO app; GRANT SELECT, UPDATE ON test.frazil_segments TO app",
   );
   const none = poolTo({ user: "nobody", database: undefined });
   const refused = {
