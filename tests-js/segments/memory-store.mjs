@@ -1,6 +1,6 @@
 // A store of segments in memory, with faults that tests choose. It follows the contract as the shipped stores do.
 
-/** `counters`: the next number of each tag. `pauseMs`: how long an answer takes. */
+/** `counters`: the next number of each tag. */
 export class MemorySegments {
   name = "memory";
   counters = new Map();

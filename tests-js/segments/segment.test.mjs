@@ -352,3 +352,50 @@ test("a store that mints from the segment inside allocate(), and a clock that do
   }
   assert.equal(new Set(seen).size, seen.length);
 });
+
+/** Runs work while a property of an object is replaced. */
+async function replaced(object, name, value, work) {
+  const before = object[name];
+  object[name] = value;
+  try {
+    return await work();
+  } finally {
+    object[name] = before;
+  }
+}
+
+test("a process without file descriptors: calls reject with the cause, and go on when there are some", async () => {
+  const { orders } = opened({ maxAsyncWaitMs: 200 });
+  const fs = process.getBuiltinModule("node:fs");
+  const failing = () => {
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  };
+  const error = await replaced(fs, "openSync", failing, () => orders.next().catch((error) => error));
+  assert.equal(error.code, "SEGMENT_EXHAUSTED");
+  assert.match(error.cause.message, /EMFILE/);
+  assert.ok(orders.stats().failures < 5, "one failure for each pause");
+  await sleep(error.retryAfterMs);
+  assert.equal(await orders.next(), 1n);
+});
+
+test("a clock that shows no number: calls reject, timers throw nothing, and numbers come when it shows one", async () => {
+  const { store, orders } = opened({ maxStep: 100, maxAsyncWaitMs: 100 });
+  store.before = () => sleep(20);
+  const waits = orders.next();
+  // It breaks while the store is asked.
+  await replaced(
+    performance,
+    "now",
+    () => Number.NaN,
+    async () => {
+      assert.ok(["SEGMENT_EXHAUSTED", "INVALID_CLOCK"].includes((await waits.catch((error) => error)).code));
+      await assert.rejects(orders.next(), { code: "INVALID_CLOCK" });
+    },
+  );
+  let number;
+  for (let tries = 0; number === undefined && tries < 60; tries++) {
+    number = orders.tryNext();
+    await sleep(100);
+  }
+  assert.equal(number, 1n);
+});

@@ -424,7 +424,12 @@ impl Segment {
             return SegmentRequest::Nothing;
         }
         if self.outstanding {
-            return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
+            if monotonic_ms < self.began_ms.saturating_add(TIMEOUT_MS) {
+                return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
+            }
+            // Nobody could say that it failed, such as a caller whose clock showed no number then.
+            #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+            self.fail(monotonic_ms, random as u64);
         }
         if !self.is_short(want) {
             return SegmentRequest::Nothing;

@@ -139,6 +139,16 @@ fn a_retry_is_the_same_attempt_and_has_the_same_count() {
 }
 
 #[test]
+fn a_try_of_which_nobody_says_that_it_failed_is_over_after_its_time_out() {
+    let mut segment = Segment::new(terms(100, 400));
+    let first = segment.ask(0, 1, 1);
+    assert_eq!(segment.ask(2999, 1, 2), SegmentRequest::Wait { ms: 1 });
+    assert!(matches!(segment.ask(3000, 1, 2), SegmentRequest::Wait { ms: 50..=100 }));
+    assert_eq!(segment.ask(3100, 1, 3), first);
+    assert_eq!(segment.stats().failures, 1);
+}
+
+#[test]
 fn an_answer_counts_once_and_only_for_its_attempt() {
     let mut segment = Segment::new(terms(100, 400));
     asked(&mut segment, 0, 1, 1);

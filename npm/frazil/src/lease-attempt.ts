@@ -3,15 +3,8 @@
  * later is still used.
  */
 import type { FrazilError } from "./errors.js";
+import { type Timer, unref } from "./timer.js";
 import { unlessAborted } from "./wait.js";
-
-export type Timer = ReturnType<typeof setTimeout>;
-
-/** Does not keep the process alive. Browsers and Workers have timers that are numbers. */
-export function unref(timer: Timer): Timer {
-  (timer as { unref?: () => void }).unref?.();
-  return timer;
-}
 
 /**
  * Has the store do something, and uses the answer. Resolves to the error if there is none in time.

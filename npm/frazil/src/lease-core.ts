@@ -2,7 +2,9 @@
  * The calls of the core for a lease: what is written to the page before one, and what is read from it after. What to ask and what an
  * answer means is decided in the core (`crates/core/src/lease.rs`).
  */
+
 import { monotonicClock, wallClock } from "./clock.js";
+import { digitsAt, writeDigits } from "./digits.js";
 import { type FrazilError, LeaseError, refusal } from "./errors.js";
 import { LeaseCall, type LeaseChange, type LeaseReason } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
@@ -41,17 +43,6 @@ export interface ReleaseNote {
 export interface Clocks {
   readonly wallMs: number;
   readonly monotonicMs: number;
-}
-
-const hex = (word: number) => word.toString(16).padStart(8, "0");
-
-/** Four numbers of the page as 32 hexadecimal digits. */
-export const digitsAt = (numbers: Float64Array, at: Slot): string =>
-  [0, 1, 2, 3].map((word) => hex(numbers[at + word] as number)).join("");
-
-function writeGrant(numbers: Float64Array, grant: string): void {
-  for (let word = 0; word < 4; word++)
-    numbers[Slot.GRANT + word] = Number.parseInt(grant.slice(8 * word, 8 * word + 8), 16);
 }
 
 /** What the core has written after a lease was given up: what to tell the store, if anything. */
@@ -180,7 +171,7 @@ export class LeaseCore {
     if (named !== grant)
       throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.context);
     const write = (numbers: Float64Array) => {
-      writeGrant(numbers, grant);
+      writeDigits(numbers, Slot.GRANT, grant);
       numbers[Slot.LEASE_NODE] = numberOrNaN(node);
       numbers[Slot.FROM_MS] = numberOrNaN(fromMs);
       numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);
@@ -215,7 +206,7 @@ export class LeaseCore {
     answer?: Answer,
   ): LeaseChange {
     const write = (numbers: Float64Array) => {
-      writeGrant(numbers, grant);
+      writeDigits(numbers, Slot.GRANT, grant);
       numbers[Slot.REASON] = reason;
       numbers[Slot.RENEWING] = Number(renewing);
       numbers[Slot.FREE_IN_MS] = freeInMs;

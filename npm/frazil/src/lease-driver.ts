@@ -8,12 +8,14 @@
  *   or gives up; nothing is assumed to run between two calls.
  * - **A generator that was garbage-collected is not renewed any more**: the driver refers to it weakly.
  */
+
+import { digitsAt } from "./digits.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "./errors.js";
 import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { attempt, type Timer, unref } from "./lease-attempt.js";
-import { type Clocks, digitsAt, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
+import { attempt } from "./lease-attempt.js";
+import { type Clocks, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
 import { refusalError, rejectionError, timeoutError } from "./lease-errors.js";
 import {
   emit,
@@ -28,6 +30,7 @@ import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import { type Waiting, waitIn, wakeAll } from "./lease-waiters.js";
 import { numberOrNaN } from "./request.js";
 import type { Answer, Refusal, RefusalReason } from "./stores/store.js";
+import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 
 /**
  * What the driver refers to weakly, and the generator strongly. The listeners are here because a listener that uses the
@@ -48,9 +51,6 @@ const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
   behind: LeaseReason.BEHIND,
   exhausted: LeaseReason.EXHAUSTED,
 };
-
-/** How long until the next look at a clock that shows no number. */
-const BROKEN_CLOCK_MS = 1000;
 
 /** Whether a lease is missing, so that an answer of the store helps. */
 const isOfLease = ({ code }: FrazilError) => code === "LEASE_EXPIRED" || code === "LEASE_LOST";

@@ -1,6 +1,6 @@
 /** Calls that wait for a lease: each for a time, or until it is woken. */
 import { monotonicClock } from "./clock.js";
-import type { Timer } from "./lease-attempt.js";
+import type { Timer } from "./timer.js";
 import { unlessAborted } from "./wait.js";
 
 /** Wakes each call that waits. A promise that all share would keep what waited for it. */

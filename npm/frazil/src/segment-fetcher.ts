@@ -10,6 +10,7 @@
 import { Snowflake } from "frazil";
 import { copyIds } from "./arrays.js";
 import { monotonicClock } from "./clock.js";
+import { digitsAt, writeDigits } from "./digits.js";
 import { ConfigError, type ErrorCode, FrazilError, LeaseError, refusal } from "./errors.js";
 import { First, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -18,6 +19,7 @@ import { drawRandom } from "./lease-random.js";
 import { type Port, releaserOf } from "./port.js";
 import { numberOrNaN } from "./request.js";
 import type { Allocation, SegmentStore } from "./stores/segment-store.js";
+import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 
 /** What the fetcher needs to know. @internal */
 export interface FetcherOptions {
@@ -54,18 +56,6 @@ export interface SegmentStats {
   /** Whether `close()` was called. */
   readonly closed: boolean;
 }
-
-type Timer = ReturnType<typeof setTimeout>;
-
-/** Does not keep the process alive. Browsers and Workers have timers that are numbers. */
-function unref(timer: Timer): Timer {
-  (timer as { unref?: () => void }).unref?.();
-  return timer;
-}
-
-const hex = (word: number) => word.toString(16).padStart(8, "0");
-const hexOf = (words: ArrayLike<number>, at: number) =>
-  [0, 1, 2, 3].map((word) => hex(words[at + word] as number)).join("");
 
 /** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
 export interface Drawn {
@@ -107,6 +97,10 @@ export class SegmentFetcher {
   readonly #changed: (failure?: FrazilError) => void;
   /** Whether another range was needed after the last draw. */
   isShort = false;
+  /** How many numbers the core has. */
+  left = 0;
+  /** How long until the store has answered or is asked again, in milliseconds. */
+  #nextMs = 1;
   #timer: Timer | undefined;
   #underWay: AbortController | undefined;
   /** The try before, which timed out, and whose answer would still be taken. */
@@ -152,7 +146,10 @@ export class SegmentFetcher {
     const status = binding.calls.segment(binding.page, this.#handle, call);
     if (status !== 0) throw errorOf(this.#port, status, () => given);
     // Read after the call, during which the memory of WebAssembly may have grown.
-    return this.#port.numbers;
+    const written = this.#port.numbers;
+    this.left = written[Slot.LEFT] as number;
+    this.#nextMs = written[Slot.NEXT_MS] as number;
+    return written;
   }
 
   /** Draws up to `want` numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. */
@@ -184,17 +181,12 @@ export class SegmentFetcher {
     }
   }
 
-  /** How many numbers the core has. */
-  get left(): number {
-    return this.#call(SegmentCall.STATUS)[Slot.LEFT] as number;
-  }
-
   /** Asks the core whether to ask the store, and does it, which may run code of the user. Never throws. */
   ask(): void {
     if (this.#isClosed || this.#underWay !== undefined) return;
     clearTimeout(this.#timer);
     try {
-      this.#holder ??= hexOf(drawRandom(), 0);
+      this.#holder ??= digitsAt(drawRandom(), 0);
       const wanted = this.#wanted();
       const numbers = this.#call(SegmentCall.ASK, ({ numbers }) => {
         numbers[Slot.WANT] = wanted;
@@ -209,6 +201,7 @@ export class SegmentFetcher {
   }
 
   #schedule(ms: number): void {
+    clearTimeout(this.#timer);
     this.#timer = unref(setTimeout(() => this.ask(), Math.max(1, Math.ceil(ms))));
   }
 
@@ -217,7 +210,7 @@ export class SegmentFetcher {
     const { store, tag, failoverSkip } = this.#options;
     const count = numbers[Slot.RANGE_COUNT] as number;
     const above = this.#port.ids[0] as bigint;
-    const attempt = hexOf(numbers, Slot.NONCE);
+    const attempt = digitsAt(numbers, Slot.NONCE);
     const controller = new AbortController();
     this.#underWay = controller;
     this.#attempts++;
@@ -271,8 +264,7 @@ export class SegmentFetcher {
       const numbers = this.#call(
         SegmentCall.TAKE,
         ({ numbers, ids }) => {
-          for (let word = 0; word < 4; word++)
-            numbers[Slot.NONCE + word] = Number.parseInt(attempt.slice(8 * word, 8 * word + 8), 16);
+          writeDigits(numbers, Slot.NONCE, attempt);
           ids[0] = isNumber ? first : 0n;
           // Refused by the rule for ranges.
           numbers[Slot.RANGE_COUNT] = isNumber ? numberOrNaN(count) : 0;
@@ -287,7 +279,8 @@ export class SegmentFetcher {
         this.#abort();
       }
     } catch (error) {
-      // The core has counted the failure.
+      // The core has counted the failure, and tells the pause.
+      this.#readNext(SegmentCall.STATUS);
       this.#report(error);
       return;
     }
@@ -300,16 +293,26 @@ export class SegmentFetcher {
     return refusal(LeaseError, "STORE_REFUSED", field, value, rule);
   }
 
-  /** An attempt failed, or its outcome is unknown. */
+  /** An attempt failed, or its outcome is unknown. The next one follows after a pause. Never throws. */
   #fail(error: unknown): void {
-    this.#call(SegmentCall.FAIL);
+    this.#readNext(SegmentCall.FAIL);
     this.#report(error);
+  }
+
+  /** Reads when the store is asked again. Without a clock that shows a number that is unknown. */
+  #readNext(call: SegmentCall): void {
+    try {
+      this.#call(call);
+    } catch {
+      // A clock that a program replaced. What is reported is the failure that came before.
+      this.#nextMs = BROKEN_CLOCK_MS;
+    }
   }
 
   #report(error: unknown): void {
     this.#problem = this.#described(error);
+    this.#schedule(this.#nextMs);
     this.#changed(this.#problem);
-    this.ask();
   }
 
   #described(error: unknown): FrazilError {
@@ -340,8 +343,9 @@ export class SegmentFetcher {
 
   /** Why a call found no number. */
   exhausted(): FrazilError {
-    const retryAfterMs = this.#call(SegmentCall.STATUS)[Slot.NEXT_MS] as number;
     const problem = this.#problem;
+    this.#readNext(SegmentCall.STATUS);
+    const retryAfterMs = this.#nextMs;
     const why = problem === undefined ? "the store has not answered yet" : problem.message;
     return new LeaseError(
       "SEGMENT_EXHAUSTED",

@@ -334,7 +334,7 @@ const CLIENT_RULE =
  */
 const PLACE = `SELECT $1::text AS asked, current_database() AS database, current_setting('search_path') AS path,
   (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = to_regclass('{scopes}')) AS schema`;
+    WHERE c.oid = to_regclass('{table}')) AS schema`;
 
 const SCHEMA_RULE = "must be the name of a schema: a letter or _, then at most 62 letters, digits, _, $ or -";
 const INCARNATION_RULE =
@@ -380,7 +380,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   readonly #complete: (statement: string) => string;
   readonly #tags = new PostgresTags(
     (statement, values, signal) => this.#run(statement, values, signal),
-    async (signal) => (await this.#place(signal)).replace("frazil_scopes", "frazil_segments"),
+    (signal) => this.#place(signal, "segments"),
   );
 
   /**
@@ -471,12 +471,12 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 
   /** Where the record is looked for, in words for errors. */
-  async #place(signal?: AbortSignal): Promise<string> {
-    const [row] = (await this.#run(PLACE, ["place"], signal)) ?? [];
+  async #place(signal?: AbortSignal, table = "scopes"): Promise<string> {
+    const [row] = (await this.#run(PLACE.replace("{table}", `{${table}}`), ["place"], signal)) ?? [];
     const { database, schema, path } = (row ?? {}) as Record<string, string | null>;
     return schema === null
-      ? `the database "${database}", which has no table ${this.#complete("{scopes}")} (search path: ${path})`
-      : `the table frazil_scopes of the schema "${schema}" in the database "${database}"`;
+      ? `the database "${database}", which has no table ${this.#complete(`{${table}}`)} (search path: ${path})`
+      : `the table frazil_${table} of the schema "${schema}" in the database "${database}"`;
   }
 
   /** Runs a statement, and again after a conflict. Returns its rows, or undefined if the tables are missing. */
