@@ -257,9 +257,12 @@ export class SegmentFetcher {
 
   #take(answer: Allocation, attempt: string): void {
     if (this.#isClosed) return;
-    const { first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
+    const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
     try {
-      if (Object(answer).attempt !== attempt) throw this.#untrue("attempt", Object(answer).attempt, Rule.SAME_GRANT);
+      if (named !== attempt) {
+        this.#fail(refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT));
+        return;
+      }
       const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n;
       const numbers = this.#call(
         SegmentCall.TAKE,
@@ -286,11 +289,6 @@ export class SegmentFetcher {
     }
     this.#changed();
     this.ask();
-  }
-
-  #untrue(field: string, value: unknown, rule: string): FrazilError {
-    this.#call(SegmentCall.FAIL);
-    return refusal(LeaseError, "STORE_REFUSED", field, value, rule);
   }
 
   /** An attempt failed, or its outcome is unknown. The next one follows after a pause. Never throws. */
