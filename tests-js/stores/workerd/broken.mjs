@@ -3,9 +3,18 @@
 /** What each defect changes in a statement. `null`: it is not run. */
 const CHANGES = {
   "a write to a row is lost": (sql) => (/^UPDATE frazil_leases/.test(sql) ? null : sql),
-  "a fence is lost": (sql) => (/^UPDATE frazil_scopes SET (incarnation|fence_ms)/.test(sql) ? null : sql),
+  "the fence is lost": (sql) => (/^UPDATE frazil_scopes SET incarnation/.test(sql) ? null : sql),
   "the grant of a row does not matter": (sql) => sql.replace(" AND grant_id = ?", " AND ? IS NOT NULL"),
   "rows that are held count as free": (sql) => sql.replace(/until_ms <= (\?|\(SELECT .*?\))/s, "until_ms <= 1e18 + $1"),
+  "the nonce of a renewal is not written": (sql) =>
+    sql.replace(/^UPDATE frazil_leases SET .* nonce = \?,/, (text) =>
+      text.replace("nonce = ?", "nonce = coalesce(nonce, ?)"),
+    ),
+  "a window begins at 0": (sql) =>
+    sql.replace(
+      "SELECT node, from_ms, until_ms,",
+      "SELECT node, 0 AS from_ms, CASE WHEN until_ms <= 1000 * unixepoch() + 500 THEN 0 ELSE until_ms END AS until_ms,",
+    ),
   "a record of a tag is written whatever it is": (sql) =>
     sql.replace("next_number = CAST(? AS INTEGER) AND recent = ? AND", "? IS NOT NULL AND ? IS NOT NULL AND"),
   "the record of a tag is not written": (sql) => (/^UPDATE frazil_segments/.test(sql) ? null : sql),

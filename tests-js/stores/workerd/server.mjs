@@ -1,6 +1,6 @@
 // A Worker in workerd whose objects and database are in a folder, and stores in this process that call it.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -118,6 +118,26 @@ export class WorkerServer {
   async kill() {
     process.kill(this.#pid, "SIGKILL");
     await this.#miniflare.dispose();
+  }
+
+  /** Makes a copy of the folder. Returns a call that puts it in the place of the folder. */
+  async keepDisk() {
+    const copy = serverFolder();
+    await this.kill();
+    cpSync(this.folder, copy, { recursive: true });
+    await this.start();
+    return async () => {
+      await this.kill();
+      this.loseDisk();
+      cpSync(copy, this.folder, { recursive: true });
+      await this.start();
+    };
+  }
+
+  /** Empties the folder, while workerd is not running. */
+  loseDisk() {
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder);
   }
 
   async stop() {

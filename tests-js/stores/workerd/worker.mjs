@@ -32,15 +32,6 @@ export class TestLeases extends FrazilLeases {
   deleteAll() {
     return this.ctx.storage.deleteAll();
   }
-
-  async bookmark() {
-    return this.ctx.storage.getCurrentBookmark();
-  }
-
-  async restore(bookmark) {
-    await this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
-    this.ctx.abort("restored by a test");
-  }
 }
 
 /** The class with a defect. */
