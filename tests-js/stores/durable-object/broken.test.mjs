@@ -11,7 +11,7 @@ const CAUGHT = {
   "the fence is lost": "a fence holds acquisitions back, and windows begin behind it",
   "the grant of a row does not matter": "every node id is granted once, then none is free until the first ends",
   "rows that are held count as free": "every node id is granted once, then none is free until the first ends",
-  "the nonce of a renewal is not written": "one of two clones loses",
+  "the nonce of a renewal is not written": "a retried renewal is accepted",
   "a window begins at 0": "an expired node id is granted from the end of its window",
 };
 
