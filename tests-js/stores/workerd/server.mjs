@@ -14,7 +14,7 @@ import { decode, encode } from "./values.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-/** The dates that the Worker is run with: the oldest that is supported, and the newest that this workerd accepts. */
+/** The dates that the Worker is run with: the oldest that is supported, and that of the workerd itself. */
 export const DATES = ["2024-09-01", newestDate()];
 
 /** The date of the workerd that is installed. */
