@@ -15,8 +15,9 @@
  *   makes its own.
  * - **A location hint** shards the node ids, so that the object is near.
  */
+
+import { Layout } from "frazil";
 import { ConfigError, FrazilError, LeaseError } from "../errors.js";
-import { Layout } from "../layout.js";
 import { storeRefused, untilAborted } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { errorOfData, type Reply } from "./error-data.js";
