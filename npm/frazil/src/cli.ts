@@ -36,7 +36,7 @@ Options
   --count N        how many to mint (default: 1)
   --scope NAME     for ddl: the name of the ID space (default: default)
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
-  --window-max MS  for ddl: the longest window of a lease (default: 60000)
+  --window-max MS  for ddl: the longest window of a lease (default: 60000; d1: 600000)
   --tag NAME       for ddl postgres, mysql, redis and d1: the name of a counter, in place of a scope. Repeat it for more
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH

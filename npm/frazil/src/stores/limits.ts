@@ -12,3 +12,6 @@ export const MAX_NODE = 2 ** 32 - 1;
 
 /** The longest tag of a segment, in characters: that of Leaf's column. */
 export const MAX_TAG_LENGTH = 128;
+
+/** The longest window of a scope on Workers, where windows are long since nothing runs between requests. */
+export const WORKERS_WINDOW_MAX_MS = 10 * 60_000;
