@@ -71,6 +71,7 @@ const CEILINGS = [
   ],
   ["frazil/decode", 2 * kB, () => bundled('export * from "frazil/decode"', ["browser"])],
   ["frazil/text", 2.5 * kB, () => bundled('export * from "frazil/text"', ["browser"])],
+  ["frazil/transport", 1 * kB, () => bundled('export * from "frazil/transport"', ["browser"])],
   ["one text form", 2.125 * kB, () => bundled('export { base62 } from "frazil/text"', ["browser"])],
   ["Layout alone", 4.9375 * kB, () => bundled('export { Layout } from "frazil"', ["browser"])],
 ];
