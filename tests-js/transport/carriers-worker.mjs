@@ -1,5 +1,6 @@
 // A Worker that sends an ID over each carrier. The path of a request names the case; the response says what arrived, or the error.
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
+import { base32, bytes } from "frazil/text";
 import { jsonReplacer } from "frazil/transport";
 
 const ID = 1489237498237411329n;
@@ -88,6 +89,13 @@ const CASES = {
     await env.KV.put("metadata", "", { metadata: { id: Number(ID) } });
     return (await env.KV.getWithMetadata("metadata")).metadata.id;
   },
+  "the order of keys in KV": async (env) => {
+    const order = async (prefix, textOf) => {
+      for (const id of [9n, 10n, ID]) await env.KV.put(prefix + textOf(id), "", { metadata: `${id}` });
+      return (await env.KV.list({ prefix })).keys.map(({ metadata }) => metadata);
+    };
+    return [await order("decimal:", String), await order("base32:", base32.encode)];
+  },
   "send by default": (env) => env.QUEUE.send({ id: ID }),
   "send as json": (env) => env.QUEUE.send({ id: ID }, { contentType: "json" }),
   "send as text": (env) => env.QUEUE.send(ID, { contentType: "text" }),
@@ -96,7 +104,8 @@ const CASES = {
     await env.QUEUE.send({ id: ID }, { contentType: "v8" });
     await env.QUEUE.send({ id: `${ID}` }, { contentType: "json" });
     await env.QUEUE.send(`${ID}`, { contentType: "text" });
-    while (received.length < 3) await scheduler.wait(20);
+    await env.QUEUE.send(bytes.encode(ID), { contentType: "bytes" });
+    while (received.length < 4) await scheduler.wait(20);
     return received.map(shown).sort();
   },
   WebSocket() {
@@ -115,7 +124,9 @@ const CASES = {
 
 export default {
   async queue(batch) {
-    for (const { body } of batch.messages) received.push(body.id ?? body);
+    for (const { body } of batch.messages) {
+      received.push(body instanceof ArrayBuffer ? bytes.decode(new Uint8Array(body)) : (body.id ?? body));
+    }
   },
 
   async fetch(request, env) {
