@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { Layout } from "frazil";
-import { fromSql, idReviver, toSql } from "frazil/transport";
+import { readIds, toSql } from "frazil/transport";
 import { startWorker, textOf } from "./workerd.mjs";
 
 const ID = 1489237498237411329n;
@@ -29,7 +29,7 @@ const CARRIERS = {
     assert.deepEqual(await ask("stringify"), NO_JSON);
     assert.deepEqual(await ask("parse"), { is: ROUNDED });
     const { is } = await ask("stringify with jsonReplacer");
-    assert.deepEqual(JSON.parse(is, idReviver("id")), { id: ID });
+    assert.deepEqual(readIds(JSON.parse(is), "id"), { id: ID });
   },
   "`Response.json`": async ({ ask }) => assert.deepEqual(await ask("Response.json"), NO_JSON),
   "`structuredClone`, `postMessage`": async ({ ask, date }) => {
@@ -115,12 +115,11 @@ const STATEMENTS = {
     assert.deepEqual(await sql("SELECT COUNT(*) AS n FROM links WHERE id = ?", toSql(ID)), [{ n: 1 }]);
   },
   "`SELECT id`": async ({ sql }) => {
-    const [{ id }] = await sql("SELECT id FROM links WHERE id = ?", toSql(ID));
-    assert.equal(id, ROUNDED);
-    assert.throws(() => fromSql(id), { code: "INVALID_ID", field: "id", value: ROUNDED });
-    const [row] = await sql(`SELECT ${TEXT}, typeof(id) AS type FROM links WHERE id = ?`, toSql(ID));
-    assert.equal(row.type, "integer");
-    assert.equal(fromSql(row.id), ID);
+    const rounded = await sql("SELECT id FROM links WHERE id = ?", toSql(ID));
+    assert.deepEqual(rounded, [{ id: ROUNDED }]);
+    assert.throws(() => readIds(rounded, "id"), { code: "INVALID_ID", field: "id", value: ROUNDED });
+    const rows = await sql(`SELECT ${TEXT}, typeof(id) AS type FROM links WHERE id = ?`, toSql(ID));
+    assert.deepEqual(readIds(rows, "id"), [{ id: ID, type: "integer" }]);
   },
   "`SELECT CAST(id AS TEXT) AS id FROM links ORDER BY id`": async ({ sql }) => {
     const order = async (by) => (await sql(`SELECT ${TEXT} FROM links ORDER BY ${by}`)).map(({ id }) => id);
@@ -162,7 +161,7 @@ const STATEMENTS = {
     );
     assert.equal(row.type, "real");
     assert.match(row.text, /^9\.22337203685477\d+e\+18$/);
-    assert.throws(() => fromSql(row.text), { code: "INVALID_ID" });
+    assert.throws(() => readIds(row, "text"), { code: "INVALID_ID", field: "text" });
     await sql("DELETE FROM links WHERE id = 1");
     for (const table of ["links", "strict"]) {
       await assert.rejects(

@@ -4,14 +4,14 @@ import {
   DecodeError,
   type ErrorCode,
   FrazilError,
-  fromSql,
   type IdInput,
-  idReviver,
   type JsonInput,
   type JsonResponse,
   json,
   jsonReplacer,
+  readIds,
   toSql,
+  type WithIds,
 } from "frazil/transport";
 import { check, type Equal } from "./equal.js";
 
@@ -24,13 +24,29 @@ declare const perhaps: Link | undefined;
 declare const something: unknown;
 
 const text: string = JSON.stringify(link, jsonReplacer, 2);
-JSON.parse(text, idReviver("id"));
-JSON.parse(text, idReviver("id", "authorId")).id;
-check<Equal<Parameters<typeof idReviver>, [string, ...string[]]>>();
+
+interface Row {
+  readonly id: string;
+  author?: { readonly id: string | null; name: string } | undefined;
+  tags: readonly string[];
+  at: Date;
+}
+declare const rows: readonly Row[];
+const read = readIds(rows, "id", "tags");
+check<Equal<(typeof read)[number]["id"], bigint>>();
+check<Equal<(typeof read)[number]["tags"], bigint[]>>();
+check<Equal<(typeof read)[number]["at"], Date>>();
+type Author = Exclude<(typeof read)[number]["author"], undefined>;
+check<Equal<Author, { readonly id: bigint | null; name: string }>>();
+check<Equal<WithIds<{ id: string }, "id">, { id: bigint }>>();
+check<Equal<WithIds<unknown, "id">, unknown>>();
+readIds(JSON.parse(text), "id").id;
+// @ts-expect-error: the keys that are not named stay as they are
+const wrong: bigint = readIds({ id: "1", by: "2" }, "id").by;
 // @ts-expect-error: no key is named
-idReviver();
+readIds(rows);
 // @ts-expect-error: keys are strings, not a list
-idReviver(["id"]);
+readIds(rows, ["id"]);
 
 check<Equal<JsonResponse, Response>>();
 const response: Response = json(link);
@@ -51,11 +67,10 @@ json(() => link);
 json(link, { status: "201" });
 
 check<Equal<typeof toSql, (id: IdInput) => string>>();
-check<Equal<typeof fromSql, (value: unknown) => bigint>>();
-const ids: bigint[] = [1n, "2", 3].map(toSql).map(fromSql);
+const texts: string[] = [1n, "2", 3].map(toSql);
 // @ts-expect-error: null is no ID
 toSql(null);
 
 const code: ErrorCode = "INVALID_ID";
 
-export { ConfigError, code, DecodeError, FrazilError, ids };
+export { ConfigError, code, DecodeError, FrazilError, read, texts, wrong };

@@ -2,16 +2,15 @@
  * IDs on their way through JSON and SQL, exactly. It uses no WebAssembly and no native code. It knows no layouts.
  *
  * ```js
- * import { fromSql, idReviver, json, jsonReplacer, toSql } from "frazil/transport";
+ * import { json, jsonReplacer, readIds, toSql } from "frazil/transport";
  *
  * const text = JSON.stringify({ id: 1541815603606036480n }, jsonReplacer); // '{"id":"1541815603606036480"}'
- * JSON.parse(text, idReviver("id")); // { id: 1541815603606036480n }
+ * readIds(JSON.parse(text), "id"); // { id: 1541815603606036480n }
  * json({ id: 1541815603606036480n }); // a Response, where Response.json throws
- * await db.prepare("INSERT INTO links (id) VALUES (?)").bind(toSql(id)).run();
- * fromSql(await db.prepare("SELECT CAST(id AS TEXT) AS id FROM links").first("id")); // 1541815603606036480n
+ * await db.prepare("INSERT INTO links (id) VALUES (?)").bind(toSql(1541815603606036480n)).run();
+ * const { results } = await db.prepare("SELECT CAST(id AS TEXT) AS id FROM links").all();
+ * readIds(results, "id"); // [{ id: 1541815603606036480n }]
  * ```
- *
- * It does not look for IDs: everything that is not named or passed stays as it is.
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
 import { ANY_ID, type IdInput, parseId, type Shape } from "./id.js";
@@ -28,24 +27,28 @@ export type JsonResponseInit = HostResponse extends abstract new (body: null, in
 /** A value that has a JSON text: `undefined`, functions and symbols have none. */
 export type JsonInput<T> = T extends undefined | symbol | ((...args: never[]) => unknown) ? never : T;
 
+/** What becomes of the value of a key that `readIds` reads. */
+type IdsIn<V> = V extends null | undefined ? V : V extends readonly (infer E)[] ? IdsIn<E>[] : bigint;
+/** The type of a value after `readIds` with the keys `K`. */
+export type WithIds<T, K extends string> = T extends Date | ArrayBufferView | ((...args: never[]) => unknown)
+  ? T
+  : T extends object
+    ? { [P in keyof T]: P extends K ? IdsIn<T[P]> : WithIds<T[P], K> }
+    : T;
+
 const SIGNED_ID = { maxId: ANY_ID.maxId >> 1n };
 
-/** The ID as a `bigint`. An error names the field, and says what to do about a number or about anything else. */
-function idOf(
-  shape: Pick<Shape, "maxId">,
-  field: string,
-  input: unknown,
-  ifNumber: string,
-  otherwise = "",
-  details?: ErrorDetails,
-): bigint {
+/** The ID as a `bigint`. An error names the field, and says what to do about a rounded number or about anything else. */
+function idOf(shape: Pick<Shape, "maxId">, field: string, input: unknown, next = "", details?: ErrorDetails): bigint {
   try {
     return parseId(shape, input as IdInput);
   } catch (error) {
     if (!FrazilError.is(error)) throw error;
-    const isLossy = typeof input === "number" && !Number.isSafeInteger(input);
-    const next = isLossy ? `: a number above 2^53 has lost digits, so ${ifNumber}` : otherwise;
-    throw refusal(DecodeError, error.code, field, input, error.rule + next, 0, 0, details);
+    const isRounded = Number.isInteger(input) && !Number.isSafeInteger(input);
+    const hint = isRounded
+      ? ". A number above 2^53 has lost digits: keep IDs as text, in SQL by CAST(id AS TEXT)"
+      : next;
+    throw refusal(DecodeError, error.code, field, input, error.rule + hint, 0, 0, details);
   }
 }
 
@@ -82,25 +85,43 @@ export function json<T>(value: JsonInput<T>, init?: JsonResponseInit): JsonRespo
 }
 
 /**
- * The second argument of `JSON.parse`: the values of these keys, at any depth, become `bigint`, also those in an array.
- * `null` stays `null`.
+ * The same value, with the IDs under these keys as `bigint`, at any depth, also those in an array: of parsed JSON, of a
+ * message, or of rows from a database. `null` and `undefined` stay as they are. The value does not change: an object with an
+ * ID in it is copied to a plain object.
  *
  * @throws {ConfigError} `INVALID_ARGUMENT` if a key is not a string, or if there is none.
- * @throws {DecodeError} `INVALID_ID` when `JSON.parse` meets a value that is not exactly an ID from 0 to 2^64 - 1, with the
- *   key as `field`; in an array also with the `index`. A number above 2^53 is one: its digits are lost.
+ * @throws {DecodeError} `INVALID_ID` if a value under these keys is not exactly an ID from 0 to 2^64 - 1, with the key as
+ *   `field`; in an array also with the `index`. A number above 2^53 is refused, because it has lost digits.
  */
-export function idReviver(...keys: [string, ...string[]]): (key: string, value: unknown) => unknown {
-  const names = new Set<unknown>(keys);
-  if (![...names].every((name) => typeof name === "string") || names.size === 0) {
+export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): WithIds<T, K> {
+  const names = new Set<string>(keys);
+  if (names.size === 0 || ![...names].every((name) => typeof name === "string")) {
     throw refusal(ConfigError, "INVALID_ARGUMENT", "keys", keys, "must be strings, one at least");
   }
-  const read = (field: string, value: unknown, details?: ErrorDetails) =>
-    value === null ? null : idOf(ANY_ID, field, value, "send text", "", details);
-  return (key, value) => {
-    if (!names.has(key)) return value;
-    if (!Array.isArray(value)) return read(key, value);
-    return value.map((each, index) => read(`${key}[${index}]`, each, { index }));
-  };
+  return copyWith(value, names) as WithIds<T, K>;
+}
+
+function copyWith(value: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map((each) => copyWith(each, names));
+  // From here on only the copy is read: a getter could return something else the second time.
+  const copy: Record<string, unknown> = { ...value };
+  let isChanged = false;
+  for (const key of Object.keys(copy)) {
+    const given = copy[key];
+    const read = names.has(key) ? idsIn(key, given) : copyWith(given, names);
+    if (read === given) continue;
+    copy[key] = read;
+    isChanged = true;
+  }
+  return isChanged ? copy : value;
+}
+
+function idsIn(field: string, value: unknown): unknown {
+  const read = (name: string, input: unknown, details?: ErrorDetails) =>
+    input === null || input === undefined ? input : idOf(ANY_ID, name, input, "", details);
+  if (!Array.isArray(value)) return read(field, value);
+  return value.map((each, index) => read(`${field}[${index}]`, each, { index }));
 }
 
 /**
@@ -109,14 +130,6 @@ export function idReviver(...keys: [string, ...string[]]): (key: string, value: 
  * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^63 - 1.
  */
 export function toSql(id: IdInput): string {
-  const exact = idOf(ANY_ID, "id", id, "keep IDs as bigint or text");
-  return `${idOf(SIGNED_ID, "id", exact, "", ": bind layout.toSigned(id) as text")}`;
+  const exact = idOf(ANY_ID, "id", id);
+  return `${idOf(SIGNED_ID, "id", exact, ": bind layout.toSigned(id) as text")}`;
 }
-
-/**
- * The ID in a column that was read as text (`CAST(id AS TEXT)`) or as a `bigint`.
- *
- * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID from 0 to 2^63 - 1. A number above 2^53 is one: the
- *   driver has rounded it. So are `NULL`, text of a real number, and the negative numbers that `layout.fromSigned` reads.
- */
-export const fromSql = (value: unknown): bigint => idOf(SIGNED_ID, "id", value, "select CAST(id AS TEXT)");
