@@ -96,6 +96,14 @@ const CASES = {
     };
     return [await order("decimal:", String), await order("base32:", base32.encode)];
   },
+  "a key in R2": async (env) => {
+    await env.R2.put(ID, "found");
+    return (await env.R2.get(`${ID}`)).text();
+  },
+  "metadata in R2": async (env) => {
+    await env.R2.put("metadata", "", { customMetadata: { id: ID } });
+    return (await env.R2.head("metadata")).customMetadata.id;
+  },
   "send by default": (env) => env.QUEUE.send({ id: ID }),
   "send as json": (env) => env.QUEUE.send({ id: ID }, { contentType: "json" }),
   "send as text": (env) => env.QUEUE.send(ID, { contentType: "text" }),

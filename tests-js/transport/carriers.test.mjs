@@ -67,6 +67,10 @@ const CARRIERS = {
     assert.deepEqual(await ask("metadata in KV as text"), isText);
     assert.deepEqual(await ask("metadata in KV as a number"), { is: ROUNDED });
   },
+  "R2, key and custom metadata": async ({ ask }) => {
+    assert.deepEqual(await ask("a key in R2"), { is: "found" });
+    assert.deepEqual(await ask("metadata in R2"), isText);
+  },
   "queue, `json` (the default)": async ({ ask }) => {
     assert.deepEqual(await ask("send by default"), NO_JSON);
     assert.deepEqual(await ask("send as json"), NO_JSON);

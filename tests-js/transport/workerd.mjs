@@ -36,7 +36,7 @@ async function bundle(program, modulesOfNode) {
 
 /**
  * Starts a Worker from its text. `exports`: the names of its classes, Durable Objects with SQLite. `connectionString`: of the
- * database behind its Hyperdrive; then it has the modules of Node too. Its bindings are `DB` (D1), `KV`, `QUEUE` (which it
+ * database behind its Hyperdrive; then it has the modules of Node too. Its bindings are `DB` (D1), `KV`, `R2`, `QUEUE` (which it
  * consumes, if it has a handler), `HYPERDRIVE`, and one for each class and each entrypoint in `services`, in capitals.
  */
 export async function startWorker(
@@ -51,6 +51,7 @@ export async function startWorker(
   const env = {
     DB: { type: "d1", id: "db" },
     KV: { type: "kv", id: "kv" },
+    R2: { type: "r2", name: "r2" },
     QUEUE: { type: "queue", name: "queue" },
     ...Object.fromEntries([...bound("durable-object", classes), ...bound("worker", services)]),
     ...(origin && { HYPERDRIVE: { type: "hyperdrive", id: "hyperdrive", dev: { connectionString: origin } } }),

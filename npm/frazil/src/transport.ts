@@ -102,6 +102,7 @@ export function readIds<T, K extends string>(value: T, ...keys: [K, ...K[]]): Wi
 }
 
 function copyWith(value: unknown, names: ReadonlySet<string>): unknown {
+  // Bytes are left out only because each of them is a key.
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   if (Array.isArray(value)) return value.map((each) => copyWith(each, names));
   // From here on only the copy is read: a getter could return something else the second time.
