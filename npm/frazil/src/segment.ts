@@ -131,6 +131,7 @@ export class Segment {
         failoverSkip: whole("INVALID_OPTION", "failoverSkip", skip, Number.MAX_SAFE_INTEGER),
       },
       () => this.#wanted(),
+      () => this.#left,
       (failure) => this.#changed(failure),
     );
     open.set(store, tags.add(tag));
