@@ -215,6 +215,41 @@ test("answers that cannot be true are refused", async () => {
   }
 });
 
+test("an answer that cannot be true is reported with the store and the tag, in words of segments", async () => {
+  for (const [wrong, said] of [
+    [
+      { attempt: "another" },
+      /^STORE_REFUSED: an answer cannot be true in the memory store, tag "orders": attempt is "another": /,
+    ],
+    [{ count: 0 }, /^STORE_REFUSED: an answer cannot be true in the memory store, tag "orders": /],
+  ]) {
+    const { store, orders } = opened();
+    store.before = ({ attempt }) => ({ attempt, first: 1n, count: 100, ...wrong });
+    const error = await orders.next().catch((error) => error);
+    assert.match(error.message, said);
+    assert.ok(error.rule && error.field, error.message);
+  }
+});
+
+test("an answer whose values cannot be read is a failure, and the store is asked again", async () => {
+  for (const field of ["attempt", "first", "count", "stride", "step"]) {
+    const { store, orders } = opened({ maxAsyncWaitMs: 20_000 });
+    let reads = 0;
+    store.before = (request, at) => {
+      const answer = store.carryOut(request);
+      if (at > 1) return undefined;
+      const get = () => {
+        reads++;
+        throw new Error("this one throws");
+      };
+      return Object.defineProperty({ ...answer }, field, { get });
+    };
+    assert.equal(await orders.next(), 1n, field);
+    assert.deepEqual([reads, store.requests.length, store.requests[1].attempt], [1, 2, store.requests[0].attempt]);
+    orders.close();
+  }
+});
+
 test("errors that asking again does not mend reject at once, and the store is asked again later", async () => {
   const { store, orders } = opened();
   store.before = () => {
@@ -266,8 +301,13 @@ test("close: calls that wait and later ones reject, the attempt is aborted, and 
   await sleep(40);
   assert.equal(orders.stats().closed, true);
   const again = new Segment(store, { tag: "orders", step: 5 });
+  const { fetchMs, ...stats } = orders.stats();
+  const counted = { ranges: 0, allocated: 0, attempts: 1, failures: 0, waits: 1 };
+  assert.deepEqual(stats, { left: 0, buffers: 0, step: 100, ...counted, closed: true });
   assert.equal(await again.next(), 101n);
   again[Symbol.dispose]();
+  const { left, buffers, ranges, allocated } = again.stats();
+  assert.deepEqual([left, buffers, ranges, allocated], [0, 0, 1, 5], "what it was allocated is forgotten");
   assert.doesNotThrow(() => new Segment(store, { tag: "orders" }).close());
 });
 

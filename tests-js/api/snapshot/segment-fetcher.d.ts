@@ -1,4 +1,4 @@
-import { FrazilError } from "./errors.js";
+import { type FrazilError } from "./errors.js";
 /** Counters of a segment. */
 export interface SegmentStats {
     /** How many numbers are there to hand out. */
