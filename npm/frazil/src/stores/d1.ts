@@ -29,7 +29,7 @@ import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import { recentText, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, printableTag, type Tags, type TagTable, type TagView } from "./segments.js";
+import { allocateFrom, type DdlTags, makeTagIn, printableTag, type TagTable, type TagView } from "./segments.js";
 import {
   ANY,
   CLOCK,
@@ -320,7 +320,7 @@ const withWindow = (options: InitOptions): InitOptions => ({ windowMaxMs: WORKER
  *
  * @internal
  */
-export function d1Ddl(options: InitOptions | Tags): string {
+export function d1Ddl(options: InitOptions | DdlTags): string {
   const tables = `-- The tables, once for each database. To run all of it: npx wrangler d1 execute NAME --remote --file FILE
 ${TABLES_SCRIPT}
 `;
