@@ -225,7 +225,7 @@ const PRINTERS: { readonly [store: string]: Printer } = {
     print: (options, { prefix, acl }) => zookeeperDdl(options, given<{ prefix: string; acl: string }>({ prefix, acl })),
   },
   sqlite: { flags: [], print: sqliteDdl },
-  d1: { flags: ["tag"], print: d1Ddl, printTags: d1Ddl },
+  d1: { flags: [], print: d1Ddl, printTags: d1Ddl },
 };
 
 /** The flags of the record of a scope. */
