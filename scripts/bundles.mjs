@@ -34,3 +34,9 @@ export const BUNDLES = [
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];
+
+/** The files that import the WebAssembly module where the host compiles it, and by which name each host wants it. */
+export const WASM_IMPORTS = {
+  "workerd-wasm.mjs": "./frazil.wasm",
+  "edge-light-wasm.mjs": "./frazil.wasm?module",
+};

@@ -1,7 +1,7 @@
 /** Vercel's edge runtime. The module is imported with the suffix that its bundler requires. `canBlock` finds out whether it can block. */
 
 import type { Binding } from "../boundary.js";
-import module from "./frazil.wasm?module";
+import module from "./edge-light-wasm.mjs";
 import { instantiate } from "./wasm.js";
 
 export const load = (): Binding => instantiate(() => module);

@@ -1,5 +1,5 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
-import text from "../../build/frazil_bg.wasm";
+import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
 import { instantiate } from "./wasm.js";
 

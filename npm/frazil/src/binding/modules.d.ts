@@ -1,17 +1,12 @@
-// The modules that `scripts/build.mjs` writes to `build/` before it makes the bundles.
+// The modules that `scripts/build.mjs` writes: the first before it makes the bundles, the others beside them.
 
-declare module "*/frazil_bg.wasm" {
+declare module "*/frazil.wasm" {
   /** The module as base64. */
   const text: string;
   export default text;
 }
 
-declare module "*/frazil.wasm" {
-  const module: WebAssembly.Module;
-  export default module;
-}
-
-declare module "*/frazil.wasm?module" {
+declare module "*-wasm.mjs" {
   const module: WebAssembly.Module;
   export default module;
 }

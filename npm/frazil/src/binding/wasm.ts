@@ -8,15 +8,7 @@ export interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
   abi(): number;
   page(): number;
-  __wbindgen_start?(): void;
 }
-
-/**
- * The import that the module needs from wasm-bindgen's glue: a function that fills the table of JavaScript values. Only
- * numbers cross the boundary (see `page` in `crates/core/src`), so the table stays empty, and no bundle contains the
- * glue.
- */
-const GLUE = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
 
 /** The error if WebAssembly is not available. */
 export const wasmUnavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
@@ -28,11 +20,7 @@ export const wasmUnavailable = (cause: unknown, reasons = String(cause)): Config
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export const instantiate = (compile: () => WebAssembly.Module): Binding =>
-  bindExports(() => {
-    const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
-    exports.__wbindgen_start?.();
-    return exports;
-  });
+  bindExports(() => new WebAssembly.Instance(compile()).exports as unknown as Exports);
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export function bindExports(make: () => Exports): Binding {

@@ -1,8 +1,8 @@
 /** Cloudflare Workers. The module is imported, since a Worker may not compile one during a request. */
 
 import type { Binding } from "../boundary.js";
-import module from "./frazil.wasm";
 import { instantiate } from "./wasm.js";
+import module from "./workerd-wasm.mjs";
 
 export const load = (): Binding => instantiate(() => module);
 
