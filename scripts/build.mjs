@@ -110,12 +110,9 @@ async function buildPackage() {
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
   copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
-  for (const [file, wasm] of Object.entries(WASM_IMPORTS)) {
-    writeFileSync(
-      `${dist}/${file}`,
-      `// A file of its own, so that a bundler drops the import from a program that does not mint.\nexport { default } from "${wasm}";\n`,
-    );
-  }
+  // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
+  for (const [file, imported] of Object.entries(WASM_IMPORTS))
+    writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
   for (const { file, entry, binding, format, platform = "neutral" } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],

@@ -35,8 +35,9 @@ export const BUNDLES = [
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];
 
-/** The files that import the WebAssembly module where the host compiles it, and by which name each host wants it. */
+/** The files that import the WebAssembly module where the host compiles it, each with its import. */
 export const WASM_IMPORTS = {
-  "workerd-wasm.mjs": "./frazil.wasm",
-  "edge-light-wasm.mjs": "./frazil.wasm?module",
+  // A namespace, because tools give it different exports: see `binding/workerd.ts`.
+  "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
+  "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
 };

@@ -40,9 +40,12 @@ const OPEN_LOCAL_ASYNC = Symbol();
 const min = (a: number, b: number): number => (a < b ? a : b);
 
 /**
- * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked.
+ * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked. A bundler
+ * keeps destructuring, and with it `Layout` in every bundle, but drops these calls.
  */
-const { joinNode, with: withChanges } = Layout.prototype;
+const method = <K extends keyof Layout>(name: K): Layout[K] => Layout.prototype[name];
+const joinNode = /* @__PURE__ */ method("joinNode");
+const withChanges = /* @__PURE__ */ method("with");
 
 /**
  * Releases the handle of a generator that was garbage-collected and never closed. Workers with a compatibility date

@@ -6,7 +6,13 @@ declare module "*/frazil.wasm" {
   export default text;
 }
 
-declare module "*-wasm.mjs" {
-  const module: WebAssembly.Module;
-  export default module;
+declare module "*/workerd-wasm.mjs" {
+  /** What the import of the module gives. */
+  const wasm: { readonly default: WebAssembly.Module } | import("./wasm.js").Exports;
+  export default wasm;
+}
+
+declare module "*/edge-light-wasm.mjs" {
+  const wasm: WebAssembly.Module;
+  export default wasm;
 }

@@ -1,4 +1,4 @@
-/** The WebAssembly binding: instantiates a compiled module synchronously. */
+/** The WebAssembly binding: a compiled module, or the exports of its instance. */
 
 import type { Binding, Calls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
@@ -18,9 +18,9 @@ export const wasmUnavailable = (cause: unknown, reasons = String(cause)): Config
     { cause },
   );
 
-/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export const instantiate = (compile: () => WebAssembly.Module): Binding =>
-  bindExports(() => new WebAssembly.Instance(compile()).exports as unknown as Exports);
+/** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
+export const instanceOf = (module: WebAssembly.Module): Exports =>
+  new WebAssembly.Instance(module).exports as unknown as Exports;
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export function bindExports(make: () => Exports): Binding {
