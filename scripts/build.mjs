@@ -69,6 +69,9 @@ function buildWasm() {
   run(`${bin}/wasm-opt`, [
     "-Oz",
     "--converge",
+    // Notes for tools, of which the package needs none.
+    "--strip-producers",
+    "--strip-target-features",
     ...FEATURES.map((feature) => `--enable-${feature}`),
     module,
     "-o",
