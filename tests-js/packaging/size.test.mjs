@@ -68,7 +68,7 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // Segments take 2.4 kB of the module: the state machine of `segment.rs`, its numbers in the page with a check of each, and the errors.
 // The class and what it asks of the store are in `frazil/segment` alone.
 const CEILINGS = [
-  ["the workerd entry", 10.1875 * kB, () => bundled('export * from "frazil"', WORKERD)],
+  ["the workerd entry", 10 * kB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 18 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
   ["frazil/lease", 8.625 * kB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
   [
