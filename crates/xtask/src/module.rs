@@ -6,8 +6,6 @@
 
 use walrus::Module;
 
-use crate::Failure;
-
 /// How the exports begin that only the glue uses. One of them, `__wbindgen_start`, is an import of the glue that fills a table of
 /// JavaScript values.
 const GLUE: &str = "__";
@@ -17,7 +15,7 @@ const GLUE: &str = "__";
 /// # Errors
 ///
 /// If an import remains.
-pub(crate) fn remove_glue(module: &mut Module) -> Result<(), Failure> {
+pub(crate) fn remove_glue(module: &mut Module) -> Result<(), String> {
     let glue: Vec<_> = module.exports.iter().filter(|export| export.name.starts_with(GLUE)).map(walrus::Export::id).collect();
     for export in glue {
         module.exports.delete(export);
@@ -30,8 +28,7 @@ pub(crate) fn remove_glue(module: &mut Module) -> Result<(), Failure> {
     Err(format!(
         "the WebAssembly module imports {}: let only numbers cross the boundary (crates/wasm/src/lib.rs)",
         imports.join(", ")
-    )
-    .into())
+    ))
 }
 
 #[cfg(test)]
@@ -67,6 +64,6 @@ mod tests {
     #[test]
     fn an_import_that_the_module_uses_is_refused_by_name() {
         let refusal = remove_glue(&mut module_that(true)).expect_err("it imports a function");
-        assert!(refusal.to_string().contains(r#"imports "init" of "./frazil_bg.js""#), "{refusal}");
+        assert!(refusal.contains(r#"imports "init" of "./frazil_bg.js""#), "{refusal}");
     }
 }
