@@ -16,17 +16,36 @@ export function untrueAnswer(error: FrazilError, { where }: StoreContext): Frazi
   return new LeaseError(code, `an answer cannot be true ${where}: ${message.slice(code.length + 2)}`, error);
 }
 
-/** The error for an operation of the store that was rejected. @internal */
+/** The error for an operation of the store that was rejected. Throws nothing, whatever it was rejected with. @internal */
 export function rejectionError(error: unknown, verb: string, { where }: StoreContext): FrazilError {
-  if (FrazilError.is(error)) return error;
-  const said = error instanceof Error ? `: ${error.message}` : typeof error === "string" ? `: ${error}` : "";
-  return unavailable(`${verb} failed ${where}${said}`, error);
+  try {
+    if (FrazilError.is(error)) return error;
+  } catch {
+    // A proxy that was revoked. What is known of it is below.
+  }
+  return unavailable(`${verb} failed ${where}${saidBy(error)}`, error);
 }
 
 /** The error for an operation of the store that took too long. `within`: how long that was. @internal */
 export function noAnswer(verb: string, within: string, { store, where }: StoreContext): FrazilError {
-  const known = store.waitsFor?.();
-  return unavailable(`${verb} had no answer ${within} ${where}${known === undefined ? "" : `: ${known}`}`);
+  let why = "";
+  try {
+    const known = store.waitsFor?.();
+    if (known !== undefined) why = `: ${known}`;
+  } catch (error) {
+    why = `, and waitsFor() failed${saidBy(error)}`;
+  }
+  return unavailable(`${verb} had no answer ${within} ${where}${why}`);
+}
+
+/** What an error says. It is known by its message: one of another realm is no `Error` of this one. */
+function saidBy(error: unknown): string {
+  try {
+    const said = typeof error === "string" ? error : (error as Partial<Error> | undefined)?.message;
+    return typeof said === "string" && said !== "" ? `: ${said}` : "";
+  } catch {
+    return ", with an error that cannot be read";
+  }
 }
 
 const unavailable = (message: string, cause?: unknown) =>
