@@ -72,9 +72,9 @@ export interface SegmentStats {
   /** How many ranges the store allocated, and how many numbers they had. */
   readonly ranges: number;
   readonly allocated: number;
-  /** Requests to the store. */
-  readonly attempts: number;
-  /** How many attempts failed in a row. */
+  /** Requests to the store: attempts and their retries. */
+  readonly tries: number;
+  /** How many of them failed in a row. */
   readonly failures: number;
   /** Why the last one failed, until one succeeds. */
   readonly problem?: FrazilError;
@@ -125,7 +125,7 @@ export class SegmentFetcher {
   #late: AbortController | undefined;
   /** The counters when it was closed. */
   #last: Float64Array | undefined;
-  #attempts = 0;
+  #tries = 0;
   #problem: FrazilError | undefined;
 
   constructor(options: FetcherOptions, owner: Weak<FetcherOwner>) {
@@ -191,7 +191,7 @@ export class SegmentFetcher {
     return [this.#port.ids[0] as bigint, numbers[Slot.STRIDE] as number, numbers[Slot.RANGE_COUNT] as number];
   }
 
-  /** Writes numbers that were drawn into an array, from `at` on. */
+  /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
   write([first, stride, count]: Drawn, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
@@ -271,7 +271,7 @@ export class SegmentFetcher {
       // The store is code of the user, which does not run inside of a call.
       await undefined;
       if (this.#underWay !== controller) return;
-      this.#attempts++;
+      this.#tries++;
       answer = await store.allocate(request);
     } catch (error) {
       // One that timed out has been counted, and nothing is under way after `close()`.
@@ -410,7 +410,7 @@ export class SegmentFetcher {
       ...(step > 0 && { step }),
       ranges: read(Slot.RANGES),
       allocated: read(Slot.GRANTED),
-      attempts: this.#attempts,
+      tries: this.#tries,
       failures: read(Slot.FAILURES),
       ...(problem && { problem }),
       fetchMs: read(Slot.FETCH_MS),
