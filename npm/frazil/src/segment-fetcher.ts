@@ -87,7 +87,11 @@ export interface SegmentStats {
 }
 
 /** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
-export type Drawn = readonly [first: bigint, stride: number, count: number];
+export interface Drawn {
+  readonly first: bigint;
+  readonly stride: number;
+  readonly count: number;
+}
 
 /** How long a call that found nothing may wait before it tries again, while the store is asked, in milliseconds. */
 const FIRST_PAUSE_MS = 50;
@@ -188,11 +192,16 @@ export class SegmentFetcher {
     const numbers = this.#call(SegmentCall.DRAW, write, undefined, nowMs);
     this.isShort = numbers[Slot.SHORT] === 1;
     this.#isRest = this.#buffers < before;
-    return [this.#port.ids[0] as bigint, numbers[Slot.STRIDE] as number, numbers[Slot.RANGE_COUNT] as number];
+    // No list, whose iterator a program can replace.
+    return {
+      first: this.#port.ids[0] as bigint,
+      stride: numbers[Slot.STRIDE] as number,
+      count: numbers[Slot.RANGE_COUNT] as number,
+    };
   }
 
   /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
-  write([first, stride, count]: Drawn, target: BigUint64Array, at: number): void {
+  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
       const wanted = Math.min(count - written, Page.IDS);

@@ -244,7 +244,10 @@ export class Segment {
   }
 
   #draw(nowMs: number): void {
-    [this.#next[0], this.#stride, this.#left] = this.#fetcher.draw(nowMs);
+    const { first, stride, count } = this.#fetcher.draw(nowMs);
+    this.#next[0] = first;
+    this.#stride = stride;
+    this.#left = count;
   }
 
   /** Whether so many numbers are there. */
@@ -293,7 +296,7 @@ export class Segment {
         isShort ||= this.#fetcher.isShort;
       }
       const taken = Math.min(this.#left, count - at);
-      this.#fetcher.write([this.#next[0] as bigint, this.#stride, taken], target, at);
+      this.#fetcher.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
       (this.#halves[LOW] as number) += taken * this.#stride;
       this.#left -= taken;
       at += taken;
