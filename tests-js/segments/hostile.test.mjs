@@ -105,8 +105,8 @@ test("whatever the store rejects with, the call is repeated, and the problem say
     },
   });
   for (const [reason, said] of [
-    [unreadable, /an error that cannot be read$/],
-    [proxy, /an error that cannot be read$/],
+    [unreadable, /: the error cannot be read$/],
+    [proxy, /: the error cannot be read$/],
     [runInNewContext('new Error("of another realm")'), /: of another realm$/],
     [{ message: "a plain object" }, /: a plain object$/],
     [undefined, /tag "orders"$/],
@@ -138,7 +138,7 @@ test("a store whose waitsFor() throws: the time-out counts, and the problem says
     assert.equal(failures, 1);
     assert.match(
       problem.message,
-      /allocate had no answer within 3000 ms .*, and waitsFor\(\) failed: the pool is closed$/,
+      /allocate had no answer within 3000 ms, and waitsFor\(\) failed in .*: the pool is closed$/,
     );
     orders.close();
     assert.equal((await call).code, "CLOSED");
@@ -172,7 +172,7 @@ test("an answer that cannot be true is reported with what it said", async () => 
   const error = await orders.next().catch((error) => error);
   assert.match(
     error.message,
-    /the range is first 5, count 0, stride some object, step 0: must have a range of numbers/,
+    /segment is "first 5, count 0, stride some object, step 0": must have a range of numbers/,
   );
 });
 

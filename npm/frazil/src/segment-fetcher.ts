@@ -328,14 +328,15 @@ export class SegmentFetcher {
       isBelow = isNumber && first < state.above;
       // What the core refuses it counts.
       call = SegmentCall.STATUS;
-      this.#call(SegmentCall.TAKE, ({ numbers, ids }) => {
+      const write = ({ numbers, ids }: Port) => {
         writeDigits(numbers, Slot.NONCE, attempt);
         ids[0] = isNumber ? first : 0n;
         // Refused by the rule for ranges.
         numbers[Slot.RANGE_COUNT] = isNumber && !isBelow ? numberOrNaN(count) : 0;
         numbers[Slot.STRIDE] = numberOrNaN(stride);
         numbers[Slot.STEP] = numberOrNaN(step);
-      });
+      };
+      this.#call(SegmentCall.TAKE, write, given);
       state.above = first + BigInt(stride) * BigInt(count - 1) + 1n;
       this.#problem = undefined;
       this.#abort();
@@ -343,15 +344,9 @@ export class SegmentFetcher {
       // The attempt is over. Its other try is, too.
       if (call === SegmentCall.STATUS) this.#abort();
       const context = this.#context;
-      let problem = rejectionError(error, "allocate", context);
-      if (problem.field === "segment") {
-        const rule = isBelow ? Rule.SEGMENT_ABOVE : (problem.rule as string);
-        problem = new LeaseError("STORE_REFUSED", `the range is ${given}: ${rule}`, {
-          field: "segment",
-          value: given,
-          rule,
-        });
-      }
+      const problem = isBelow
+        ? refusal(LeaseError, "STORE_REFUSED", "segment", given, Rule.SEGMENT_ABOVE)
+        : rejectionError(error, "allocate", context);
       this.#failed(call, untrueAnswer(problem, context));
       return;
     }

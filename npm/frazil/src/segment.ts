@@ -83,6 +83,11 @@ const textOf = (number: bigint) => `${number}`;
 /**
  * Hands out the numbers of a tag. They increase, and no number is handed out twice, by this process or another. They are not
  * without gaps: what a process has not handed out when it ends is lost. Every method can be called detached from the object.
+ *
+ * Calls that wait are served in the order in which they came. No call fails while its numbers are there: when its time is over, or
+ * the store refuses, it takes them also before calls that came earlier and want more.
+ *
+ * Not for Workers yet: requests must not share one, since what one of them awaits ends with it.
  */
 export class Segment {
   /** The name of the counter. */
@@ -156,6 +161,7 @@ export class Segment {
    * The next number if one is there, else `undefined`: it never waits. The store is asked for more in the background.
    *
    * @throws {ConfigError} `CLOSED`.
+   * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` by a clock that shows no number.
    */
   readonly tryNext = (): bigint | undefined => {
     const isEmpty = this.#left === 0;

@@ -18,33 +18,25 @@ export function untrueAnswer(error: FrazilError, { where }: StoreContext): Frazi
 
 /** The error for an operation of the store that was rejected. Throws nothing, whatever it was rejected with. @internal */
 export function rejectionError(error: unknown, verb: string, { where }: StoreContext): FrazilError {
+  let said: unknown;
   try {
     if (FrazilError.is(error)) return error;
+    // By its message: an error of another realm is no `Error` of this one.
+    said = typeof error === "string" ? error : (error as Partial<Error> | null | undefined)?.message;
   } catch {
-    // A proxy that was revoked. What is known of it is below.
+    said = "the error cannot be read";
   }
-  return unavailable(`${verb} failed ${where}${saidBy(error)}`, error);
+  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${said}` : ""}`, error);
 }
 
 /** The error for an operation of the store that took too long. `within`: how long that was. @internal */
-export function noAnswer(verb: string, within: string, { store, where }: StoreContext): FrazilError {
-  let why = "";
+export function noAnswer(verb: string, within: string, context: StoreContext): FrazilError {
+  const said = `${verb} had no answer ${within}`;
   try {
-    const known = store.waitsFor?.();
-    if (known !== undefined) why = `: ${known}`;
+    const known = context.store.waitsFor?.();
+    return unavailable(`${said} ${context.where}${known === undefined ? "" : `: ${known}`}`);
   } catch (error) {
-    why = `, and waitsFor() failed${saidBy(error)}`;
-  }
-  return unavailable(`${verb} had no answer ${within} ${where}${why}`);
-}
-
-/** What an error says. It is known by its message: one of another realm is no `Error` of this one. */
-function saidBy(error: unknown): string {
-  try {
-    const said = typeof error === "string" ? error : (error as Partial<Error> | undefined)?.message;
-    return typeof said === "string" && said !== "" ? `: ${said}` : "";
-  } catch {
-    return ", with an error that cannot be read";
+    return rejectionError(error, `${said}, and waitsFor()`, context);
   }
 }
 
