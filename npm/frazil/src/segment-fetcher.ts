@@ -34,6 +34,8 @@ export interface TagState {
 export interface FetcherOwner {
   /** How many numbers callers wait for, beyond those that were drawn. */
   wanted(): number;
+  /** How many of the numbers that were drawn are not handed out yet. */
+  ahead(): number;
   /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
   changed(failure?: FrazilError): void;
 }
@@ -236,8 +238,10 @@ export class SegmentFetcher {
       }
       this.#holder ??= digitsAt(drawRandom(), 0);
       const wanted = owner.wanted();
+      const ahead = owner.ahead();
       const numbers = this.#call(SegmentCall.ASK, ({ numbers }) => {
         numbers[Slot.WANT] = wanted;
+        numbers[Slot.AHEAD] = ahead;
       });
       const request = numbers[Slot.REQUEST] as SegmentRequest;
       if (request === SegmentRequest.WAIT) this.#schedule(numbers[Slot.WAIT_MS] as number);

@@ -100,6 +100,7 @@ export class Segment {
   /** What the fetcher sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
   readonly #owner: FetcherOwner = {
     wanted: () => Math.max(0, this.#waiters.wanted - this.#left),
+    ahead: () => this.#left,
     changed: (failure) => this.#changed(failure),
   };
 
