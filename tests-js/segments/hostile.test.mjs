@@ -33,7 +33,7 @@ async function replaced(object, name, value, work) {
   }
 }
 
-// docs/safety.md: 28, 30
+// docs/safety.md: 28
 test("a store that throws before it returns a promise: every call gets its number, in order", async () => {
   const { store, orders } = opened({ step: 1, maxStep: 1 });
   let requests = 0;
@@ -44,7 +44,7 @@ test("a store that throws before it returns a promise: every call gets its numbe
   assert.deepEqual(await settled(called(orders, 6)), upTo(6));
 });
 
-// docs/safety.md: 28, 30
+// docs/safety.md: 28
 test("a process that loses its file descriptors again and again: every call gets its number, in order", async () => {
   const fs = process.getBuiltinModule("node:fs");
   const { openSync } = fs;
@@ -57,7 +57,7 @@ test("a process that loses its file descriptors again and again: every call gets
   assert.deepEqual(await replaced(fs, "openSync", failing, () => settled(called(orders, 6))), upTo(6));
 });
 
-// docs/safety.md: 28, 30
+// docs/safety.md: 28
 test("a store that takes a number inside allocate(): it gets others than the calls", async () => {
   const { store, orders } = opened({ step: 1, maxStep: 1 });
   const inside = [];
