@@ -133,6 +133,7 @@ test("a store whose waitsFor() throws: the time-out counts, and the problem says
     };
     store.before = never;
     const call = orders.next().catch((error) => error);
+    await undefined;
     mock.timers.tick(3000);
     const { failures, problem } = orders.stats();
     assert.equal(failures, 1);

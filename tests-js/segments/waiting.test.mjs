@@ -76,6 +76,27 @@ test("calls are served in the order in which they came, and continue in that ord
   );
 });
 
+test("a time-out that a call finds while it is served does not let others continue before it", async () => {
+  const { orders } = await hanging({ maxAsyncWaitMs: 20_000 });
+  // The next number is drawn with the next call, which asks for another range.
+  await orders.nextMany(9);
+  const controller = new AbortController();
+  const large = orders.nextMany(500, { signal: controller.signal }).catch(() => {});
+  const order = [];
+  const calls = [orders.next(), orders.next()].map((call) => call.then((number) => order.push(number)));
+  await sleep(5);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 4000;
+  try {
+    controller.abort();
+    await Promise.all([large, ...calls]);
+  } finally {
+    performance.now = now;
+  }
+  assert.deepEqual(order, [11n, 12n]);
+  orders.close();
+});
+
 test("calls with one signal share a listener, and leave none", async () => {
   const { orders } = await hanging({ maxAsyncWaitMs: 20_000 });
   await orders.nextMany(99);

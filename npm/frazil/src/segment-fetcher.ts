@@ -126,6 +126,8 @@ export class SegmentFetcher {
   #timer: Timer | undefined;
   /** The attempt whose answer would be taken. */
   #attempt: string | undefined;
+  /** Whether a look at what is needed is queued. */
+  #isAsking = false;
   #underWay: AbortController | undefined;
   /** The try before, which timed out, and whose answer would still be taken. */
   #late: AbortController | undefined;
@@ -218,8 +220,21 @@ export class SegmentFetcher {
     }
   }
 
-  /** Asks the core whether to ask the store, and does it. Never throws. */
+  /**
+   * Asks the store soon, if the core says so. Not on the stack of the call, which takes numbers: the store is code of the user, and
+   * what becomes of the try may serve calls that wait.
+   */
   ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    queueMicrotask(() => {
+      this.#isAsking = false;
+      this.#ask();
+    });
+  }
+
+  /** Asks the core whether to ask the store, and does it. Never throws. */
+  #ask(): void {
     if (this.#last) return;
     clearTimeout(this.#timer);
     const owner = this.#owner.deref();
@@ -267,6 +282,7 @@ export class SegmentFetcher {
     const controller = new AbortController();
     this.#attempt = attempt;
     this.#underWay = controller;
+    this.#tries++;
     const { signal } = controller;
     const limit = unref(setTimeout(() => this.#timedOut(controller), this.#timeoutMs));
     const request = {
@@ -281,10 +297,6 @@ export class SegmentFetcher {
     };
     let answer: Allocation;
     try {
-      // The store is code of the user, which does not run inside of a call.
-      await undefined;
-      if (this.#underWay !== controller) return;
-      this.#tries++;
       answer = await store.allocate(request);
     } catch (error) {
       // One that timed out has been counted, and nothing is under way after `close()`.

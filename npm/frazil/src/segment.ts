@@ -173,7 +173,6 @@ export class Segment {
       number = this.#next[0] as bigint;
       (this.#halves[LOW] as number) += this.#stride;
     }
-    // After the number was taken, since it may run code of the user.
     if (isEmpty && this.#fetcher.isShort) this.#fetcher.ask();
     return number;
   };
