@@ -61,7 +61,8 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first: range.first, count: range.count, step },
+    // With a stride, so that none is read from `Object.prototype`.
+    allocation: { attempt, first: range.first, count: range.count, stride: 1, step },
     record: { next, incarnation, recent: [range, ...others] },
   };
 }
