@@ -64,6 +64,10 @@ export const isLostRace = (answer: Answer): boolean =>
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_REFUSED", message, { ...(cause !== undefined && { cause }) });
 
+/** For a client that takes part in a transaction of the program. */
+export const TRANSACTION_RULE =
+  "the client is inside a transaction of yours, whose rollback takes back what was handed out. Give the store a pool, or a connection of its own";
+
 /** `STORE_UNAVAILABLE`: the store did not answer, and it is unknown whether the operation took place. */
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });

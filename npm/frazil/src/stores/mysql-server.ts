@@ -1,5 +1,5 @@
 /** Checks of a server of MariaDB or MySQL, and of a session: what would lose, or take back, what it acknowledged is refused. */
-import { storeRefused } from "./answers.js";
+import { storeRefused, TRANSACTION_RULE } from "./answers.js";
 import type { Row } from "./mysql-client.js";
 
 /** A setting of the server that is on. */
@@ -12,7 +12,7 @@ export function checkServer(row: Row | undefined): asserts row is Row {
   if (!isOn(row["autocommit"]))
     throw refuse(
       "autocommit",
-      "must be 1. A rollback takes a grant back that was answered. Give the store a pool of its own",
+      "must be 1. A rollback takes back what was handed out. Give the store a pool of its own",
     );
   if (isOn(row["in_transaction"])) throw storeRefused(TRANSACTION_RULE);
   if (isOn(row["read_only"])) throw refuse("read_only", READ_ONLY_RULE);
@@ -34,8 +34,6 @@ export function checkServer(row: Row | undefined): asserts row is Row {
   if (isOn(row["galera"]))
     throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");
 }
-export const TRANSACTION_RULE =
-  "the client is inside a transaction of yours, whose rollback takes a grant back that was answered. Give the store a pool, or a connection of its own";
 export const READ_ONLY_RULE = "this is a replica, or a server that takes no writes. Connect to the primary";
 
 /** So far `NOW` and `SYSDATE` may lie apart. A fence has a margin of five seconds. */

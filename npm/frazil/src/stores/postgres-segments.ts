@@ -1,5 +1,5 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
-import { storeRefused } from "./answers.js";
+import { storeRefused, TRANSACTION_RULE } from "./answers.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 import type { TagTable, TagView } from "./segments.js";
 
@@ -12,18 +12,27 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 );
 `;
 
+/**
+ * Whether the read of an attempt was in this transaction: then both are in one of the program. It lasts until the transaction ends, and
+ * a statement alone is one.
+ */
+const HAS_READ = "coalesce(current_setting('frazil.transaction', true), '') <> '' AS has_read";
+
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
-const READ = `SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation
-FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
+const READ = `WITH asked AS MATERIALIZED (SELECT $1::text AS tag, ${HAS_READ})
+SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation, asked.has_read,
+  set_config('frazil.transaction', 'read', true) AS marked
+FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
- * failover between reading and writing another incarnation would allocate what the old server had allocated.
+ * failover between reading and writing another incarnation would allocate what the old server had allocated. It is not replaced in
+ * the transaction of the read, which then is one of the program.
  */
-const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation)
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation, ${HAS_READ})
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
-  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
+  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL AND NOT clock.has_read
 RETURNING s.tag`;
 
 /** `initSegment`. A record that is there stays. */
@@ -39,6 +48,7 @@ export type RunStatement = (
   statement: string,
   values: readonly string[],
   signal?: AbortSignal,
+  mayRollBack?: boolean,
 ) => Promise<Rows | undefined>;
 
 export class PostgresTags implements TagTable {
@@ -52,6 +62,7 @@ export class PostgresTags implements TagTable {
 
   async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
     const [row] = (await this.#run(READ, [tag], signal)) ?? [];
+    if (row?.["has_read"] === true) throw storeRefused(TRANSACTION_RULE);
     if (row === undefined || row["tag"] === null) return undefined;
     const { next_number, recent, written, incarnation } = row;
     if (incarnation === null)
@@ -68,7 +79,7 @@ export class PostgresTags implements TagTable {
   }
 
   async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
-    const rows = await this.#run(MAKE, [tag, `${first}`]);
+    const rows = await this.#run(MAKE, [tag, `${first}`], undefined, true);
     return rows && rows.length > 0;
   }
 }
