@@ -27,6 +27,7 @@ import { COMMITS, SETTINGS } from "./mysql-statements.js";
 import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
+import { inTurn } from "./turns.js";
 
 /** The options of a store on the table of another generator. */
 export interface OldSegmentsOptions {
@@ -246,8 +247,13 @@ class OldSegments implements SegmentStore {
   /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
-    const { tag, above, attempt, signal } = request;
+    const { tag, signal } = request;
     if (!isPlainTag(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
+    return inTurn(this, signal, () => this.#allocate(request));
+  }
+
+  async #allocate(request: AllocateRequest): Promise<Allocation> {
+    const { tag, above, attempt, signal } = request;
     const { counter, read, allocate, rangeOf } = this.#generator;
     for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
       const row = await this.#read(read, tag, signal);

@@ -86,8 +86,8 @@ export class PostgresTags implements TagTable {
     return ((await this.#run(REPLACE, [tag, ...values, ...compared], signal)) ?? []).length > 0;
   }
 
-  async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
-    const rows = await this.#run(MAKE, [tag, `${first}`], undefined, true);
+  async makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {
+    const rows = await this.#run(MAKE, [tag, `${first}`], signal, true);
     return rows && rows.length > 0;
   }
 }

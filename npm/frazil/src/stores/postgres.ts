@@ -47,7 +47,15 @@ import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
-import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  recordOf,
+  type ScopeRecord,
+} from "./requests.js";
 import { REACH } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, type DdlTags, makeTagIn } from "./segments.js";
@@ -61,6 +69,8 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
+
+import { withinLimit } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -378,6 +388,16 @@ function showsTransaction(client: unknown): boolean {
   return typeof given.getTransactionStatus === "function" && ["T", "E"].includes(String(given.getTransactionStatus()));
 }
 
+/** Why a statement may be without an answer, as far as a client shows it: `pg` does. */
+function waitOf(client: unknown): string | undefined {
+  const given = client as Record<string, unknown>;
+  const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
+  if (isConnected === false && isConnecting === false)
+    return "the Client of pg was never connected, and waits for ever: await client.connect()";
+  if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
+  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: give leases and segments a pool of their own`;
+}
+
 /** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
 function rowsOf(result: unknown): readonly Record<string, unknown>[] {
   const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | null | undefined)?.rows;
@@ -408,6 +428,10 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     this.#complete = completion(options);
   }
 
+  waitsFor(): string | undefined {
+    return waitOf(this.#client);
+  }
+
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope, layout, windowMs, grant, nonce, owner, node, signal } = request;
@@ -434,16 +458,20 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async migrate(): Promise<void> {
-    if ((await this.#run(MIGRATE, [], undefined, true)) === undefined)
+    if ((await withinLimit(this, "migrate()", (signal) => this.#run(MIGRATE, [], signal, true))) === undefined)
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
   async init(options: InitOptions): Promise<void> {
-    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+    const record = recordOf(options);
+    await withinLimit(this, "init()", (signal) => this.#init(record, signal));
+  }
+
+  async #init({ scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, signal: AbortSignal): Promise<void> {
     // The second time sees the record that another process made beside the first.
     for (let isLast = false; ; isLast = true) {
-      const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs], undefined, true);
-      if (rows === undefined) throw notInitialised(this, scope, await this.#place());
+      const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs], signal, true);
+      if (rows === undefined) throw notInitialised(this, scope, await this.#place(signal));
       const [row] = rows as [{ made: Whole; layout: string | null }];
       if (wholeOf("made", row.made) > 0) return;
       if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
@@ -459,7 +487,8 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
-    return this.#raise(fencedScope(options), "always");
+    const scope = fencedScope(options);
+    return withinLimit(this, "fence()", (signal) => this.#raise(scope, "always", signal));
   }
 
   async #raise(scope: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {

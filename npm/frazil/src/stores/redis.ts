@@ -49,6 +49,8 @@ import {
   type RenewRequest,
 } from "./store.js";
 
+import { withinLimit } from "./turns.js";
+
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
@@ -388,12 +390,16 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
 
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-    const [outcome, present] = await this.#run(INIT, keysOf(scope), [layout, nodeFrom, nodeTo, windowMaxMs]);
+    const given = [layout, nodeFrom, nodeTo, windowMaxMs];
+    const [outcome, present] = await withinLimit(this, "init()", (signal) =>
+      this.#run(INIT, keysOf(scope), given, signal),
+    );
     if (outcome !== "made") throw alreadyInitialised(scope, present);
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
-    return this.#raise(fencedScope(options), "always");
+    const scope = fencedScope(options);
+    return withinLimit(this, "fence()", (signal) => this.#raise(scope, "always", signal));
   }
 
   async #raise(scope: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
@@ -423,8 +429,8 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
       const [outcome] = await this.#run(REPLACE_TAG, [tagKey(tag)], given, signal);
       return outcome === "replaced";
     },
-    makeTag: async (tag, first) => {
-      const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`]);
+    makeTag: async (tag, first, signal) => {
+      const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`], signal);
       return outcome === "made";
     },
     placeOfTags: async () => placeOf(tagKey("…")),

@@ -7,6 +7,7 @@ import { isPlainTag, isTag, MAX_TAG_LENGTH } from "./limits.js";
 import { hex } from "./requests.js";
 import { decideAllocate, MAX_COUNTER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
+import { inTurn, withinLimit } from "./turns.js";
 
 /** Tags whose records a command line prints. */
 export interface DdlTags {
@@ -30,7 +31,7 @@ export interface TagTable {
    */
   replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean>;
   /** Writes a record without recent allocations, unless there is one. `undefined`: there is nothing to keep one in. */
-  makeTag(tag: string, first: bigint): Promise<boolean | undefined>;
+  makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined>;
   /** Where it looks for records, in words for errors. */
   placeOfTags(signal: AbortSignal | undefined): string | Promise<string>;
 }
@@ -83,6 +84,14 @@ export async function allocateFrom(
   request: AllocateRequest,
 ): Promise<Allocation> {
   checkAllocate(request);
+  return inTurn(store, request.signal, () => allocated(store, table, request));
+}
+
+async function allocated(
+  store: { readonly name: string },
+  table: TagTable,
+  request: AllocateRequest,
+): Promise<Allocation> {
   const { tag, signal } = request;
   for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
     signal?.throwIfAborted();
@@ -102,9 +111,11 @@ export async function makeTagIn(
   options: TagOptions,
 ): Promise<boolean> {
   const { tag, first } = newTagOf(options);
-  const made = await table.makeTag(tag, first);
-  if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(undefined));
-  return made;
+  return withinLimit(store, "initSegment()", async (signal) => {
+    const made = await table.makeTag(tag, first, signal);
+    if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
+    return made;
+  });
 }
 
 /** `STORE_NOT_INITIALISED` for a tag. */

@@ -278,8 +278,8 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
       });
       return isReplaced === true;
     },
-    makeTag: (tag, first) =>
-      this.#transaction(undefined, ({ incarnation }) => this.#run(MAKE_TAG, tag, `${first}`, incarnation, tag) > 0),
+    makeTag: (tag, first, signal) =>
+      this.#transaction(signal, ({ incarnation }) => this.#run(MAKE_TAG, tag, `${first}`, incarnation, tag) > 0),
     placeOfTags: () => this.#place(),
   };
 

@@ -37,6 +37,7 @@ export declare class PostgresStore implements ManagedStore, ManagedSegmentStore 
      * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
      */
     constructor(client: PostgresClient, options?: PostgresStoreOptions);
+    waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;
