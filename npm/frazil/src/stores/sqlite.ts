@@ -22,7 +22,15 @@
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError } from "../errors.js";
-import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import {
+  alreadyInitialised,
+  notInitialised,
+  pause,
+  storeRefused,
+  storeUnavailable,
+  TRANSACTION_RULE,
+  wholeOf,
+} from "./answers.js";
 import { hintFor } from "./clients.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import {
@@ -145,7 +153,7 @@ export interface SqliteDatabase {
 const CLIENT_RULE =
   "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite: an object with prepare(sql) and exec(sql)";
 
-/** How long a locked file is asked again. One attempt waits for the `busy_timeout` of the connection in addition. */
+/** How long a locked file is asked again. */
 const BUSY_MS = 2000;
 /** `PRAGMA synchronous`: FULL. 3 is EXTRA, which stays. */
 const FULL = 2;
@@ -360,6 +368,22 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   }
 
   #attempt<T>(work: (moment: Moment) => T): T {
+    // Asked first: a BEGIN IMMEDIATE that fails gives the transaction of the program the lock of the file.
+    const { inTransaction, isTransaction } = this.#db as { inTransaction?: unknown; isTransaction?: unknown };
+    if (inTransaction === true || isTransaction === true) throw storeRefused(TRANSACTION_RULE);
+    const [busy] = this.#db.prepare("PRAGMA busy_timeout").all() as [Row];
+    const busyMs = wholeOf("PRAGMA busy_timeout", Object.values(busy)[0]);
+    if (busyMs === 0) return this.#begun(work);
+    // SQLite would wait in the call, and the event loop with it.
+    this.#db.exec("PRAGMA busy_timeout = 0");
+    try {
+      return this.#begun(work);
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    }
+  }
+
+  #begun<T>(work: (moment: Moment) => T): T {
     const incarnation = this.#checked();
     this.#db.exec("BEGIN IMMEDIATE");
     try {
@@ -497,11 +521,7 @@ function codeOf(error: unknown): string {
 /** The error for a failure of the client, which stays its cause. */
 function errorOf(error: unknown, code: string, message: string): FrazilError {
   const reported = `SQLite answered ${code} (${message})`;
-  if (code === "ERROR" && /within a transaction/.test(message))
-    return storeRefused(
-      "the connection is inside a transaction of yours: give the store a connection of its own",
-      error,
-    );
+  if (code === "ERROR" && /within a transaction/.test(message)) return storeRefused(TRANSACTION_RULE, error);
   if (code === "READONLY") return storeRefused(`${reported}: the file or the connection is read-only`, error);
   if (["ERROR", "CORRUPT", "NOTADB"].includes(code)) return storeRefused(reported, error);
   return storeUnavailable(code ? reported : `SQLite did not answer: ${message}`, error);
