@@ -256,7 +256,7 @@ class OldSegments implements SegmentStore {
     const { tag, above, attempt, signal } = request;
     const { counter, read, allocate, rangeOf } = this.#generator;
     for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
-      const row = await this.#read(read, tag, signal);
+      const row = await this.#read(read, request);
       const { next, step, ...range } = rangeOf(row, request);
       if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_COUNTER || next > MAX_COUNTER)
         throw row.usedUp();
@@ -271,12 +271,12 @@ class OldSegments implements SegmentStore {
     );
   }
 
-  async #read(statement: string, tag: string, signal: AbortSignal | undefined): Promise<OldRow> {
+  async #read(statement: string, { tag, above, signal }: AllocateRequest): Promise<OldRow> {
     const rows = (await this.#explained(this.#database.read(this.#complete(statement), { tag }, signal))) ?? [];
     const [columns] = rows;
     checkServer(columns);
     const row = new OldRow(this.#generator, columns, this.#table, tag);
-    if (row.isMissing) throw this.#missing(row, tag);
+    if (row.isMissing) throw this.#missing(row, tag, above);
     if (rows.length > 1)
       throw storeRefused(
         `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
@@ -324,16 +324,18 @@ class OldSegments implements SegmentStore {
     );
   }
 
-  #missing(row: OldRow, tag: string): LeaseError {
+  #missing(row: OldRow, tag: string, above: bigint): LeaseError {
     const { counter, insert, taken } = this.#generator;
     const [columns, values] = insert;
-    return new LeaseError(
-      "STORE_NOT_INITIALISED",
-      `the table ${row.table} of ${this.name} has no row with ${row.where}. Check that this is the database of the other programs, and ` +
-        `the tag. If the tag is new, run once: INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ` +
-        `${1 - taken}, ${values}). If its row was deleted, insert it with a ${counter} above every number that was handed out`,
-      { field: "tag", value: tag },
-    );
+    const missing = `the table ${row.table} of ${this.name} has no row with ${row.where}. `;
+    const remedy =
+      above > 0n
+        ? `It is not new: this process has had numbers up to ${above - 1n}. If the tag was moved to another store, use that one, and never ` +
+          `make the row again. If the row was deleted, restore it with a ${counter} above every number that was handed out`
+        : "Check that this is the database of the other programs, and the tag. If the tag is new, run once: " +
+          `INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ${1 - taken}, ${values}). ` +
+          `If its row was deleted, insert it with a ${counter} above every number that was handed out, unless it moved to another store`;
+    return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
   }
 }
 

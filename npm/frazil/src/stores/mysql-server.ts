@@ -19,17 +19,17 @@ export function checkServer(row: Row | undefined): asserts row is Row {
   const flush = String(row["flush_log"]);
   if (flush !== "1" && flush !== "3")
     throw storeRefused(
-      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes the last grants back, and IDs repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
+      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
     );
   if (isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
     throw refuse(
       "sync_binlog",
-      "must be 1 with the binary log on. Otherwise a crash of the host takes the last grants back, and IDs repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server",
+      "must be 1 with the binary log on. Otherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server",
     );
   if (isOn(row["log_bin"]) && row["binlog_format"] === "STATEMENT")
     throw refuse(
       "binlog_format",
-      "must be ROW or MIXED: a replica would compare its own incarnation, and lack the leases",
+      "must be ROW or MIXED: a replica would compare its own incarnation, and lack what was handed out",
     );
   if (isOn(row["galera"]))
     throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");

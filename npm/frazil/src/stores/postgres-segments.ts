@@ -1,7 +1,7 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
 import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
-import { type DdlTags, printableTag, type TagTable, type TagView } from "./segments.js";
+import { type DdlTags, drawnTags, type TagTable, type TagView } from "./segments.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
@@ -42,13 +42,14 @@ ON CONFLICT (tag) DO NOTHING RETURNING tag`;
 
 /** The record of a tag, as SQL for people to read and run. */
 const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-VALUES ($1, 1, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
+VALUES ($1, $2, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
 `;
 
 /** The records of tags, as SQL for people to read and run. */
-export function tagRecords({ tags }: DdlTags): string {
-  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${printableTag(tag)}'`));
-  return `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+export function tagRecords(given: DdlTags): string {
+  const { tags, first } = drawnTags(given);
+  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${tag}'`).replace("$2", () => first));
+  return `-- The records of tags, on the primary. ${first} is the first number. One that is there stays as it is.
 ${records.join("")}`;
 }
 

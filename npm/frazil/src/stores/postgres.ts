@@ -45,7 +45,7 @@ import {
 } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
-import { PERMISSIONS } from "./permissions.js";
+import { PERMISSIONS, rightsFor } from "./permissions.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import {
   checkAcquire,
@@ -559,7 +559,9 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
-        `${reported}: the role lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, initSegment() on the last, migrate() CREATE on the schema, and all of them USAGE on it`,
+        /for schema/.test(reported)
+          ? `${reported}: migrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema. Programs need USAGE on it`
+          : `${reported}: the role lacks a right. Run: ${this.#complete(rightsFor(reported))}`,
         error,
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);

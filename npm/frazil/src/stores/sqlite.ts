@@ -21,7 +21,7 @@
  */
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
-import { ConfigError, FrazilError } from "../errors.js";
+import { FrazilError } from "../errors.js";
 import {
   alreadyInitialised,
   notInitialised,
@@ -32,6 +32,7 @@ import {
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
+import { clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import {
   decideAcquire,
@@ -184,14 +185,17 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no connection.
    */
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase);
+  /** @internal */
+  constructor(database: SqliteDatabase, options?: object);
+  constructor(database: SqliteDatabase, options: object = {}) {
     const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
     if (typeof prepare !== "function" || typeof exec !== "function") {
-      const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
       const rule = CLIENT_RULE + hintFor("sqlite", database);
-      // Without its value: it may be a connection string with a password.
-      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${rule}`, { field: "database", rule });
+      throw clientError(database, rule, "database");
     }
+    for (const [name, value] of Object.entries(options))
+      throw optionError(name, value, "must not be given: this store has no options");
     this.#db = database;
   }
 
@@ -416,7 +420,9 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     if (this.#file === undefined) {
       const path = pragma("database_list").find(({ name }) => name === "main")?.["file"];
       if (typeof path !== "string" || path === "")
-        throw storeRefused("the database is in memory or temporary: leases must outlive the process, so open a file");
+        throw storeRefused(
+          "the database is in memory or temporary: leases and counters must outlive the process, so open a file",
+        );
       const [mode] = Object.values(pragma("journal_mode")[0] as Row);
       if (mode === "off" || mode === "memory")
         throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
