@@ -22,7 +22,7 @@ import { isPlainTag } from "./limits.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
-import { checkServer } from "./mysql-server.js";
+import { type Binlog, checkServer, UNSYNCED } from "./mysql-server.js";
 import { COMMITS, SETTINGS } from "./mysql-statements.js";
 import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
@@ -35,8 +35,17 @@ export interface OldSegmentsOptions {
   readonly database?: string;
   /** The name of the table. Default: `leaf_alloc`, `tiny_id_info` or `cosid`. */
   readonly table?: string;
+  /**
+   * Whether the binary log is on the disk with each commit.
+   *
+   * - `"synced"` (default): a server with a binary log and `sync_binlog` other than 1 is refused.
+   * - `"unsynced-accepting-repeats-after-crash"`: it is not. If its host crashes, InnoDB rolls back what the binary log lacks, and numbers
+   *   repeat, as they do with the other generator.
+   */
+  readonly binlog?: "synced" | "unsynced-accepting-repeats-after-crash";
 }
 
+const BINLOG_RULE = `must be "synced" or "${UNSYNCED}"`;
 const TABLE_RULE = "must be the name of a table: a letter or _, then at most 63 letters, digits, _, $ or -";
 // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
 const TAG_RULE =
@@ -232,12 +241,16 @@ class OldSegments implements SegmentStore {
   readonly #generator: OldGenerator;
   readonly #table: string;
   readonly #database: MySqlDatabase;
+  readonly #binlog: Binlog;
 
   /** @internal */
   constructor(generator: OldGenerator, client: MySqlClient, options: OldSegmentsOptions) {
-    const { table = generator.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
+    const known = checkGiven(options, "database, table, binlog") as OldSegmentsOptions;
+    const { table = generator.table, binlog = "synced", ...rest } = known;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
+    if (binlog !== "synced" && binlog !== UNSYNCED) throw optionError("binlog", binlog, BINLOG_RULE);
+    this.#binlog = binlog;
     this.name = generator.name;
     this.#generator = generator;
     this.#table = table;
@@ -274,7 +287,7 @@ class OldSegments implements SegmentStore {
   async #read(statement: string, { tag, above, signal }: AllocateRequest): Promise<OldRow> {
     const rows = (await this.#explained(this.#database.read(this.#complete(statement), { tag }, signal))) ?? [];
     const [columns] = rows;
-    checkServer(columns);
+    checkServer(columns, this.#binlog);
     const row = new OldRow(this.#generator, columns, this.#table, tag);
     if (row.isMissing) throw this.#missing(row, tag, above);
     if (rows.length > 1)

@@ -5,8 +5,15 @@ import type { Row } from "./mysql-client.js";
 /** A setting of the server that is on. */
 const isOn = (value: unknown): boolean => !["0", "OFF", "false", "null", "undefined"].includes(String(value));
 
-/** Refuses a server or a session that may lose, or take back, what it acknowledged. */
-export function checkServer(row: Row | undefined): asserts row is Row {
+/** The value of the option `binlog` with which a program accepts that a crash of the host takes back what was handed out last. */
+export const UNSYNCED = "unsynced-accepting-repeats-after-crash";
+export type Binlog = "synced" | typeof UNSYNCED;
+
+/**
+ * Refuses a server or a session that may lose, or take back, what it acknowledged. `binlog`: the option of that name, for stores that
+ * have it.
+ */
+export function checkServer(row: Row | undefined, binlog?: Binlog): asserts row is Row {
   if (row === undefined) throw storeRefused("the client returned no row, where the server always has one");
   const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
   if (!isOn(row["autocommit"]))
@@ -21,10 +28,12 @@ export function checkServer(row: Row | undefined): asserts row is Row {
     throw storeRefused(
       `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
     );
-  if (isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
+  if (binlog !== UNSYNCED && isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
     throw refuse(
       "sync_binlog",
-      "must be 1 with the binary log on. Otherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server",
+      `must be 1 with the binary log on. Otherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server${
+        binlog === undefined ? "" : `, or pass the option binlog: "${UNSYNCED}"`
+      }`,
     );
   if (isOn(row["log_bin"]) && row["binlog_format"] === "STATEMENT")
     throw refuse(
