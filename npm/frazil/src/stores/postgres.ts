@@ -311,6 +311,8 @@ const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
   query(text: string, values: unknown[]): PromiseLike<unknown>;
+  /** Clients of MariaDB and MySQL have it: they are for another store. */
+  readonly escapeId?: never;
 }
 
 /** What the client of the package `postgres` can do. */

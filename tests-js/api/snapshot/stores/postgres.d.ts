@@ -5,6 +5,8 @@ export type * from "./store.js";
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
     query(text: string, values: unknown[]): PromiseLike<unknown>;
+    /** Clients of MariaDB and MySQL have it: they are for another store. */
+    readonly escapeId?: never;
 }
 /** What the client of the package `postgres` can do. */
 export interface UnsafeClient {
