@@ -69,7 +69,10 @@ test("Redis: --first, on the server in $REDIS_URL", async () => {
 test("flags and names that it does not take", () => {
   assert.match(refusal("postgres", "--tag", "orders", "--first", "-1"), /--first/);
   assert.match(refusal("postgres", "--tag", "orders", "--first", "1e3"), /--first is "1e3": must be a whole number/);
-  assert.match(refusal("postgres", "--tag", "orders", "--first", "9223372036854775808"), /first is 9223372036854775808/);
+  assert.match(
+    refusal("postgres", "--tag", "orders", "--first", "9223372036854775808"),
+    /first is 9223372036854775808/,
+  );
   assert.match(refusal("postgres", "--first", "5"), /--first is the first number of a --tag/);
   for (const [name, store] of [
     ["mariadb", "mysql"],

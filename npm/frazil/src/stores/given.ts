@@ -4,7 +4,6 @@ import { checkKeys } from "../keys.js";
 
 /** What a value is, without its text. */
 export function described(given: unknown): string {
-  if (given instanceof Promise) return "a promise";
   if (given === null || (typeof given !== "object" && typeof given !== "function"))
     return given === null || given === undefined ? `${given}` : `a ${typeof given}`;
   const keys = Object.keys(given).slice(0, 4).join(", ");
@@ -13,16 +12,14 @@ export function described(given: unknown): string {
 
 /** `INVALID_ARGUMENT` for what is no client. */
 export function clientError(client: unknown, clientRule: string, field = "client"): ConfigError {
-  const rule = client instanceof Promise ? `${clientRule}: await it` : clientRule;
-  return new ConfigError("INVALID_ARGUMENT", `${field} is ${described(client)}: ${rule}`, { field, rule });
+  const [kind, rule] =
+    client instanceof Promise ? ["a promise", `${clientRule}: await it`] : [described(client), clientRule];
+  return new ConfigError("INVALID_ARGUMENT", `${field} is ${kind}: ${rule}`, { field, rule });
 }
 
 /** `INVALID_OPTION` for an option of a store. */
 export const optionError = (field: string, value: unknown, rule: string): ConfigError =>
   new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, rule });
-
-const SCOPE_RULE = "a segment has a tag; scopes are for leases";
-const TAG_RULE = "a lease has a scope; tags are for segments";
 
 /** `checkKeys` for options beside a client: what has a name that is not known may be its password or its connection string. */
 export function checkGiven<T>(given: T, known: string, ignored?: string): T & object {
@@ -30,10 +27,6 @@ export function checkGiven<T>(given: T, known: string, ignored?: string): T & ob
     return checkKeys("INVALID_OPTION", "options", given, known, ignored);
   } catch (error) {
     const { field = "options", value, rule = "" } = error as ConfigError;
-    const names = known.split(", ");
-    // The nearest name would be another option, such as "step".
-    if (field === "scope" && names.includes("tag")) throw optionError(field, value, SCOPE_RULE);
-    if (field === "tag" && names.includes("scope")) throw optionError(field, value, TAG_RULE);
     throw typeof value === "string" || (typeof value === "object" && value !== null)
       ? optionError(field, value, rule)
       : error;
