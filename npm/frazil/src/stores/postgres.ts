@@ -42,6 +42,7 @@ import {
 import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
+import { type PooledConnection, pooledQuery } from "./pooled.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
@@ -346,12 +347,28 @@ const CONFLICTS = [
 const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
 
 /** Runs a statement and returns its rows. */
-type Query = (text: string, values: string[]) => PromiseLike<unknown>;
+type Query = (text: string, values: string[], signal?: AbortSignal) => PromiseLike<unknown>;
+
+/** A `Client` that a `Pool` of `pg` or Neon lent. */
+interface PooledClient {
+  query: Query;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  removeListener(event: "error", listener: (error: unknown) => void): unknown;
+  release(error?: unknown): void;
+}
 
 /** The call of a client that runs a statement. */
 function queryOf(client: unknown): Query {
   const given = (client ?? {}) as { query?: unknown; unsafe?: unknown };
   const hint = hintFor("postgres", client);
+  const { connect, totalCount } = given as { connect?: () => PromiseLike<PooledClient>; totalCount?: unknown };
+  if (
+    hint === "" &&
+    typeof given.query === "function" &&
+    typeof connect === "function" &&
+    typeof totalCount === "number"
+  )
+    return pooledQuery(async () => lent(await connect.call(client)));
   // In this order: Neon's function has both, and its `unsafe` makes a part of a statement.
   for (const call of ["query", "unsafe"] as const) {
     if (typeof given[call] !== "function" || hint !== "") continue;
@@ -359,6 +376,22 @@ function queryOf(client: unknown): Query {
   }
   const rule = CLIENT_RULE + hint;
   throw clientError(client, rule);
+}
+
+/** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */
+function lent(client: PooledClient): PooledConnection<string> {
+  const ignore = () => {}; // its statement fails too
+  client.on("error", ignore);
+  const release = (error: unknown) => {
+    // As `pool.query` does: the pool ends a client whose statement failed. It may report an error until then.
+    if (error === undefined) client.removeListener("error", ignore);
+    client.release(error);
+  };
+  return {
+    query: (text, values) => client.query(text, values),
+    release,
+    destroy: () => client.release(true),
+  };
 }
 
 /** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
@@ -487,7 +520,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        return rowsOf(await untilAborted((async () => this.#query(text, texts))(), signal));
+        return rowsOf(await untilAborted((async () => this.#query(text, texts, signal))(), signal));
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         if (FrazilError.is(error)) throw error;

@@ -1,0 +1,22 @@
+// MariaDB: connections of a pool that break without a word.
+import { test } from "node:test";
+import { MySqlStore } from "frazil/stores/mysql";
+import mariadb from "mariadb";
+import mysql from "mysql2/promise";
+import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { server } from "./one-server.mjs";
+
+for (const [name, make] of [
+  ["mysql2", mysql.createPool],
+  ["mariadb", mariadb.createPool],
+])
+  for (const connectionLimit of [1, 2])
+    test(`${name}, a pool of ${connectionLimit}: after all connections broke without a word, the next attempts have others`, async () => {
+      await drawOverBrokenConnections(server.port, async (port) => {
+        const pool = make({ ...server.address({ database: "test" }), port, connectionLimit, connectTimeout: 2000 });
+        await openAll(connectionLimit, () => pool.query("SELECT SLEEP(0.1)"));
+        const store = new MySqlStore(pool);
+        await store.initSegment({ tag: "orders" });
+        return { store, close: async () => void pool.end().catch(() => {}) };
+      });
+    });

@@ -1,0 +1,83 @@
+// Postgres: connections of a pool that break without a word, or that end while a statement runs.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Segment } from "frazil/segment";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import { attempt } from "../attempts.mjs";
+import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { PostgresServer } from "./server.mjs";
+
+let server;
+let admin;
+before(async () => {
+  server = await PostgresServer.start();
+  admin = await connected();
+  const store = new PostgresStore(admin);
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default" });
+  await store.initSegment({ tag: "orders" });
+});
+after(async () => {
+  await admin?.end();
+  await server?.stop();
+});
+
+const connected = async () => {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  return client;
+};
+
+const poolOf = async (port, max) => {
+  const pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, max });
+  pool.on("error", () => {});
+  await openAll(max, () => pool.query("SELECT pg_sleep(0.1)"));
+  return pool;
+};
+
+for (const max of [1, 2]) {
+  test(`pg, a pool of ${max}: after all connections broke without a word, the next attempts have others`, async () => {
+    await drawOverBrokenConnections(server.port, async (port) => {
+      const pool = await poolOf(port, max);
+      // Dropped connections would keep pool.end() waiting.
+      return { store: new PostgresStore(pool), close: async () => void pool.end() };
+    });
+  });
+}
+
+test("a locked row costs one connection more than the pool has, however long it lasts", async () => {
+  const pool = await poolOf(server.port, 2);
+  const locker = await connected();
+  await locker.query("BEGIN; SELECT 1 FROM frazil_segments FOR UPDATE");
+  const orders = new Segment(new PostgresStore(pool), { tag: "orders", step: 10, maxAsyncWaitMs: 25_000 });
+  const drawn = orders.nextMany(5);
+  drawn.catch(() => {});
+  await sleep(18_000);
+  const { rows } = await admin.query(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%frazil_segments%'",
+  );
+  assert.ok(rows[0].n >= 1 && rows[0].n <= 3, `${rows[0].n} statements wait`);
+  await locker.query("COMMIT");
+  await locker.end();
+  assert.equal((await drawn).length, 5);
+  orders.close();
+  await pool.end();
+});
+
+test("a connection that the server ends while its statement runs is an error of the statement, not of the process", async () => {
+  const pool = await poolOf(server.port, 1);
+  const locker = await connected();
+  await locker.query("BEGIN; SELECT 1 FROM frazil_scopes FOR UPDATE");
+  const refused = assert.rejects(new PostgresStore(pool).ensure({ scope: "s", behind: true }), {
+    code: "STORE_UNAVAILABLE",
+  });
+  await sleep(300);
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+  await refused;
+  await locker.query("COMMIT");
+  await locker.end();
+  assert.ok((await new PostgresStore(pool).acquire(attempt())).granted);
+  await pool.end();
+});
