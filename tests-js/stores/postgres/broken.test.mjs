@@ -1,10 +1,12 @@
 // Postgres: connections of a pool that break without a word, or that end while a statement runs.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
+import postgres from "postgres";
 import { attempt } from "../attempts.mjs";
 import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
 import { PostgresServer } from "./server.mjs";
@@ -46,6 +48,32 @@ for (const max of [1, 2]) {
     });
   });
 }
+
+const SOCKET = `
+import { connect } from "node:net";
+
+// Ends a connection that is silent for 3 seconds. \`postgres\` has no setting for that.
+const socket = ({ host: [host], port: [port] }) =>
+  new Promise((resolve, reject) => {
+    const connection = connect(port, host, () => resolve(connection));
+    connection.once("error", reject);
+    connection.setTimeout(3000, () => connection.destroy());
+  });
+`;
+
+test("postgres with the socket of docs/stores/postgres.md: numbers are there again; without it, none", async () => {
+  const page = readFileSync(new URL("../../../docs/stores/postgres.md", import.meta.url), "utf8");
+  assert.ok(page.includes(SOCKET.trim()), "the page has another text");
+  const { socket } = await import(`data:text/javascript,${encodeURIComponent(`${SOCKET}export { socket };`)}`);
+  const over = (settings) => async (port) => {
+    const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 2, ...settings });
+    return { store: new PostgresStore(sql), close: async () => void sql.end({ timeout: 0 }).catch(() => {}) };
+  };
+  await drawOverBrokenConnections(server.port, over({ socket }));
+  await assert.rejects(drawOverBrokenConnections(server.port, over({ idle_timeout: 2 })), {
+    code: "SEGMENT_EXHAUSTED",
+  });
+});
 
 test("a locked row costs one connection more than the pool has, however long it lasts", async () => {
   const pool = await poolOf(server.port, 2);
