@@ -19,3 +19,6 @@ export const isTag = (value: unknown): value is string =>
 
 /** Whether every character of a tag stands for itself: in a shell, and in a statement in every mode of a server. */
 export const isPlainTag = (tag: string): boolean => /^[\w .@:#/+-]+$/.test(tag);
+
+/** The longest window of a scope on Workers, where windows are long since nothing runs between requests. */
+export const WORKERS_WINDOW_MAX_MS = 10 * 60_000;
