@@ -1,4 +1,5 @@
 // MariaDB: connections of a pool that break without a word.
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
@@ -20,3 +21,13 @@ for (const [name, make] of [
         return { store, close: async () => void pool.end().catch(() => {}) };
       });
     });
+
+test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {
+  const over = async (port) => {
+    const pool = mysql.createPool({ ...server.address({ database: "test" }), port, connectionLimit: 1 });
+    const store = new MySqlStore({ query: (statement, values) => pool.query(statement, values) });
+    await store.initSegment({ tag: "orders" });
+    return { store, close: async () => void pool.end().catch(() => {}) };
+  };
+  await assert.rejects(drawOverBrokenConnections(server.port, over), { code: "SEGMENT_EXHAUSTED" });
+});

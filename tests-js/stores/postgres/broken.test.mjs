@@ -49,6 +49,15 @@ for (const max of [1, 2]) {
   });
 }
 
+test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {
+  const over = async (port) => {
+    const pool = await poolOf(port, 1);
+    const store = new PostgresStore({ query: (text, values) => pool.query(text, values) });
+    return { store, close: async () => void pool.end() };
+  };
+  await assert.rejects(drawOverBrokenConnections(server.port, over), { code: "SEGMENT_EXHAUSTED" });
+});
+
 const SOCKET = `
 import { connect } from "node:net";
 
