@@ -141,3 +141,23 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
       nextNumber: (server) => server.command("HGET", "frazil:segment:orders", "next"),
     }));
 }
+
+test("a tag without a record names its key with the prefix of the client, and a key that expires is refused", async (t) => {
+  const server = await startServer();
+  t.after(() => server.stop());
+  const client = new Redis({ port: server.port, keyPrefix: "app:" });
+  t.after(() => client.disconnect());
+  const store = new RedisStore(client);
+  const request = { tag: "my orders", count: 1, maxCount: 1, above: 0n, failoverSkip: 0 };
+  const ask = () => store.allocate({ ...request, holder: "0".repeat(32), attempt: "1".repeat(32) });
+  await assert.rejects(ask(), {
+    code: "STORE_NOT_INITIALISED",
+    message: /looked in the key app:frazil:segment:my orders of/,
+  });
+  await store.initSegment({ tag: "my orders" });
+  await client.expire("frazil:segment:my orders", 1000);
+  const rule = /the key app:frazil:segment:my orders expires in \d+ s.*Run PERSIST app:frazil:segment:my orders,/;
+  await assert.rejects(ask(), { code: "STORE_REFUSED", message: rule });
+  await client.persist("frazil:segment:my orders");
+  assert.equal((await ask()).first, 1n);
+});

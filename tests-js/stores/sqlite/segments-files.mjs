@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Segment } from "frazil/segment";
@@ -39,7 +39,7 @@ async function restored({ failoverSkip, pragmas = "", replace = renameSync }) {
   numbers.push(...(await orders.nextMany(400)));
   orders.close();
   db.close();
-  replace(`${path}.copy`, path);
+  await replace(`${path}.copy`, path);
   db = new DatabaseSync(path);
   store = new SqliteStore(db);
   orders = drawer(store, failoverSkip);
@@ -88,6 +88,46 @@ test("a maximum without a step is the longest range from the first one on: what 
 
 test("a copy that is written into the file itself is the same file, and repeats numbers: docs/stores/sqlite.md says so", async () => {
   assert.ok((await restored({ replace: copyFileSync })) > 0, "it is told: change the page");
+});
+
+test("a backup that SQLite restores into the file repeats numbers: docs/stores/sqlite.md says so", async () => {
+  const replace = async (from, to) => {
+    const source = new DatabaseSync(from);
+    await backup(source, to);
+    source.close();
+  };
+  assert.ok((await restored({ replace })) > 0, "it is told: change the page");
+});
+
+test("a file that lost its -wal repeats numbers: docs/stores/sqlite.md says so", async () => {
+  const path = newPath();
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA journal_mode = WAL");
+  const store = new SqliteStore(db);
+  await store.migrate();
+  await store.initSegment({ tag: "orders" });
+  db.close();
+  const program = `
+    import { DatabaseSync } from "node:sqlite";
+    import { Segment } from "frazil/segment";
+    import { SqliteStore } from "frazil/stores/sqlite";
+    const orders = new Segment(new SqliteStore(new DatabaseSync(${JSON.stringify(path)})), { tag: "orders" });
+    process.send((await orders.nextMany(10)).map(String), () => process.kill(process.pid, "SIGKILL"));`;
+  const args = ["--no-warnings", "--input-type=module", "--eval", program];
+  const draw = async () => {
+    const child = spawn(process.execPath, args, {
+      cwd: import.meta.dirname,
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    const closed = once(child, "close");
+    const [[numbers]] = await Promise.all([Promise.race([once(child, "message"), closed]), closed]);
+    return numbers;
+  };
+  const numbers = await draw();
+  numbers.push(...(await draw()));
+  assert.equal(repeatsOf(numbers), 0);
+  for (const log of ["-wal", "-shm"]) unlinkSync(path + log);
+  assert.ok(repeatsOf([...numbers, ...(await draw())]) > 0, "it is told: change the page");
 });
 
 // docs/safety.md: 28

@@ -15,3 +15,8 @@ for (const [name, program, client] of CLIENTS) {
 test("traps", async () => {
   assert.ok((await passedIn("traps.mjs")) >= 10);
 });
+
+// docs/safety.md: 27, 28, 29
+test("one file by two paths, and file systems without times of birth", async () => {
+  assert.ok((await passedIn("one-path.mjs")) >= 1);
+});

@@ -165,6 +165,13 @@ test("a database in memory is refused, and so is a journal in memory", async () 
   db.exec("PRAGMA journal_mode = MEMORY");
   await assert.rejects(new SqliteStore(db).migrate(), { code: "STORE_REFUSED", message: /journal_mode is memory/ });
   db.close();
+  // Set by the program later, on the same connection.
+  const later = await opened();
+  later.db.exec("PRAGMA journal_mode = MEMORY");
+  await assert.rejects(later.store.acquire(attempt()), { code: "STORE_REFUSED", message: /journal_mode is memory/ });
+  later.db.exec("PRAGMA journal_mode = DELETE");
+  assert.ok((await later.store.acquire(attempt())).granted);
+  later.db.close();
 });
 
 test("a locked file: the event loop goes on, whatever busy_timeout the connection has, and that stays", async () => {

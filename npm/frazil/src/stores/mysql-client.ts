@@ -2,6 +2,7 @@
 import { storeRefused } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { clientError } from "./given.js";
+import { type PooledConnection, pooledQuery } from "./pooled.js";
 
 /** What the store hands a client: a statement, and settings that a program may have changed for its own. */
 export interface MySqlStatement {
@@ -40,7 +41,12 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Value = string | number | null;
 
 /** Runs a statement. @internal */
-export type Query = (text: string, values: Value[]) => PromiseLike<unknown>;
+export type Query = (text: string, values: Value[], signal?: AbortSignal) => PromiseLike<unknown>;
+
+/** What a pool of `mysql2/promise` or `mariadb` can do. */
+interface Pool {
+  getConnection(): PromiseLike<MySqlPromiseClient & { release(): unknown; destroy(): void }>;
+}
 
 /** The call of a client that runs a statement. @internal */
 export function queryOf(client: unknown): Query {
@@ -49,12 +55,26 @@ export function queryOf(client: unknown): Query {
   const { query } = given;
   const rule = CLIENT_RULE + hintFor("mysql", given);
   if (typeof query !== "function" || rule !== CLIENT_RULE) throw clientError(client, rule);
-  return (sql, values) => {
-    const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
-    const result = (query as Query).call(given, statement as unknown as string, values) as unknown;
-    if (typeof (result as { then?: unknown } | undefined)?.then !== "function") throw storeRefused(PROMISE_RULE);
-    return result as PromiseLike<unknown>;
-  };
+  if (typeof (given as Partial<Pool>).getConnection !== "function") return (sql, values) => run(given, sql, values);
+  return pooledQuery(async (): Promise<PooledConnection<Value>> => {
+    const taking = (given as Pool).getConnection();
+    if (!isPromise(taking)) throw storeRefused(PROMISE_RULE);
+    const connection = await taking;
+    return {
+      query: (sql, values) => run(connection, sql, values),
+      release: () => void connection.release(),
+      destroy: () => connection.destroy(),
+    };
+  });
+}
+
+const isPromise = (value: unknown): boolean => typeof (value as { then?: unknown } | undefined)?.then === "function";
+
+function run(client: unknown, sql: string, values: Value[]): PromiseLike<unknown> {
+  const statement: MySqlStatement = { sql, rowsAsArray: false, nestTables: false, namedPlaceholders: false };
+  const result = (client as MySqlPromiseClient).query(statement, values);
+  if (!isPromise(result)) throw storeRefused(PROMISE_RULE);
+  return result;
 }
 
 /** The result itself: `mysql2` answers it in an array with the columns beside it. @internal */

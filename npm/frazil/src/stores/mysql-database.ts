@@ -86,7 +86,7 @@ export class MySqlDatabase {
   async #ask(text: string, values: Value[], signal: AbortSignal | undefined): Promise<unknown> {
     signal?.throwIfAborted();
     try {
-      return await untilAborted((async () => this.#query(text, values))(), signal);
+      return await untilAborted((async () => this.#query(text, values, signal))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw FrazilError.is(error) ? error : errorOf(error, this.#complete, this.#oldTables);

@@ -46,6 +46,7 @@ import {
 import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS, rightsFor } from "./permissions.js";
+import { type PooledConnection, pooledQuery } from "./pooled.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import {
   checkAcquire,
@@ -364,12 +365,28 @@ const FAILED_TRANSACTION = "25P02";
 const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
 
 /** Runs a statement and returns its rows. */
-type Query = (text: string, values: string[]) => PromiseLike<unknown>;
+type Query = (text: string, values: string[], signal?: AbortSignal) => PromiseLike<unknown>;
+
+/** A `Client` that a `Pool` of `pg` or Neon lent. */
+interface PooledClient {
+  query: Query;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+  removeListener(event: "error", listener: (error: unknown) => void): unknown;
+  release(error?: unknown): void;
+}
 
 /** The call of a client that runs a statement. */
 function queryOf(client: unknown): Query {
   const given = (client ?? {}) as { query?: unknown; unsafe?: unknown };
   const hint = hintFor("postgres", client);
+  const { connect, totalCount } = given as { connect?: () => PromiseLike<PooledClient>; totalCount?: unknown };
+  if (
+    hint === "" &&
+    typeof given.query === "function" &&
+    typeof connect === "function" &&
+    typeof totalCount === "number"
+  )
+    return pooledQuery(async () => lent(await connect.call(client)));
   // In this order: Neon's function has both, and its `unsafe` makes a part of a statement.
   for (const call of ["query", "unsafe"] as const) {
     if (typeof given[call] !== "function" || hint !== "") continue;
@@ -398,6 +415,22 @@ function waitOf(client: unknown): string | undefined {
     return "the Client of pg was never connected, and waits for ever: await client.connect()";
   if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
   return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: give leases and segments a pool of their own`;
+}
+
+/** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */
+function lent(client: PooledClient): PooledConnection<string> {
+  const ignore = () => {}; // its statement fails too
+  client.on("error", ignore);
+  const release = (error: unknown) => {
+    // As `pool.query` does: the pool ends a client whose statement failed. It may report an error until then.
+    if (error === undefined) client.removeListener("error", ignore);
+    client.release(error);
+  };
+  return {
+    query: (text, values) => client.query(text, values),
+    release,
+    destroy: () => client.release(true),
+  };
 }
 
 /** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
@@ -542,7 +575,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        const result = await untilAborted((async () => this.#query(text, texts))(), signal);
+        const result = await untilAborted((async () => this.#query(text, texts, signal))(), signal);
         if (!mayRollBack && showsTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
         return rowsOf(result);
       } catch (error) {

@@ -271,7 +271,7 @@ return {"made"}`;
 
 /** What the user of a program must be allowed. `@connection` is for the client itself, and `exists` for `init`. */
 const ACL_RULE =
-  "~frazil:* -@all +@connection -@dangerous +eval +info +time +hget +hmget +hset +hsetnx +hdel +zadd +zrem +zrange +exists";
+  "~frazil:* -@all +@connection -@dangerous +eval +info +time +hget +hmget +hset +hsetnx +hdel +zadd +zrem +zrange +exists +ttl";
 
 /** A client that runs a script as Upstash's does. A function of your own makes one of every other client. */
 export interface EvalClient {
@@ -496,9 +496,11 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
 /** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
 const tagKey = (tag: string): string => `frazil:segment:${tag}`;
 
-/** Reads the record of a tag. The texts have a mark before them, since a REST client turns those that look like JSON into values. */
+/** Reads the record of a tag, which must not expire. The texts have a mark before them, since a REST client turns those that look like JSON into values. */
 const READ_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
-if not found[1] then return {"missing", KEYS[1]} end
+if not found[1] then return {"missing"} end
+local left = redis.call("TTL", KEYS[1])
+if left >= 0 then return {"expiring", tostring(left), KEYS[1]} end
 local function text(value) return "=" .. (value or "") end
 return {"tag", text(found[1]), text(found[2]), text(found[3]), text(incarnation)}`;
 
@@ -523,7 +525,7 @@ const OWN_INCARNATION =
   'the option incarnation: { lua: "…" } with an expression whose value changes when acknowledged writes may have been lost';
 
 /** Throws if a script has found that the server may not grant anything. */
-function checkSetUp([outcome, value]: readonly string[]): void {
+function checkSetUp([outcome, value, key]: readonly string[]): void {
   switch (outcome) {
     case "replica":
       throw storeRefused("this is a replica (role:slave in INFO replication). Connect to the primary");
@@ -544,6 +546,10 @@ function checkSetUp([outcome, value]: readonly string[]): void {
       throw storeRefused(
         `maxmemory-policy is ${value}: leases and counters must not be on a server that deletes keys when its memory is full. ` +
           "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf",
+      );
+    case "expiring":
+      throw storeRefused(
+        `the key ${key} expires in ${value} s, and a record that is made again repeats numbers. Run PERSIST ${key}, and find out what has set its time to live`,
       );
     case "anonymous":
       throw storeRefused(

@@ -15,11 +15,13 @@
  * - **A grant is on disk before it is answered**: the store sets `synchronous = FULL` on the connection if it is lower, and
  *   looks again at each operation. In WAL mode with `NORMAL`, a loss of power takes the last transactions back.
  * - **A copy of the file is another incarnation**: the record has the device, the inode and the time of birth of its file.
+ * - **One path for each file**: the logs of SQLite (`-wal`, `-journal`) are beside a path, and whoever opens the file by another
+ *   one does not see what is in them. A file with hard links, or that is mounted by itself, is refused.
  *
- * Not checked: a network file system, whose locks and flushes SQLite cannot rely on; and a disk that was restored as a
- * whole, with all inodes: call `fence()` then.
+ * Not checked: a network file system, whose locks and flushes SQLite cannot rely on; a file that was separated from its log; and
+ * a backup that was written into the file, or a disk that was restored as a whole, with all inodes: call `fence()` then.
  */
-import { fstatSync, readdirSync, statSync } from "node:fs";
+import { fstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
 import { FrazilError } from "../errors.js";
 import { notInitialised, pause, storeRefused, storeUnavailable, TRANSACTION_RULE, wholeOf } from "./answers.js";
@@ -248,19 +250,21 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
           "PRAGMA synchronous is below FULL and cannot be set, as inside a transaction: give the store a connection of its own",
         );
     }
+    const [mode] = Object.values(pragma("journal_mode")[0] as Row);
     if (this.#file === undefined) {
       const path = pragma("database_list").find(({ name }) => name === "main")?.["file"];
       if (typeof path !== "string" || path === "")
         throw storeRefused(
           "the database is in memory or temporary: leases and counters must outlive the process, so open a file",
         );
-      const [mode] = Object.values(pragma("journal_mode")[0] as Row);
-      if (mode === "off" || mode === "memory")
-        throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
       const identity = identityOf(path);
       if (!isOpen(path)) throw replaced(path);
+      if (isMountPoint(path))
+        throw storeRefused(`${path} is mounted by itself: ${ONE_PATH_RULE}. Mount its folder instead of the file`);
       this.#file = { path, identity };
     }
+    if (mode === "off" || mode === "memory")
+      throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
     const { path, identity } = this.#file;
     if (identityOf(path) !== identity) throw replaced(path);
     return identity;
@@ -298,15 +302,46 @@ ${TABLES_SCRIPT}
 ${printed(INIT, valuesOf(record, UNUSED))}`;
 }
 
+const ONE_PATH_RULE =
+  "SQLite keeps its log beside the path, so programs that open the file by another path do not see what this one commits";
+
 /** What a copy of a file does not have: the device, the inode, and the time of birth. */
 function identityOf(path: string): string {
+  const { dev, ino, nlink, birthtimeNs } = statOf(path);
+  if (nlink > 1n) throw storeRefused(`${path} has ${nlink} hard links: ${ONE_PATH_RULE}. Remove the other links`);
+  if (birthtimeNs <= 0n)
+    throw storeRefused(
+      `${path} has no time of birth, since its file system keeps none (ext4 with inodes of 128 bytes, for example): a backup that ` +
+        "takes its place could not be told from it. Copy the file, to another file system if this one keeps none, and use the copy",
+    );
+  // In whole milliseconds: Deno reports no more of it, and shares the file with Node.
+  return `${dev}/${ino}/${birthtimeNs / 1_000_000n}`;
+}
+
+function statOf(path: string) {
   try {
-    const { dev, ino, birthtimeNs } = statSync(path, { bigint: true });
-    // In whole milliseconds: Deno reports no more of it, and shares the file with Node.
-    return `${dev}/${ino}/${birthtimeNs / 1_000_000n}`;
+    return statSync(path, { bigint: true });
   } catch (error) {
     throw storeRefused(`${path} cannot be looked at, although it is open: ${(error as Error).message}`, error);
   }
+}
+
+/**
+ * Whether something is mounted at a path itself, as a single file that is shared with a container. False where the mounts of this
+ * process cannot be read.
+ */
+function isMountPoint(path: string): boolean {
+  let mounts: string;
+  try {
+    mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return false; // another system, where a file cannot be mounted
+  }
+  const real = realpathSync(path);
+  // Blanks and backslashes of a path are octal there.
+  const plain = (text: string) =>
+    text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return mounts.split("\n").some((line) => plain(line.split(" ")[4] ?? "") === real);
 }
 
 /**

@@ -1,0 +1,33 @@
+// MariaDB: connections of a pool that break without a word.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MySqlStore } from "frazil/stores/mysql";
+import mariadb from "mariadb";
+import mysql from "mysql2/promise";
+import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { server } from "./one-server.mjs";
+
+for (const [name, make] of [
+  ["mysql2", mysql.createPool],
+  ["mariadb", mariadb.createPool],
+])
+  for (const connectionLimit of [1, 2])
+    test(`${name}, a pool of ${connectionLimit}: after all connections broke without a word, the next attempts have others`, async () => {
+      await drawOverBrokenConnections(server.port, async (port) => {
+        const pool = make({ ...server.address({ database: "test" }), port, connectionLimit, connectTimeout: 2000 });
+        await openAll(connectionLimit, () => pool.query("SELECT SLEEP(0.1)"));
+        const store = new MySqlStore(pool);
+        await store.initSegment({ tag: "orders" });
+        return { store, close: async () => void pool.end().catch(() => {}) };
+      });
+    });
+
+test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {
+  const over = async (port) => {
+    const pool = mysql.createPool({ ...server.address({ database: "test" }), port, connectionLimit: 1 });
+    const store = new MySqlStore({ query: (statement, values) => pool.query(statement, values) });
+    await store.initSegment({ tag: "orders" });
+    return { store, close: async () => void pool.end().catch(() => {}) };
+  };
+  await assert.rejects(drawOverBrokenConnections(server.port, over), { code: "SEGMENT_EXHAUSTED" });
+});

@@ -1,0 +1,120 @@
+// Postgres: connections of a pool that break without a word, or that end while a statement runs.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Segment } from "frazil/segment";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import postgres from "postgres";
+import { attempt } from "../attempts.mjs";
+import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { PostgresServer } from "./server.mjs";
+
+let server;
+let admin;
+before(async () => {
+  server = await PostgresServer.start();
+  admin = await connected();
+  const store = new PostgresStore(admin);
+  await store.migrate();
+  await store.init({ scope: "s", layout: "default" });
+  await store.initSegment({ tag: "orders" });
+});
+after(async () => {
+  await admin?.end();
+  await server?.stop();
+});
+
+const connected = async () => {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  return client;
+};
+
+const poolOf = async (port, max) => {
+  const pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, max });
+  pool.on("error", () => {});
+  await openAll(max, () => pool.query("SELECT pg_sleep(0.1)"));
+  return pool;
+};
+
+for (const max of [1, 2]) {
+  test(`pg, a pool of ${max}: after all connections broke without a word, the next attempts have others`, async () => {
+    await drawOverBrokenConnections(server.port, async (port) => {
+      const pool = await poolOf(port, max);
+      // Dropped connections would keep pool.end() waiting.
+      return { store: new PostgresStore(pool), close: async () => void pool.end() };
+    });
+  });
+}
+
+test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {
+  const over = async (port) => {
+    const pool = await poolOf(port, 1);
+    const store = new PostgresStore({ query: (text, values) => pool.query(text, values) });
+    return { store, close: async () => void pool.end() };
+  };
+  await assert.rejects(drawOverBrokenConnections(server.port, over), { code: "SEGMENT_EXHAUSTED" });
+});
+
+const SOCKET = `
+import { connect } from "node:net";
+
+// Ends a connection that is silent for 3 seconds. \`postgres\` has no setting for that.
+const socket = ({ host: [host], port: [port] }) =>
+  new Promise((resolve, reject) => {
+    const connection = connect(port, host, () => resolve(connection));
+    connection.once("error", reject);
+    connection.setTimeout(3000, () => connection.destroy());
+  });
+`;
+
+test("postgres with the socket of docs/stores/postgres.md: numbers are there again; without it, none", async () => {
+  const page = readFileSync(new URL("../../../docs/stores/postgres.md", import.meta.url), "utf8");
+  assert.ok(page.includes(SOCKET.trim()), "the page has another text");
+  const { socket } = await import(`data:text/javascript,${encodeURIComponent(`${SOCKET}export { socket };`)}`);
+  const over = (settings) => async (port) => {
+    const sql = postgres(`postgres://postgres@127.0.0.1:${port}/postgres`, { max: 2, ...settings });
+    return { store: new PostgresStore(sql), close: async () => void sql.end({ timeout: 0 }).catch(() => {}) };
+  };
+  await drawOverBrokenConnections(server.port, over({ socket }));
+  await assert.rejects(drawOverBrokenConnections(server.port, over({ idle_timeout: 2 })), {
+    code: "SEGMENT_EXHAUSTED",
+  });
+});
+
+test("a locked row costs one connection more than the pool has, however long it lasts", async () => {
+  const pool = await poolOf(server.port, 2);
+  const locker = await connected();
+  await locker.query("BEGIN; SELECT 1 FROM frazil_segments FOR UPDATE");
+  const orders = new Segment(new PostgresStore(pool), { tag: "orders", step: 10, maxAsyncWaitMs: 25_000 });
+  const drawn = orders.nextMany(5);
+  drawn.catch(() => {});
+  await sleep(18_000);
+  const { rows } = await admin.query(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%frazil_segments%'",
+  );
+  assert.ok(rows[0].n >= 1 && rows[0].n <= 3, `${rows[0].n} statements wait`);
+  await locker.query("COMMIT");
+  await locker.end();
+  assert.equal((await drawn).length, 5);
+  orders.close();
+  await pool.end();
+});
+
+test("a connection that the server ends while its statement runs is an error of the statement, not of the process", async () => {
+  const pool = await poolOf(server.port, 1);
+  const locker = await connected();
+  await locker.query("BEGIN; SELECT 1 FROM frazil_scopes FOR UPDATE");
+  const refused = assert.rejects(new PostgresStore(pool).ensure({ scope: "s", behind: true }), {
+    code: "STORE_UNAVAILABLE",
+  });
+  await sleep(300);
+  await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+  await refused;
+  await locker.query("COMMIT");
+  await locker.end();
+  assert.ok((await new PostgresStore(pool).acquire(attempt())).granted);
+  await pool.end();
+});
