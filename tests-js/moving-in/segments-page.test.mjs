@@ -131,7 +131,14 @@ for (const { heading, Old, Store, ddl, rows, tag, options, closed, refusedWith }
     }
     assert.ok(BigInt(first) > 1n, `${first}`);
     await assert.rejects(new Old(oldPool, tag, options).load(), closed);
-    const request = { tag, above: 0n, failoverSkip: 0, holder: "0".repeat(32), attempt: "0".repeat(32) };
+    const request = {
+      tag,
+      maxCount: 1000,
+      above: 0n,
+      failoverSkip: 0,
+      holder: "0".repeat(32),
+      attempt: "0".repeat(32),
+    };
     await assert.rejects(new Store(poolOf()).allocate(request), { code: refusedWith });
     const changed = program.replaceAll(Store.name, "MySqlStore");
     const moved = [];

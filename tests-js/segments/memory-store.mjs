@@ -20,13 +20,13 @@ export class MemorySegments {
 
   #answers = new Map();
   /** Allocates, or answers again what was allocated to the attempt. */
-  carryOut({ tag, count = 1000, above, failoverSkip, attempt }) {
+  carryOut({ tag, maxCount, count = Math.min(1000, maxCount), above, failoverSkip, attempt }) {
     const known = this.#answers.get(attempt);
     if (known) return known;
     const next = this.counters.get(tag);
     const first = above > next ? above + BigInt(failoverSkip) : next;
     this.counters.set(tag, first + BigInt(count));
-    const answer = { attempt, first, count, step: 1000 };
+    const answer = { attempt, first, count, step: Math.min(1000, maxCount) };
     this.#answers.set(attempt, answer);
     return answer;
   }

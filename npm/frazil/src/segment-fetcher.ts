@@ -207,7 +207,7 @@ export class SegmentFetcher {
 
   /** Sends the request that the core has written into the page. Never rejects. */
   async #fetch(numbers: Float64Array): Promise<void> {
-    const { store, tag, failoverSkip } = this.#options;
+    const { store, tag, maxStep, failoverSkip } = this.#options;
     const count = numbers[Slot.RANGE_COUNT] as number;
     const above = this.#port.ids[0] as bigint;
     const attempt = digitsAt(numbers, Slot.NONCE);
@@ -219,6 +219,7 @@ export class SegmentFetcher {
     const request = {
       tag,
       count: count || undefined,
+      maxCount: maxStep as number,
       above,
       failoverSkip,
       holder: this.#holder as string,

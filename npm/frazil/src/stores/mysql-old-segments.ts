@@ -23,7 +23,7 @@ import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { checkServer } from "./mysql-server.js";
 import { COMMITS, SETTINGS } from "./mysql-statements.js";
-import { DEFAULT_STEP, MAX_NUMBER } from "./segment-rules.js";
+import { MAX_NUMBER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
 
@@ -65,7 +65,7 @@ interface Generator {
   readonly allocate: string;
   /** The columns of a new row and their values, besides the tag and the counter. */
   readonly insert: readonly [string, string];
-  rangeOf(row: OldRow, count: number | undefined): Range;
+  rangeOf(row: OldRow, request: AllocateRequest): Range;
 }
 
 /**
@@ -89,7 +89,7 @@ const LEAF: Generator = {
   allocate: `UPDATE {table} SET max_id = CAST(:next AS SIGNED)
 WHERE biz_tag = :tag AND max_id = CAST(:max_id AS SIGNED) AND ${COMMITS}`,
   insert: ["step, description", "2000, ''"],
-  rangeOf(row, wanted) {
+  rangeOf(row, { count: wanted }) {
     const first = row.counter();
     const step = Number(row.whole("step", 1n, MAX_INT));
     const count = wanted ?? step;
@@ -113,7 +113,7 @@ const TINYID: Generator = {
 WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:version AS SIGNED)
   AND delta = CAST(:delta AS SIGNED) AND remainder <=> CAST(:remainder AS SIGNED) AND ${COMMITS}`,
   insert: ["begin_id, step, delta, remainder, create_time, update_time, version", "1, 100000, 1, 0, now(), now(), 1"],
-  rangeOf(row, wanted) {
+  rangeOf(row, { count: wanted }) {
     const taken = row.counter();
     const delta = row.whole("delta", 1n, MAX_INT);
     const remainder = row.isNull("remainder")
@@ -141,9 +141,9 @@ const COSID: Generator = {
   allocate: `UPDATE {table} SET last_max_id = CAST(:next AS SIGNED), last_fetch_time = unix_timestamp()
 WHERE name = :tag AND last_max_id = CAST(:last_max_id AS SIGNED) AND ${COMMITS}`,
   insert: ["last_fetch_time", "unix_timestamp()"],
-  rangeOf(row, wanted) {
+  rangeOf(row, request) {
     const taken = row.counter();
-    const count = wanted ?? DEFAULT_STEP;
+    const { count = stepWithin(request) } = request;
     return { first: taken + 1n, count, stride: 1, next: taken + BigInt(count) };
   },
 };
@@ -245,12 +245,12 @@ class OldSegments implements SegmentStore {
   /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
-    const { tag, count: wanted, above, attempt, signal } = request;
+    const { tag, above, attempt, signal } = request;
     if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
     const { counter, read, allocate, rangeOf } = this.#generator;
     for (let tries = 1; tries <= 3 * MAX_ATTEMPTS; tries++) {
       const row = await this.#read(read, tag, signal);
-      const { next, step, ...range } = rangeOf(row, wanted);
+      const { next, step, ...range } = rangeOf(row, request);
       if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_NUMBER || next > MAX_NUMBER)
         throw row.usedUp();
       if (range.first < above) throw this.#wentBack(row, above);

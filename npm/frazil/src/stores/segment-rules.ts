@@ -23,8 +23,10 @@ export interface TagRecord {
   readonly recent: readonly RecentAllocation[];
 }
 
-/** How many numbers a range has, if nobody says. @internal */
-export const DEFAULT_STEP = 1000;
+/** How many numbers a range has, if nobody says. */
+const DEFAULT_STEP = 1000;
+/** The step of a store that has none for the tag. @internal */
+export const stepWithin = ({ maxCount }: AllocateRequest): number => Math.min(DEFAULT_STEP, maxCount);
 /** The largest value of a counter, which is above every number. */
 export const MAX_NUMBER = 2n ** 63n - 1n;
 /** How many processes a record remembers: more of them than lose an answer before they ask again. */
@@ -45,7 +47,9 @@ export interface AllocateDecision {
  * given.
  */
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
-  const { tag, count = DEFAULT_STEP, above, failoverSkip, holder, attempt } = request;
+  const { tag, above, failoverSkip, holder, attempt } = request;
+  const step = stepWithin(request);
+  const { count = step } = request;
   const hasLost = record.incarnation !== incarnation || above > record.next;
   const highest = above > record.next ? above : record.next;
   const start = hasLost ? highest + BigInt(failoverSkip) : highest;
@@ -57,7 +61,7 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first: range.first, count: range.count, step: DEFAULT_STEP },
+    allocation: { attempt, first: range.first, count: range.count, step },
     record: { next, incarnation, recent: [range, ...others] },
   };
 }

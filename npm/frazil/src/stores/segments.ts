@@ -41,7 +41,7 @@ const isTag = (tag: unknown): tag is string => typeof tag === "string" && tag !=
 
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkAllocate(request: AllocateRequest): void {
-  const { tag, count, above, failoverSkip, holder, attempt } = request;
+  const { tag, count, maxCount, above, failoverSkip, holder, attempt } = request;
   const invalid = (field: string, value: unknown, rule: string, min?: number, max?: number) =>
     configError("INVALID_ARGUMENT", field, value, rule, min, max);
   const isWhole = (value: unknown, min: number): value is number =>
@@ -49,6 +49,7 @@ export function checkAllocate(request: AllocateRequest): void {
   if (!isTag(tag)) throw invalid("tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
   if (count !== undefined && !isWhole(count, 1))
     throw invalid("count", count, Rule.WHOLE_NUMBER, 1, Number.MAX_SAFE_INTEGER);
+  if (!isWhole(maxCount, 1)) throw invalid("maxCount", maxCount, Rule.WHOLE_NUMBER, 1, Number.MAX_SAFE_INTEGER);
   if (!isWhole(failoverSkip, 0))
     throw invalid("failoverSkip", failoverSkip, Rule.WHOLE_NUMBER, 0, Number.MAX_SAFE_INTEGER);
   if (typeof above !== "bigint" || above < 0n) throw invalid("above", above, "must be a bigint that is not negative");

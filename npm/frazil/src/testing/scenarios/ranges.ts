@@ -30,6 +30,19 @@ async function withoutACountTheStoreDecides(bench: Bench) {
   await counter.isAt(range.end, "the counter did not move by the count of the answer");
 }
 
+async function withoutACountARangeHasAtMostMaxCount(bench: Bench) {
+  const counter = await bench.counter();
+  const process = counter.process();
+  for (const maxCount of [100, 1, 7]) {
+    const range = await process.allocate({ count: undefined, maxCount });
+    assert.ok(range.count <= maxCount, `a range of ${range.count} numbers, where ${maxCount} are the most`);
+    if (range.step !== undefined) assert.equal(range.step, range.count, "the step of the answer is another one");
+  }
+  // A count that is asked for is the caller's own decision.
+  const range = await process.allocate({ count: 10, maxCount: 5 });
+  await counter.isAt(range.end, "the counter did not move by the count of the answer");
+}
+
 async function numbersAreExactUpToTheLargest(bench: Bench) {
   for (const first of [2n ** 53n - 3n, 2n ** 62n + 1n, 2n ** 63n - 13n]) {
     const process = (await bench.counter(first)).process();
@@ -81,6 +94,11 @@ export const ranges: readonly Scenario[] = [
     run: aRangeBeginsWhereTheLastOneEnded,
   },
   { name: "without a count the store decides", run: withoutACountTheStoreDecides },
+  {
+    name: "without a count a range has at most maxCount numbers",
+    needs: ["limits"],
+    run: withoutACountARangeHasAtMostMaxCount,
+  },
   { name: "numbers are exact up to 2^63 - 2", run: numbersAreExactUpToTheLargest },
   { name: "numbers beyond 2^63 - 2 are refused, and the refusal takes none", run: numbersThatAreUsedUpAreRefused },
   // Alone, since the others would wait for it.
