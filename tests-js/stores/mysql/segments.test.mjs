@@ -44,6 +44,13 @@ async function open(settings) {
       return new MySqlStore(client, options);
     },
     changeIncarnation: () => server.query(`UPDATE ${table} SET value = value + 1`, [], "test"),
+    async saveRecord(tag) {
+      const bytes = Buffer.from(tag);
+      const [[row]] = await pool.query("SELECT next_number, recent, incarnation FROM frazil_segments WHERE tag = ?", [
+        bytes,
+      ]);
+      return async () => void (await pool.query("UPDATE frazil_segments SET ? WHERE tag = ?", [row, bytes]));
+    },
     async close() {
       await Promise.all(clients.map((client) => client.end()));
       await pool.end();

@@ -43,6 +43,13 @@ async function open(isolation = "read committed") {
       return new PostgresStore(client, options);
     },
     changeIncarnation: () => server.query(`UPDATE ${table} SET value = value + 1`),
+    async saveRecord(tag) {
+      const { rows } = await pool.query("SELECT next_number, recent, incarnation FROM frazil_segments WHERE tag = $1", [
+        tag,
+      ]);
+      const restore = "UPDATE frazil_segments SET next_number = $1, recent = $2, incarnation = $3 WHERE tag = $4";
+      return async () => void (await pool.query(restore, [...Object.values(rows[0]), tag]));
+    },
     async close() {
       await Promise.all(clients.map((client) => client.end()));
       await pool.end();

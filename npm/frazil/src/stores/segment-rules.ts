@@ -32,6 +32,14 @@ export const MAX_NUMBER = 2n ** 63n - 1n;
 /** How many processes a record remembers: more of them than lose an answer before they ask again. */
 const REMEMBERED = 32;
 
+/**
+ * How many numbers a request skips: `failoverSkip`, and below as many again by the first 32 bits of its attempt. Two servers may lack
+ * the record of one another (a second failover before the first record is on the next server, a backup that is restored twice), and
+ * skip from the same number: skips of one length would give out the same range twice.
+ */
+const skipOf = ({ failoverSkip, attempt }: AllocateRequest): bigint =>
+  BigInt(failoverSkip) + ((BigInt(failoverSkip) * BigInt(`0x${attempt.slice(0, 8)}`)) >> 32n);
+
 /** What to answer, and the record to write before. */
 export interface AllocateDecision {
   readonly allocation: Allocation;
@@ -40,19 +48,19 @@ export interface AllocateDecision {
 
 /**
  * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
- * `failoverSkip` can tell. `incarnation` is that of the store at the moment at which the record is written.
+ * `failoverSkip` can tell: it covers a distance of the counters, skips included, of at most that. `incarnation` is that of the store at the moment at which the record is written.
  *
  * A retry gets the range of its first try, also if the store is another one since: the record has it, so it was not lost. The
  * record is written nevertheless: some databases show a commit before it is on disk, and an answer must not be lost after it was
  * given.
  */
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
-  const { tag, above, failoverSkip, holder, attempt } = request;
+  const { tag, above, holder, attempt } = request;
   const step = stepWithin(request);
   const { count = step } = request;
   const hasLost = record.incarnation !== incarnation || above > record.next;
   const highest = above > record.next ? above : record.next;
-  const start = hasLost ? highest + BigInt(failoverSkip) : highest;
+  const start = hasLost ? highest + skipOf(request) : highest;
   const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
   const isKnown = known !== undefined && known.first >= above;
   const range = isKnown ? known : { holder, attempt, first: start, count };
