@@ -16,7 +16,7 @@ import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { attempt } from "./lease-attempt.js";
 import { type Clocks, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
-import { refusalError, rejectionError, timeoutError } from "./lease-errors.js";
+import { refusalError, timeoutError } from "./lease-errors.js";
 import {
   emit,
   type LeaseEvents,
@@ -29,6 +29,7 @@ import {
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import { type Waiting, waitIn, wakeAll } from "./lease-waiters.js";
 import { numberOrNaN } from "./request.js";
+import { rejectionError } from "./store-errors.js";
 import type { Answer, Refusal, RefusalReason } from "./stores/store.js";
 import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 

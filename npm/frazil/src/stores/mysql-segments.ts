@@ -1,14 +1,12 @@
 /** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
 import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
 import type { MySqlClient } from "./mysql-client.js";
-import { MySqlDatabase } from "./mysql-database.js";
+import { hexOf, MySqlDatabase } from "./mysql-database.js";
 import type { MySqlStoreOptions } from "./mysql-options.js";
 import { checkServer, incarnationOf } from "./mysql-server.js";
 import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./mysql-statements.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 import type { TagTable, TagView } from "./segments.js";
-
-const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex");
 
 export class MySqlTags implements TagTable {
   readonly #database: MySqlDatabase;

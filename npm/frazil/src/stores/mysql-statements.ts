@@ -237,9 +237,8 @@ export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS C
   HEX(t.incarnation) AS recorded FROM (SELECT 1 AS one) o LEFT JOIN {segments} t ON ${TAG} LIMIT 1`;
 
 /**
- * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
- * failover between reading and writing another incarnation would allocate what the old server had allocated. Numbers are cast,
- * since a comparison with digits is one of floating-point numbers.
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
+ * (`TagTable.replaceTag` has the reason). Numbers are cast, since a comparison with digits is one of floating-point numbers.
  */
 export const REPLACE_TAG = `UPDATE {segments} t
   SET t.next_number = CAST(:next AS SIGNED), t.recent = :recent,

@@ -38,7 +38,7 @@ export interface AllocateRequest {
 export interface Allocation {
   /** The attempt that asked for it. */
   readonly attempt: string;
-  /** The first number, from 0 to 2^63 - 1. */
+  /** The first number, from 0 to 2^63 - 2. */
   readonly first: bigint;
   /** How many numbers: at least one, and not more than 2^53 - 1. */
   readonly count: number;
