@@ -48,7 +48,8 @@ export interface AllocateDecision {
 
 /**
  * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
- * `failoverSkip` can tell: it covers a distance of the counters, skips included, of at most that. `incarnation` is that of the store at the moment at which the record is written.
+ * `failoverSkip` can tell: of a record that was lost, the counter was at most `failoverSkip` higher, skips included. `incarnation` is
+ * that of the store at the moment at which the record is written.
  *
  * A retry gets the range of its first try, also if the store is another one since: the record has it, so it was not lost. The
  * record is written nevertheless: some databases show a commit before it is on disk, and an answer must not be lost after it was
