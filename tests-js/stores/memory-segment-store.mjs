@@ -52,6 +52,7 @@ export const DEFECTS = {
   "tags in one normal form": "tags are isolated, whatever characters they have",
   "tags with escapes": "tags are isolated, whatever characters they have",
   "any tag": "bad requests are refused, and take no numbers",
+  "tags that have no UTF-8": "bad requests are refused, and take no numbers",
   "any count": "bad requests are refused, and take no numbers",
   "any attempt": "bad requests are refused, and take no numbers",
   "a bad request moves the counter": "bad requests are refused, and take no numbers",
@@ -89,7 +90,11 @@ export function openMemorySegments(defect) {
 
   function check({ tag, count, maxCount, above, failoverSkip, holder, attempt }) {
     const good = [
-      is("any tag") || (typeof tag === "string" && tag !== "" && tag.length <= 128),
+      is("any tag") ||
+        (typeof tag === "string" &&
+          tag !== "" &&
+          tag.length <= 128 &&
+          (is("tags that have no UTF-8") || !/[\0\ud800-\udfff]/u.test(tag))),
       is("any count") || count === undefined || isWhole(count, 1),
       is("any count") || isWhole(maxCount, 1),
       typeof above === "bigint" && above >= 0n,
@@ -112,7 +117,8 @@ export function openMemorySegments(defect) {
   const store = {
     name: "memory",
     async allocate(request) {
-      if (!is("the signal is ignored")) request.signal?.throwIfAborted();
+      if (!is("the signal is ignored")) request?.signal?.throwIfAborted();
+      if (request === null || typeof request !== "object") throw failed("INVALID_ARGUMENT");
       check(request);
       const { tag, above, failoverSkip, attempt, signal } = request;
       let { holder } = request;

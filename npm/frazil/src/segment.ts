@@ -17,7 +17,7 @@ import { Rule } from "./generated/rules.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import { type FetcherOptions, SegmentFetcher, type SegmentStats } from "./segment-fetcher.js";
 import { checkGiven, noStore } from "./stores/given.js";
-import { isTag, MAX_TAG_LENGTH } from "./stores/limits.js";
+import { checkTag } from "./stores/limits.js";
 import type { SegmentStore } from "./stores/segment-store.js";
 
 export type { SegmentStats } from "./segment-fetcher.js";
@@ -99,7 +99,7 @@ export class Segment {
     if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step } = given;
-    if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+    checkTag("INVALID_OPTION", tag);
     const usualMax = typeof step === "number" && step > DEFAULT_MAX_STEP ? step : DEFAULT_MAX_STEP;
     const {
       maxStep = usualMax,

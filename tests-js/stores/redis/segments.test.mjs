@@ -8,7 +8,7 @@ import Redis from "ioredis";
 import { createClientPool } from "redis";
 import { createClient as createClient5 } from "redis5";
 import { repeatsOf, segmentFailoverTests } from "../segment-failover.mjs";
-import { caught, checkBlindReplace, checkLostRace, initIn, OVERLAPS } from "../segments.mjs";
+import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../segments.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
 const PROGRAMS = { Redis: undefined, ...(valkey && { Valkey: valkey }) };
@@ -133,6 +133,14 @@ test("a race that is lost is decided again by what is there then", async (contex
   await checkLostRace(store, (hold) => spied(client, { hold }));
   await checkBlindReplace(store, (hold) => spied(client, { hold, change: withoutComparison }));
   await caught(OVERLAPS, { store: spied(client, { change: withoutComparison }), init: initIn(store) });
+});
+
+test("a record that a person has written is used, or refused", async (context) => {
+  const server = await running();
+  const { store, close } = await connectStore(server.port);
+  context.after(close);
+  const write = (tag, columns) => server.command("HSET", `frazil:segment:${tag}`, ...Object.entries(columns).flat());
+  await checkWrittenByHand(store, { write, writesTexts: true });
 });
 
 /** A server that saves snapshots alone is killed twice, and processes draw numbers before, in between and after. */

@@ -23,6 +23,12 @@ export interface TagRecord {
   readonly recent: readonly RecentAllocation[];
 }
 
+/**
+ * The record of a tag as a store keeps it: `next`, `incarnation` and `recent`. A replacement compares these as they were read, and not
+ * what they mean: one that a person has written, such as `0005`, would never be equal to it.
+ */
+export type KeptRecord = readonly [next: string, incarnation: string, recent: string];
+
 /** How many numbers a range has, if nobody says. */
 const DEFAULT_STEP = 1000;
 /** The step of a store that has none for the tag. @internal */
@@ -75,29 +81,40 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
   };
 }
 
-/** The recent allocations as text for a column: JSON that people can read. */
-export const recentText = (recent: TagRecord["recent"]): string =>
-  JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count]));
+/** A record as it is kept. The recent allocations are JSON that people can read, in ASCII. */
+export const keptRecord = ({ next, incarnation, recent }: TagRecord): KeptRecord => [
+  `${next}`,
+  incarnation,
+  JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count])),
+];
 
-/** The record in the columns of a row. */
-export function tagRecordOf(tag: string, next: unknown, incarnation: unknown, recent: unknown): TagRecord {
-  const refused = () =>
-    storeRefused(`the record of the tag ${JSON.stringify(tag)} was changed by hand: its column recent is no list`);
+/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` */
+export function tagRecordOf(tag: string, [next, incarnation, recent]: KeptRecord): TagRecord {
+  const refused = (what = "its column recent is no list") =>
+    storeRefused(`the record of the tag ${JSON.stringify(tag)} was changed by hand: ${what}`);
   let list: unknown;
   try {
-    list = JSON.parse(String(recent));
+    list = JSON.parse(recent);
   } catch {
     throw refused();
   }
   if (!Array.isArray(list) || !list.every((entry) => Array.isArray(entry) && entry.length === 4)) throw refused();
-  return {
+  const record = {
     next: bigintOf("next_number", next),
-    incarnation: String(incarnation),
+    incarnation,
     recent: list.map(([holder, attempt, first, count]) => ({
       holder: String(holder),
       attempt: String(attempt),
       first: bigintOf("first", first),
-      count: Number(count),
+      count: Number(bigintOf("count", count)),
     })),
   };
+  // Also where a trigger puts the counter back: a range of the record would be allocated again.
+  const lost = record.recent.find(({ first, count }) => first + BigInt(count) > record.next);
+  if (lost)
+    throw refused(
+      `its counter is ${record.next}, below the end of the range of ${lost.count} numbers from ${lost.first} on that it allocated, which would ` +
+        "be allocated again. Set the counter above every number in use, and look for what moves it down, such as a trigger",
+    );
+  return record;
 }

@@ -36,9 +36,8 @@ import {
   type Scope,
   UNUSED,
 } from "./rules.js";
-import { recentText, tagRecordOf } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
+import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import type {
   AcquireRequest,
   Answer,
@@ -123,8 +122,8 @@ const INIT = `INSERT INTO frazil_scopes
 const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, incarnation FROM frazil_segments WHERE tag = ?`;
 
 /** `allocate`. Invariant: the record is as it was read. Numbers are bound as text, for the same reason. */
-const REPLACE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), recent = ?, incarnation = ?
-WHERE tag = ? AND next_number = CAST(? AS INTEGER) AND recent = ? AND incarnation = ?`;
+const REPLACE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), incarnation = ?, recent = ?
+WHERE tag = ? AND next_number = CAST(? AS INTEGER) AND incarnation = ? AND recent = ?`;
 
 /** `initSegment`. A record that is there stays. */
 const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation)
@@ -162,6 +161,12 @@ const CODES: Record<number, string> = {
 
 type Row = Record<string, unknown>;
 type Value = string | number | null;
+
+/** The record of a tag in its row, and the incarnation of the file. */
+const viewIn = ({ next_number, incarnation: written, recent }: Row, incarnation: string): TagView => ({
+  kept: [String(next_number), String(written), String(recent)],
+  incarnation,
+});
 
 /** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file, and segments in `frazil_segments`. */
 export class SqliteStore implements ManagedStore, ManagedSegmentStore {
@@ -267,17 +272,15 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
       this.#transaction(signal, ({ incarnation }) => {
         const [row] = this.#all(TAG, tag);
         if (row === undefined) return undefined;
-        return { record: tagRecordOf(tag, row["next_number"], row["incarnation"], row["recent"]), incarnation };
+        return viewIn(row, incarnation);
       }),
-    replaceTag: async (tag, seen, record, signal) => {
-      const isReplaced = await this.#transaction(signal, ({ incarnation }) => {
-        if (record.incarnation !== incarnation) return false;
-        const values = [`${record.next}`, recentText(record.recent), incarnation];
-        const compared = [`${seen.next}`, recentText(seen.recent), seen.incarnation];
-        return this.#run(REPLACE_TAG, ...values, tag, ...compared) > 0;
-      });
-      return isReplaced === true;
-    },
+    replaceTag: (tag, seen, written, signal) =>
+      this.#transaction(signal, ({ incarnation }) => {
+        const isSame = written[1] === incarnation;
+        if (isSame && this.#run(REPLACE_TAG, ...written, tag, ...seen) > 0) return true;
+        const [row] = this.#all(TAG, tag);
+        return row && viewIn(row, incarnation);
+      }),
     makeTag: (tag, first) =>
       this.#transaction(undefined, ({ incarnation }) => this.#run(MAKE_TAG, tag, `${first}`, incarnation, tag) > 0),
     placeOfTags: () => this.#place(),
