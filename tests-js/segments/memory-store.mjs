@@ -1,4 +1,5 @@
-// A store of segments in memory, with faults that tests choose. It follows the contract as the shipped stores do.
+// A store of segments in memory, with faults that tests choose. It has no incarnation, and remembers the attempts of all holders
+// alike: ../stores/memory-segment-store.mjs is the one that keeps the contract.
 
 /** `counters`: the next number of each tag. */
 export class MemorySegments {

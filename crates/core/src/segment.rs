@@ -22,7 +22,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::backoff::backoff_ms;
+use crate::backoff::{MAX_BACKOFF_MS, backoff_ms};
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
@@ -261,15 +261,15 @@ pub struct SegmentStats {
 /// ```
 /// use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
-/// let request = orders.ask(0, 1, 7);
+/// let request = orders.ask(0, 1, 0, 7);
 /// assert_eq!(request, SegmentRequest::Allocate { count: Some(100), above: 0, attempt: Nonce(7) });
 /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
 /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 2)?);
 /// // Up to the point at which the next range is asked for.
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 1, stride: 1, count: 10 }));
-/// assert_eq!(orders.ask(2, 0, 8), SegmentRequest::Nothing);
+/// assert_eq!(orders.ask(2, 0, 0, 8), SegmentRequest::Nothing);
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 11, stride: 1, count: 50 }));
-/// assert!(matches!(orders.ask(2, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
+/// assert!(matches!(orders.ask(2, 0, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -277,14 +277,18 @@ pub struct Segment {
     terms: SegmentTerms,
     /// What is left of the ranges, in order. Two, unless one call wants more than they have.
     ranges: VecDeque<SegmentRange>,
-    /// How many numbers the first of them had.
-    front_size: u64,
-    /// When its first number was drawn; `None` before.
-    front_begun_ms: Option<u64>,
-    /// The next range is asked for when fewer numbers of it are left.
-    ask_below: u64,
-    /// How the last range was used up.
+    /// How many numbers they have.
+    left: u64,
+    /// Whether a number of the first of them was drawn.
+    is_front_begun: bool,
+    /// The last range of which a number was drawn: how many it had, and when that was.
+    begun: Option<Begun>,
+    /// How the range before that was used up.
     last_used: Option<Usage>,
+    /// The next range is asked for when fewer numbers of the first one are left.
+    ask_below: u64,
+    /// How many numbers were drawn in all.
+    drawn: u64,
     /// How many numbers to ask for. `None`: the store decides.
     step: Option<Step>,
     /// Above all that was granted.
@@ -292,11 +296,9 @@ pub struct Segment {
     /// The attempt whose outcome is not known, and how many numbers it asks for.
     attempt: Option<(Nonce, Option<u64>)>,
     /// When that was first made.
-    attempt_began_ms: u64,
-    /// When the attempt before it was first made.
-    attempt_before_ms: Option<u64>,
-    /// How many numbers were drawn since then.
-    drawn_since: u64,
+    attempt_began: Mark,
+    /// When the last attempt that was answered was first made. `None` until the first range is measured.
+    measured_from: Option<Mark>,
     /// When the last try of the attempt began.
     try_began_ms: u64,
     /// Whether the outcome of that is still to come.
@@ -305,6 +307,29 @@ pub struct Segment {
     due_ms: u64,
     stats: SegmentStats,
     closed: bool,
+}
+
+/// A range of which a number was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Begun {
+    size: u64,
+    at_ms: u64,
+}
+
+/// A moment: the time, and how many numbers were handed out by then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Mark {
+    at_ms: u64,
+    used: u64,
+}
+
+impl Mark {
+    /// How long ago another moment was, and how many numbers were used since; `None` if none was, or if the clock went back.
+    fn since(self, before: Self) -> Option<(u64, u64)> {
+        let lasted_ms = self.at_ms.checked_sub(before.at_ms)?;
+        let used = self.used.checked_sub(before.used)?;
+        (used > 0).then_some((lasted_ms, used))
+    }
 }
 
 /// A range that was used up.
@@ -321,6 +346,14 @@ struct Step {
     base: u64,
 }
 
+impl Step {
+    /// The step after what was used from one moment to another.
+    fn after(self, terms: &SegmentTerms, from: Option<Mark>, now: Mark) -> Self {
+        let Some((lasted_ms, numbers)) = from.and_then(|from| now.since(from)) else { return self };
+        Self { current: terms.next_step(self.current, self.base, lasted_ms, numbers), ..self }
+    }
+}
+
 impl Segment {
     /// A segment that has nothing yet.
     ///
@@ -335,16 +368,17 @@ impl Segment {
         Self {
             terms,
             ranges: VecDeque::new(),
-            front_size: 0,
-            front_begun_ms: None,
-            ask_below: 0,
+            left: 0,
+            is_front_begun: false,
+            begun: None,
             last_used: None,
+            ask_below: 0,
+            drawn: 0,
             step: terms.step.map(|step| Step { current: step, base: step }),
             above: 0,
             attempt: None,
-            attempt_began_ms: 0,
-            attempt_before_ms: None,
-            drawn_since: 0,
+            attempt_began: Mark::default(),
+            measured_from: None,
             try_began_ms: 0,
             outstanding: false,
             due_ms: 0,
@@ -361,8 +395,8 @@ impl Segment {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn left(&self) -> u64 {
-        self.ranges.iter().fold(0, |left: u64, range| left.saturating_add(range.count))
+    pub const fn left(&self) -> u64 {
+        self.left
     }
 
     /// Hands out up to `want` numbers that follow each other. `None` if none is there. They may be fewer although more are there:
@@ -372,7 +406,7 @@ impl Segment {
     /// ```
     /// # use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(2), 1000, 0, 0)?);
-    /// # orders.ask(0, 1, 7);
+    /// # orders.ask(0, 1, 0, 7);
     /// orders.take(&Allocated { attempt: Nonce(7), range: SegmentRange { first: 10, stride: 5, count: 2 }, step: None }, 0)?;
     /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 10, stride: 5, count: 1 }));
     /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 15, stride: 5, count: 1 }));
@@ -381,14 +415,14 @@ impl Segment {
     /// ```
     pub fn draw(&mut self, monotonic_ms: u64, want: u64) -> Option<SegmentRange> {
         let front = self.ranges.front_mut()?;
-        let begun_ms = if let Some(begun_ms) = self.front_begun_ms {
-            begun_ms
-        } else {
-            self.front_size = front.count;
+        if !self.is_front_begun {
+            self.is_front_begun = true;
+            // Until now, since a caller may draw the rest of a range long before it hands that out.
+            self.last_used =
+                self.begun.map(|Begun { size, at_ms }| Usage { numbers: size, lasted_ms: monotonic_ms.saturating_sub(at_ms) });
+            self.begun = Some(Begun { size: front.count, at_ms: monotonic_ms });
             self.ask_below = ask_below(front.count, self.last_used, self.stats.fetch_ms);
-            self.front_begun_ms = Some(monotonic_ms);
-            monotonic_ms
-        };
+        }
         let before = if front.count > self.ask_below { front.count - self.ask_below } else { front.count };
         let low = front.first & u64::from(u32::MAX);
         let until_carry = (u64::from(u32::MAX) - low).checked_div(front.stride).unwrap_or(0).saturating_add(1);
@@ -396,33 +430,34 @@ impl Segment {
         if count == 0 {
             return None;
         }
-        self.drawn_since = self.drawn_since.saturating_add(count);
+        self.drawn = self.drawn.saturating_add(count);
+        self.left = self.left.saturating_sub(count);
         let drawn = front.split(count);
         if front.count == 0 {
-            self.last_used = Some(Usage { numbers: self.front_size, lasted_ms: monotonic_ms.saturating_sub(begun_ms) });
-            self.front_begun_ms = None;
+            self.is_front_begun = false;
             self.ranges.pop_front();
         }
         Some(drawn)
     }
 
-    /// What to request of the store now, if callers wait for `want` numbers. `random` is for the attempt, if a new one begins: 128
-    /// bits from the kernel.
+    /// What to request of the store now, if callers wait for `want` numbers. `ahead`: how many of the numbers that were drawn are not
+    /// handed out yet: the rate is that of those that are. `random` is for the attempt, if a new one begins: 128 bits from the kernel.
     ///
     /// ```
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// assert!(matches!(orders.ask(0, 500, 7), SegmentRequest::Allocate { count: Some(500), .. }));
-    /// assert_eq!(orders.ask(1000, 500, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
+    /// assert!(matches!(orders.ask(0, 500, 0, 7), SegmentRequest::Allocate { count: Some(500), .. }));
+    /// assert_eq!(orders.ask(1000, 500, 0, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn ask(&mut self, monotonic_ms: u64, want: u64, random: u128) -> SegmentRequest {
+    pub fn ask(&mut self, monotonic_ms: u64, want: u64, ahead: u64, random: u128) -> SegmentRequest {
         if self.closed {
             return SegmentRequest::Nothing;
         }
+        let wait_ms = self.due_in_ms(monotonic_ms);
         if self.outstanding {
-            if monotonic_ms < self.try_began_ms.saturating_add(TIMEOUT_MS) {
-                return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
+            if wait_ms > 0 {
+                return SegmentRequest::Wait { ms: wait_ms };
             }
             // Nobody could say that it failed, such as a caller whose clock showed no number then.
             #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
@@ -431,25 +466,33 @@ impl Segment {
         if !self.is_short(want) {
             return SegmentRequest::Nothing;
         }
-        if self.due_ms > monotonic_ms {
-            return SegmentRequest::Wait { ms: self.due_ms - monotonic_ms };
+        let wait_ms = self.due_in_ms(monotonic_ms);
+        if wait_ms > 0 {
+            return SegmentRequest::Wait { ms: wait_ms };
         }
-        let missing = want.saturating_sub(self.left());
+        let missing = want.saturating_sub(self.left);
         let (attempt, count) = *self.attempt.get_or_insert_with(|| {
-            // The first request comes from a caller that waits, and the second soon after it: nothing was measured by then.
-            if let (Some(Step { current, base }), Some(before_ms), 1..) = (self.step, self.attempt_before_ms, self.drawn_since) {
-                let lasted_ms = monotonic_ms.saturating_sub(before_ms);
-                let current = self.terms.next_step(current, base, lasted_ms, self.drawn_since);
-                self.step = Some(Step { current, base });
-            }
-            self.attempt_began_ms = monotonic_ms;
-            self.drawn_since = 0;
+            let now = Mark { at_ms: monotonic_ms, used: self.drawn.saturating_sub(ahead) };
+            self.step = self.step.map(|step| step.after(&self.terms, self.measured_from, now));
+            self.attempt_began = now;
             let max_step = self.terms.max_step;
             (Nonce(random), self.step.map(|Step { current, .. }| missing.max(current).min(current.max(max_step))))
         });
         self.outstanding = true;
         self.try_began_ms = monotonic_ms;
         SegmentRequest::Allocate { count, above: self.above, attempt }
+    }
+
+    /// How long until the try under way is over, or the next one is due. A clock that goes back shows a longer time than there can
+    /// be: then it is over, or due.
+    fn due_in_ms(&self, monotonic_ms: u64) -> u64 {
+        let (at_ms, longest_ms) = if self.outstanding {
+            (self.try_began_ms.saturating_add(TIMEOUT_MS), TIMEOUT_MS)
+        } else {
+            (self.due_ms, MAX_BACKOFF_MS)
+        };
+        let ms = at_ms.saturating_sub(monotonic_ms);
+        if ms > longest_ms { 0 } else { ms }
     }
 
     /// Whether another range is needed, if callers wait for `want` numbers.
@@ -461,14 +504,13 @@ impl Segment {
     /// ```
     #[must_use]
     pub fn is_short(&self, want: u64) -> bool {
-        let left = self.left();
-        let is_low = match self.ranges.front() {
-            None => true,
-            // Nobody has drawn from it yet, so nobody will miss the next one.
-            Some(_) if self.front_begun_ms.is_none() => false,
-            Some(_) => self.ranges.len() == 1 && left < self.ask_below,
+        let is_low = match self.ranges.len() {
+            0 => true,
+            // If nobody has drawn from it yet, nobody will miss the next one.
+            1 => self.is_front_begun && self.left < self.ask_below,
+            _ => false,
         };
-        left < want || is_low
+        self.left < want || is_low
     }
 
     /// The store granted a range. Returns whether it is handed out: an answer to another attempt is not.
@@ -480,18 +522,18 @@ impl Segment {
     /// ```
     /// # use frazil::{Allocated, Code, Nonce, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 7);
+    /// orders.ask(0, 1, 0, 7);
     /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
     /// assert!(!orders.take(&Allocated { attempt: Nonce(6), range, step: None }, 1)?);
     /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 1)?);
-    /// orders.ask(1, 101, 8);
+    /// orders.ask(1, 101, 0, 8);
     /// let again = orders.take(&Allocated { attempt: Nonce(8), range, step: None }, 1);
     /// assert_eq!(again.unwrap_err().code(), Code::StoreRefused);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn take(&mut self, answer: &Allocated, monotonic_ms: u64) -> Result<bool> {
         let Allocated { attempt, range, step } = *answer;
-        if self.closed || self.attempt.is_none_or(|(ours, _)| ours != attempt) {
+        if !self.expects(attempt) {
             return Ok(false);
         }
         let refused = |rule| Err(Error::bad_input(Code::StoreRefused, Subject::Segment, rule));
@@ -507,18 +549,34 @@ impl Segment {
         self.stats.ranges = self.stats.ranges.saturating_add(1);
         self.stats.granted = self.stats.granted.saturating_add(range.count);
         // The longest of late: it falls by a quarter with each faster answer.
-        let took_ms = monotonic_ms.saturating_sub(self.attempt_began_ms);
+        let took_ms = monotonic_ms.saturating_sub(self.attempt_began.at_ms);
         self.stats.fetch_ms = took_ms.max(self.stats.fetch_ms / 4 * 3);
         if self.step.is_none() {
             let base = step.unwrap_or(range.count).clamp(1, MAX_STEP);
             self.step = Some(Step { current: base, base });
         }
-        self.attempt_before_ms = (self.stats.ranges > 1).then_some(self.attempt_began_ms);
+        // The first request comes from a caller that waits, and the second soon after it: nothing was measured by then.
+        self.measured_from = (self.stats.ranges > 1).then_some(self.attempt_began);
+        self.left = self.left.saturating_add(range.count);
         self.ranges.push_back(range);
         self.give_up();
         self.stats.failures = 0;
-        self.due_ms = monotonic_ms;
+        self.due_ms = 0;
         Ok(true)
+    }
+
+    /// Whether an answer to this attempt is still taken.
+    ///
+    /// ```
+    /// # use frazil::{Nonce, Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 0, 7);
+    /// assert!(orders.expects(Nonce(7)) && !orders.expects(Nonce(8)));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn expects(&self, attempt: Nonce) -> bool {
+        !self.closed && self.attempt.is_some_and(|(ours, _)| ours == attempt)
     }
 
     /// The attempt is over. Its nonce is not used again.
@@ -533,10 +591,10 @@ impl Segment {
     /// ```
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// let first = orders.ask(0, 1, 7);
+    /// let first = orders.ask(0, 1, 0, 7);
     /// orders.fail(3000, 0);
-    /// assert_eq!(orders.ask(3000, 1, 8), SegmentRequest::Wait { ms: 50 });
-    /// assert_eq!(orders.ask(3050, 1, 9), first);
+    /// assert_eq!(orders.ask(3000, 1, 0, 8), SegmentRequest::Wait { ms: 50 });
+    /// assert_eq!(orders.ask(3050, 1, 0, 9), first);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
@@ -553,14 +611,13 @@ impl Segment {
     /// ```
     /// # use frazil::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 7);
+    /// orders.ask(0, 1, 0, 7);
     /// assert_eq!(orders.retry_after_ms(1000), 2000);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
     pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
-        let at_ms = if self.outstanding { self.try_began_ms.saturating_add(TIMEOUT_MS) } else { self.due_ms };
-        at_ms.saturating_sub(monotonic_ms).max(1)
+        self.due_in_ms(monotonic_ms).max(1)
     }
 
     /// The counters.
@@ -582,12 +639,13 @@ impl Segment {
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.close();
-    /// assert_eq!(orders.ask(0, 1, 7), SegmentRequest::Nothing);
+    /// assert_eq!(orders.ask(0, 1, 0, 7), SegmentRequest::Nothing);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn close(&mut self) {
         self.closed = true;
         self.ranges.clear();
+        self.left = 0;
         self.give_up();
     }
 }

@@ -315,7 +315,7 @@ impl World {
         }
         let random = self.rng.u128(..);
         let process = &mut self.processes[at];
-        match process.segment.ask(self.now, want, random) {
+        match process.segment.ask(self.now, want, 0, random) {
             SegmentRequest::Nothing => {}
             SegmentRequest::Wait { ms } => self.after(ms, Event::Look(at)),
             SegmentRequest::Allocate { count, above, attempt } => {
@@ -368,7 +368,10 @@ impl World {
         if has_lost {
             self.sometimes("numbers were skipped");
         }
-        let start = seen.next.max(request.above) + if has_lost { FAILOVER_SKIP } else { 0 };
+        // So that two stores which lack the same record skip to different numbers.
+        let high_bits = u64::try_from(request.attempt.0 >> 96).expect("32 bits");
+        let skipped = FAILOVER_SKIP + ((FAILOVER_SKIP * high_bits) >> 32);
+        let start = seen.next.max(request.above) + if has_lost { skipped } else { 0 };
         let is_same = |(holder, attempt, range): &&(usize, Nonce, SegmentRange)| {
             *holder == request.holder && *attempt == request.attempt && range.first >= request.above
         };

@@ -74,6 +74,8 @@ export class SegmentFetcher {
   #holder: string | undefined;
   /** How many numbers callers wait for. */
   readonly #wanted: () => number;
+  /** How many of the numbers that were drawn are not handed out yet. */
+  readonly #ahead: () => number;
   /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
   readonly #changed: (failure?: FrazilError) => void;
   /** Whether another range was needed after the last draw. */
@@ -91,9 +93,15 @@ export class SegmentFetcher {
   #tries = 0;
   #problem: FrazilError | undefined;
 
-  constructor(options: FetcherOptions, wanted: () => number, changed: (failure?: FrazilError) => void) {
+  constructor(
+    options: FetcherOptions,
+    wanted: () => number,
+    ahead: () => number,
+    changed: (failure?: FrazilError) => void,
+  ) {
     this.#options = options;
     this.#wanted = wanted;
+    this.#ahead = ahead;
     this.#changed = changed;
     // Its declaration is internal.
     const port = (Snowflake as unknown as { port(): Port }).port();
@@ -166,9 +174,10 @@ export class SegmentFetcher {
     clearTimeout(this.#timer);
     try {
       this.#holder ??= digitsAt(drawRandom(), 0);
-      const wanted = this.#wanted();
+      const [wanted, ahead] = [this.#wanted(), this.#ahead()];
       const numbers = this.#call(SegmentCall.ASK, ({ numbers }) => {
         numbers[Slot.WANT] = wanted;
+        numbers[Slot.AHEAD] = ahead;
       });
       const request = numbers[Slot.REQUEST] as SegmentRequest;
       if (request === SegmentRequest.WAIT) this.#schedule(numbers[Slot.WAIT_MS] as number);

@@ -122,6 +122,7 @@ export class Segment {
     this.#fetcher = new SegmentFetcher(
       { ...given, store, tag, maxStep, growBelowMs, shrinkAboveMs } as FetcherOptions,
       () => this.#wanted(),
+      () => this.#left,
       (failure) => this.#changed(failure),
     );
     openTags.set(store, tags.add(tag));

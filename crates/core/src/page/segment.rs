@@ -10,7 +10,7 @@ use super::handles::{Handles, Minter};
 use super::memory::{IDS, Page};
 use super::slots::slot;
 use crate::clock::millisecond_of;
-use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::error::{Code, Result, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
 use crate::segment::{Allocated, MAX_STRIDE, Segment, SegmentRange, SegmentRequest, SegmentTerms};
@@ -76,13 +76,15 @@ impl Page {
         self.whole_number(slot::WANT, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
     }
 
-    fn read_allocated(&self) -> Result<Allocated> {
-        let refused = Error::bad_input(Code::StoreRefused, Subject::Segment, Rule::SegmentRange);
-        let read =
-            |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER).map_err(|_| refused);
-        let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::RANGE_COUNT)? };
-        let step = read(slot::STEP)?;
-        Ok(Allocated { attempt: Nonce(self.read_bits(slot::NONCE)?), range, step: (step > 0).then_some(step) })
+    /// Reads an answer. What is no number is a range without numbers, which is refused.
+    fn read_allocated(&self, attempt: Nonce) -> Allocated {
+        let read = |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER);
+        let (stride, count, step) = match (read(slot::STRIDE), read(slot::RANGE_COUNT), read(slot::STEP)) {
+            (Ok(stride), Ok(count), Ok(step)) => (stride, count, step),
+            _ => (0, 0, 0),
+        };
+        let range = SegmentRange { first: self.first_id(), stride, count };
+        Allocated { attempt, range, step: (step > 0).then_some(step) }
     }
 
     fn write_range(&mut self) -> Result<()> {
@@ -178,12 +180,13 @@ impl Handles {
                 page.numbers[slot::RANGE_COUNT] = count as f64;
             }
             segment_call::ASK => {
-                let request = segment.ask(monotonic_ms, page.read_want()?, page.read_bits(slot::RANDOM)?);
+                let ahead = page.whole_number(slot::AHEAD, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)?;
+                let request = segment.ask(monotonic_ms, page.read_want()?, ahead, page.read_bits(slot::RANDOM)?);
                 page.write_segment_request(request);
             }
             segment_call::TAKE => {
-                let jitter = page.read_jitter()?;
-                let taken = page.read_allocated().and_then(|answer| segment.take(&answer, monotonic_ms));
+                let (jitter, attempt) = (page.read_jitter()?, Nonce(page.read_bits(slot::NONCE)?));
+                let taken = segment.take(&page.read_allocated(attempt), monotonic_ms);
                 if taken.is_err() {
                     segment.fail(monotonic_ms, jitter);
                 }

@@ -1,6 +1,7 @@
 /** Scenarios of a store that has lost allocations, or may have. */
 import assert from "node:assert/strict";
-import { assertSkipped, type Bench, type Scenario } from "../counter.js";
+
+import { assertSkipped, type Bench, type Scenario } from "../../counter.js";
 
 async function nothingBelowWhatTheProcessKnows(bench: Bench) {
   const counter = await bench.counter();

@@ -1,6 +1,6 @@
 /** Scenarios of `allocate`: which numbers a range has. */
 import assert from "node:assert/strict";
-import { assertWhole, type Bench, type Range, type Scenario } from "../counter.js";
+import { assertWhole, type Bench, type Range, type Scenario } from "../../counter.js";
 
 async function aRangeBeginsWhereTheLastOneEnded(bench: Bench) {
   for (const first of [1n, 2n, 1000n]) {

@@ -1,7 +1,8 @@
 /** Scenarios of an attempt that is made again, since its answer was lost or late. */
 import assert from "node:assert/strict";
-import type { Bench, Range, Scenario } from "../counter.js";
-import { draw } from "../holder.js";
+
+import type { Bench, Range, Scenario } from "../../counter.js";
+import { draw } from "../../holder.js";
 
 const numbersOf = ({ first, count }: Range) => ({ first, count });
 

@@ -1,7 +1,7 @@
 /** Scenarios of tags, and of requests that are refused. */
 import assert from "node:assert/strict";
-import type { AllocateRequest } from "../../stores/segment-store.js";
-import { type Bench, Counter, type Scenario } from "../counter.js";
+import type { AllocateRequest } from "../../../stores/segment-store.js";
+import { type Bench, Counter, type Scenario } from "../../counter.js";
 
 async function aMissingCounterIsNeverMade(bench: Bench) {
   const missing = new Counter(bench.open, bench.newTag());
