@@ -1,4 +1,5 @@
 /** What all stores of segments share: checks of requests, the loop around a lost race, and errors. */
+import { monotonicClock } from "../clock.js";
 import { configError, LeaseError, whole } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { MAX_ALLOCATE_TRIES, pause, storeUnavailable } from "./answers.js";
@@ -82,13 +83,13 @@ export function printableTag(tag: string): string {
   return tag;
 }
 
-/** How long to pause at most after allocations that others won: with some hundred processes, one of them wins in each millisecond. */
+/** How long to pause at most after allocations that others won. */
 const LONGEST_PAUSE_MS = 1000;
 
 /**
  * Allocates from a table: reads, decides, and writes. If somebody else was faster, it decides by the record that the write has found,
- * once, since that is as new as can be. Then it pauses, for longer each time, so that many processes that begin at once do not keep
- * the store busy with reads.
+ * once, since that is as new as can be. Then it pauses, for longer each time, and longer where the store answers slowly, so that many
+ * processes that begin at once do not keep it busy.
  */
 export async function allocateFrom(
   store: { readonly name: string },
@@ -101,6 +102,7 @@ export async function allocateFrom(
   let found: TagView | undefined;
   for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
     signal?.throwIfAborted();
+    const startedMs = monotonicClock();
     const view: TagView | undefined = found ?? (await table.readTag(tag, signal));
     if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
     const { kept, incarnation } = view;
@@ -109,7 +111,8 @@ export async function allocateFrom(
     const outcome = await table.replaceTag(tag, kept, keptRecord(record), signal);
     if (outcome === true) return allocation;
     found = found === undefined ? outcome : undefined;
-    if (found === undefined) await pause(tries, signal, LONGEST_PAUSE_MS);
+    const firstMs = Math.max(1, monotonicClock() - startedMs);
+    if (found === undefined) await pause(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
   }
   const [name, times] = [JSON.stringify(tag), `${MAX_ALLOCATE_TRIES} times`];
   throw storeUnavailable(
