@@ -116,7 +116,7 @@ async function buildPackage() {
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))
     writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
-  for (const { file, entry, binding, format, platform = "neutral" } of BUNDLES) {
+  for (const { file, entry, binding, host, format, platform = "neutral" } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],
       outfile: `${dist}/${file}`,
@@ -125,10 +125,13 @@ async function buildPackage() {
       platform,
       target: ["es2022", "node20.16"],
       mainFields: ["module", "main"],
-      alias: binding ? { "#binding": `${frazil}/src/binding/${binding}.ts` } : {},
+      alias: {
+        ...(binding && { "#binding": `${frazil}/src/binding/${binding}.ts` }),
+        ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
+      },
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil"],
+      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "cloudflare:workers"],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       minifySyntax: true,

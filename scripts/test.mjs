@@ -309,12 +309,17 @@ const SUITES = [
   },
   {
     name: "stores",
-    requires: [runtimes, postgres],
+    requires: [runtimes, postgres, mariadb, redis],
     beside: () => folderArguments("stores", { limitMs: 300_000 }),
   },
   ...Object.entries({ ...SERVERS, postgres: [postgres, pgbouncer], sqlite: [] }).map(([name, requires]) => ({
     name: `stores-${name}`,
     requires: [runtimes, faketime, ...requires],
+    beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
+  })),
+  ...["durable-object", "d1"].map((name) => ({
+    name: `stores-${name}`,
+    requires: [runtimes],
     beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
   })),
   {

@@ -48,12 +48,15 @@ export async function checkWrittenByHand(store, { write, writesTexts = false }) 
   const { first } = await store.allocate(allocation({ tag }));
   assert.ok(first >= 1060n && first < 2060n, `${first}`);
   await write(tag, { next: `${first + 9n}` });
-  const refused = { code: "STORE_REFUSED", message: /changed by hand: its counter is \d+, below the end of the range/ };
+  const refused = { code: "STORE_REFUSED", message: /changed by hand: must be \d+ or more, since it has a range/ };
   await assert.rejects(store.allocate(allocation({ tag })), refused);
   await write(tag, { next: `${first + 10n}` });
   assert.equal((await store.allocate(allocation({ tag }))).first, first + 10n);
   await write(tag, { recent: "nothing" });
-  await assert.rejects(store.allocate(allocation({ tag })), { code: "STORE_REFUSED", message: /recent is no list/ });
+  await assert.rejects(store.allocate(allocation({ tag })), {
+    code: "STORE_REFUSED",
+    message: /recent is "nothing" .* a list/,
+  });
 }
 
 /**

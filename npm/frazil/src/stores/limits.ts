@@ -28,3 +28,6 @@ export function checkTag(code: ErrorCode, tag: unknown): asserts tag is string {
 
 /** Whether every character of a tag stands for itself: in a shell, and in a statement in every mode of a server. */
 export const isPlainTag = (tag: string): boolean => /^[\w .@:#/+-]+$/.test(tag);
+
+/** The longest window of a scope on Workers, where windows are long since nothing runs between requests. */
+export const WORKERS_WINDOW_MAX_MS = 10 * 60_000;

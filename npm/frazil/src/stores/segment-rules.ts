@@ -2,7 +2,7 @@
  * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
  * on condition that nobody else has written it meanwhile.
  */
-import { bigintOf, storeRefused } from "./answers.js";
+import { isWhole, storeRefused } from "./answers.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
@@ -76,7 +76,8 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first: range.first, count: range.count, step },
+    // With a stride, so that none is read from `Object.prototype`.
+    allocation: { attempt, first: range.first, count: range.count, stride: 1, step },
     record: { next, incarnation, recent: [range, ...others] },
   };
 }
@@ -88,33 +89,56 @@ export const keptRecord = ({ next, incarnation, recent }: TagRecord): KeptRecord
   JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count])),
 ];
 
-/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` */
-export function tagRecordOf(tag: string, [next, incarnation, recent]: KeptRecord): TagRecord {
-  const refused = (what = "its column recent is no list") =>
-    storeRefused(`the record of the tag ${JSON.stringify(tag)} was changed by hand: ${what}`);
-  let list: unknown;
-  try {
-    list = JSON.parse(recent);
-  } catch {
-    throw refused();
-  }
-  if (!Array.isArray(list) || !list.every((entry) => Array.isArray(entry) && entry.length === 4)) throw refused();
+/** Where a record is, for errors: its place, and what its counter is called there. */
+export interface RecordPlace {
+  readonly place: string;
+  readonly counter: string;
+}
+
+const IN_TABLE: RecordPlace = { place: "the table frazil_segments", counter: "next_number" };
+
+/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` if somebody has changed it. */
+export function tagRecordOf(
+  tag: string,
+  [next, incarnation, recent]: KeptRecord,
+  { place, counter }: RecordPlace = IN_TABLE,
+): TagRecord {
+  const refused = (field: string, value: unknown, rule: string) =>
+    storeRefused(
+      `${field} is ${JSON.stringify(String(value).slice(0, 80))} in the record of the tag ${JSON.stringify(tag)} in ${place}, which was changed ` +
+        `by hand: must be ${rule}`,
+    );
+  if (!isWhole(next))
+    throw refused(counter, next, "a whole number. Set it to a number above every number that was handed out");
+  const list = listIn(recent);
+  if (list === undefined)
+    throw refused("recent", recent, "a list of [process, attempt, first number, count]. Set it to []");
   const record = {
-    next: bigintOf("next_number", next),
+    next: BigInt(next),
     incarnation,
-    recent: list.map(([holder, attempt, first, count]) => ({
-      holder: String(holder),
-      attempt: String(attempt),
-      first: bigintOf("first", first),
-      count: Number(bigintOf("count", count)),
-    })),
+    recent: list.map(([holder, attempt, first, count]) => ({ holder, attempt, first: BigInt(first), count })),
   };
   // Also where a trigger puts the counter back: a range of the record would be allocated again.
   const lost = record.recent.find(({ first, count }) => first + BigInt(count) > record.next);
   if (lost)
     throw refused(
-      `its counter is ${record.next}, below the end of the range of ${lost.count} numbers from ${lost.first} on that it allocated, which would ` +
-        "be allocated again. Set the counter above every number in use, and look for what moves it down, such as a trigger",
+      counter,
+      next,
+      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on, which would be allocated ` +
+        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger",
     );
   return record;
+}
+
+/** The recent allocations in the text of a column. `undefined` for another text. */
+function listIn(text: unknown): [string, string, string, number][] | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+  const isEntry = (entry: unknown) =>
+    Array.isArray(entry) && entry.length === 4 && isWhole(entry[2]) && Number.isSafeInteger(entry[3]);
+  return Array.isArray(list) && list.every(isEntry) ? list : undefined;
 }

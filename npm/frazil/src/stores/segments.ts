@@ -6,18 +6,36 @@ import { MAX_ALLOCATE_TRIES, pause, storeUnavailable } from "./answers.js";
 import { checkGiven } from "./given.js";
 import { checkTag, isPlainTag } from "./limits.js";
 import { checkRequest, hex } from "./requests.js";
-import { decideAllocate, type KeptRecord, keptRecord, MAX_COUNTER, tagRecordOf } from "./segment-rules.js";
+import {
+  decideAllocate,
+  type KeptRecord,
+  keptRecord,
+  MAX_COUNTER,
+  type RecordPlace,
+  tagRecordOf,
+} from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
+import { inTurn, withinLimit } from "./turns.js";
 
 /** Tags whose records a command line prints. */
 export interface DdlTags {
   readonly tags: readonly string[];
+  /** The first number of each. Default: 1. */
+  readonly first?: bigint;
+}
+
+/** The tags and their first number, checked, as they are put into a command. @throws {ConfigError} `INVALID_OPTION` */
+export function drawnTags({ tags, first = 1n }: DdlTags): { tags: readonly string[]; first: string } {
+  for (const tag of tags) newTagOf({ tag, first });
+  return { tags: tags.map(printableTag), first: `${first}` };
 }
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
   readonly kept: KeptRecord;
   readonly incarnation: string;
+  /** Where it is, for errors, if not in the table of a database. */
+  readonly place?: RecordPlace;
 }
 
 /** Where the records are. */
@@ -36,9 +54,9 @@ export interface TagTable {
     signal: AbortSignal | undefined,
   ): Promise<true | TagView | undefined>;
   /** Writes a record without recent allocations, unless there is one. `undefined`: there is nothing to keep one in. */
-  makeTag(tag: string, first: bigint): Promise<boolean | undefined>;
+  makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined>;
   /** Where it looks for records, in words for errors. */
-  placeOfTags(signal: AbortSignal | undefined): string | Promise<string>;
+  placeOfTags(signal: AbortSignal | undefined, tag: string): string | Promise<string>;
 }
 
 const PRINTABLE_RULE =
@@ -77,7 +95,7 @@ export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
  *
  * @throws {ConfigError} `INVALID_OPTION`
  */
-export function printableTag(tag: string): string {
+function printableTag(tag: string): string {
   newTagOf({ tag });
   if (!isPlainTag(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
   return tag;
@@ -97,6 +115,14 @@ export async function allocateFrom(
   request: AllocateRequest,
 ): Promise<Allocation> {
   checkAllocate(request);
+  return inTurn(store, request.signal, () => allocated(store, table, request));
+}
+
+async function allocated(
+  store: { readonly name: string },
+  table: TagTable,
+  request: AllocateRequest,
+): Promise<Allocation> {
   const { tag, signal } = request;
   const seen = new Set<string>();
   let found: TagView | undefined;
@@ -104,10 +130,10 @@ export async function allocateFrom(
     signal?.throwIfAborted();
     const startedMs = monotonicClock();
     const view: TagView | undefined = found ?? (await table.readTag(tag, signal));
-    if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
-    const { kept, incarnation } = view;
+    if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal, tag), request.above);
+    const { kept, incarnation, place } = view;
     seen.add(JSON.stringify([...kept, incarnation]));
-    const { allocation, record } = decideAllocate(tagRecordOf(tag, kept), request, incarnation);
+    const { allocation, record } = decideAllocate(tagRecordOf(tag, kept, place), request, incarnation);
     const outcome = await table.replaceTag(tag, kept, keptRecord(record), signal);
     if (outcome === true) return allocation;
     found = found === undefined ? outcome : undefined;
@@ -130,18 +156,26 @@ export async function makeTagIn(
   options: TagOptions,
 ): Promise<boolean> {
   const { tag, first } = newTagOf(options);
-  const made = await table.makeTag(tag, first);
-  if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(undefined));
-  return made;
+  return withinLimit(store, "initSegment()", async (signal) => {
+    const made = await table.makeTag(tag, first, signal);
+    if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal, tag), 0n);
+    return made;
+  });
 }
 
-/** `STORE_NOT_INITIALISED` for a tag. */
-export const tagMissing = (store: { readonly name: string }, tag: string, place: string): LeaseError =>
-  new LeaseError(
-    "STORE_NOT_INITIALISED",
-    `the ${store.name} store has no record of the tag ${JSON.stringify(tag)}. It looked in ${place}. Check that this is the place of ` +
-      "the other programs: a second record gives out the same numbers. If the tag is new, run once, from a migration or a shell: " +
-      `${"migrate" in store ? "await store.migrate(); " : ""}await store.initSegment({ tag: ${JSON.stringify(tag)} }). If the store ` +
-      "has lost the record, pass as first a number above every number that was handed out",
-    { field: "tag", value: tag },
-  );
+/**
+ * `STORE_NOT_INITIALISED` for a tag. `above`: the end of the numbers that the process has had. Who has had some knows that the tag is not
+ * new.
+ */
+export function tagMissing(store: { readonly name: string }, tag: string, place: string, above: bigint): LeaseError {
+  const name = JSON.stringify(tag);
+  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}. `;
+  const remedy =
+    above > 0n
+      ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +
+        `If it is lost, find the largest number in use, and run once: await store.initSegment({ tag: ${name}, first: <above it> })`
+      : "Check that this is the place of the other programs: a second record gives out the same numbers. If the tag is new, run once, " +
+        `from a migration or a shell: ${"migrate" in store ? "await store.migrate(); " : ""}await store.initSegment({ tag: ${name} }). If ` +
+        "the store has lost the record, pass as first a number above every number that was handed out";
+  return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
+}
