@@ -329,7 +329,7 @@ const USED_UP = /room for a range below 2\^63 - 1.* Never lower it/;
 const LOOSE = {
   leaf_alloc: "MODIFY max_id bigint NULL, MODIFY step bigint NULL",
   tiny_id_info: "MODIFY max_id bigint NULL, MODIFY step bigint NULL, MODIFY version bigint NULL",
-  cosid: "MODIFY last_max_id decimal(30, 1) NULL",
+  cosid: "MODIFY last_max_id bigint NULL",
 };
 
 for (const [name, values, field, value, rule] of [
@@ -361,15 +361,15 @@ for (const [name, values, field, value, rule] of [
   });
 }
 
-test("columns of a table that somebody has changed: NULL, larger than an integer, and no whole number", async () => {
+test("columns of a table that somebody has changed: NULL, larger than an integer, and below 0", async () => {
   await query("CREATE DATABASE loose");
   for (const [name, values, field, value] of [
     ["Leaf", { max_id: null }, "max_id", null],
     ["Leaf", { max_id: 1, step: 2 ** 31 }, "step", "2147483648"],
     ["Tinyid", { max_id: null }, "max_id", null],
     ["Tinyid", { max_id: 1, version: null }, "version", null],
-    ["CosId", { last_max_id: 1.5 }, "last_max_id", "1.5"],
-    ["CosId", { last_max_id: -1 }, "last_max_id", "-1.0"],
+    ["CosId", { last_max_id: null }, "last_max_id", null],
+    ["CosId", { last_max_id: -1 }, "last_max_id", "-1"],
   ]) {
     const { Store, tag, table, step = null } = ALL[name];
     await query("DROP TABLE IF EXISTS loose.??; CREATE TABLE loose.?? LIKE ??", [table, table, table]);
@@ -457,6 +457,41 @@ test("a table that is missing, another one, and a missing right say what to do",
     });
   await query("GRANT UPDATE ON test.leaf_alloc TO program@'%'");
   assert.equal((await allocated(new LeafSegments(program), tag)).first, 1n);
+});
+
+test("a counter of another type than bigint is refused, since a session that is not strict writes the largest value in its place", async () => {
+  await query("CREATE DATABASE narrow");
+  const lax = mysql.createPool(server.address({ database: "narrow", connectionLimit: 1 }));
+  await lax.query("SET SESSION sql_mode = ''");
+  for (const { Store, table, tag, counter, step } of Object.values(ALL))
+    for (const type of ["int", "mediumint", "int unsigned", "decimal(5)", "varchar(20)", "double", "bigint"]) {
+      await query("DROP TABLE IF EXISTS narrow.??; CREATE TABLE narrow.?? LIKE ??", [table, table, table]);
+      await query(`ALTER TABLE narrow.${table} MODIFY ${counter} ${type} NOT NULL`);
+      await query("INSERT INTO narrow.?? SET ?", [table, { [tag]: "orders", [counter]: 5, ...(step && { step }) }]);
+      const answer = await new Store(lax).allocate(attempt("orders")).catch((error) => error);
+      const [[row]] = await lax.query("SELECT ?? AS counter FROM ??", [counter, table]);
+      if (type === "bigint") {
+        assert.ok(answer.count > 0 && Number(row.counter) > 5, answer.message);
+        continue;
+      }
+      assert.equal(answer.code, "STORE_REFUSED");
+      const rule = `the column ${counter} of the table narrow.${table} has the type ${type.split(/[ (]/)[0]}: must be bigint`;
+      assert.ok(answer.message.includes(rule), answer.message);
+      assert.equal(Number(row.counter), 5);
+    }
+  await lax.end();
+});
+
+test("a view is refused: its table may be of any engine", async () => {
+  await query(
+    "CREATE DATABASE viewed; CREATE TABLE viewed.leaf LIKE leaf_alloc; ALTER TABLE viewed.leaf ENGINE = MyISAM",
+  );
+  await query("CREATE VIEW viewed.leaf_alloc AS SELECT * FROM viewed.leaf");
+  await query("INSERT INTO viewed.leaf (biz_tag, step) VALUES ('orders', 10)");
+  await assert.rejects(new LeafSegments(pool, { database: "viewed" }).allocate(attempt("orders")), {
+    code: "STORE_REFUSED",
+    message: /viewed\.leaf_alloc is no table .*no view/,
+  });
 });
 
 test("a binary log that is not synced is refused, unless the program accepts repeats after a crash", async () => {

@@ -39,6 +39,8 @@ export const DEFECTS = {
   "another incarnation skips nothing": "another incarnation skips exactly once",
   "another incarnation skips for ever": "another incarnation skips exactly once",
   "two signs of a loss skip twice": "another incarnation skips exactly once",
+  "every skip has the same length": "two losses of the same record skip to different numbers",
+  "a skip is shorter than was asked": "another incarnation skips exactly once",
   "a missing counter is made": "a missing counter is refused, and never made",
   "a missing counter is unavailable": "a missing counter is refused, and never made",
   "a counter that is there begins again": "a counter is made once, and stays as it is",
@@ -50,6 +52,7 @@ export const DEFECTS = {
   "tags in one normal form": "tags are isolated, whatever characters they have",
   "tags with escapes": "tags are isolated, whatever characters they have",
   "any tag": "bad requests are refused, and take no numbers",
+  "tags that have no UTF-8": "bad requests are refused, and take no numbers",
   "any count": "bad requests are refused, and take no numbers",
   "any attempt": "bad requests are refused, and take no numbers",
   "a bad request moves the counter": "bad requests are refused, and take no numbers",
@@ -87,7 +90,11 @@ export function openMemorySegments(defect) {
 
   function check({ tag, count, maxCount, above, failoverSkip, holder, attempt }) {
     const good = [
-      is("any tag") || (typeof tag === "string" && tag !== "" && tag.length <= 128),
+      is("any tag") ||
+        (typeof tag === "string" &&
+          tag !== "" &&
+          tag.length <= 128 &&
+          (is("tags that have no UTF-8") || !/[\0\ud800-\udfff]/u.test(tag))),
       is("any count") || count === undefined || isWhole(count, 1),
       is("any count") || isWhole(maxCount, 1),
       typeof above === "bigint" && above >= 0n,
@@ -110,7 +117,8 @@ export function openMemorySegments(defect) {
   const store = {
     name: "memory",
     async allocate(request) {
-      if (!is("the signal is ignored")) request.signal?.throwIfAborted();
+      if (!is("the signal is ignored")) request?.signal?.throwIfAborted();
+      if (request === null || typeof request !== "object") throw failed("INVALID_ARGUMENT");
       check(request);
       const { tag, above, failoverSkip, attempt, signal } = request;
       let { holder } = request;
@@ -121,6 +129,10 @@ export function openMemorySegments(defect) {
       if (is("one attempt is remembered for all processes")) holder = "all";
 
       const step = is("without a count the limit is ignored") ? STEP : Math.min(STEP, request.maxCount);
+      // A skip is as long as is asked, and less than twice as long.
+      let skip = BigInt(failoverSkip) + BigInt(Math.floor(Math.random() * failoverSkip));
+      if (is("every skip has the same length")) skip = BigInt(failoverSkip);
+      if (is("a skip is shorter than was asked")) skip /= 3n;
       const isNew = counter.incarnation !== incarnation && !is("another incarnation skips nothing");
       if (isNew && is("an attempt of another incarnation is forgotten")) counter.recent.clear();
       const recent = counter.recent.get(holder);
@@ -129,7 +141,7 @@ export function openMemorySegments(defect) {
         is("an attempt of before gets the numbers of the last one") && recent?.before?.includes(attempt) === true;
       const isAbove = recent?.first >= above || is("an attempt is known by nothing else");
       if (recent && (isLast || isOld) && isAbove && !is("an attempt is answered once")) {
-        if (isNew && !is("a repeated attempt hides another incarnation")) counter.next += BigInt(failoverSkip);
+        if (isNew && !is("a repeated attempt hides another incarnation")) counter.next += skip;
         counter.incarnation = incarnation;
         if (is("a repeated attempt moves the counter")) counter.next += BigInt(recent.count);
         return { attempt, first: recent.first, count: recent.count, step };
@@ -150,7 +162,6 @@ export function openMemorySegments(defect) {
       }
       const base = is("other operations between reading and writing") ? next : counter.next;
       const knowsMore = above > base && !is("what the process knows is ignored");
-      const skip = BigInt(failoverSkip);
       let first = knowsMore ? above : base;
       if (knowsMore && is("a loss is skipped from the counter on")) first = base;
       if (isNew || (knowsMore && !is("a loss that the process knows skips nothing"))) first += skip;
@@ -183,6 +194,13 @@ export function openMemorySegments(defect) {
     init,
     changeIncarnation: async () => {
       incarnation++;
+    },
+    async saveRecord(tag) {
+      const { next, incarnation: written, recent } = counters.get(keyOf(tag));
+      const saved = [...recent];
+      return async () => {
+        counters.set(keyOf(tag), { next, incarnation: written, recent: new Map(saved) });
+      };
     },
   };
 }

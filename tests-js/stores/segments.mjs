@@ -32,6 +32,34 @@ export const caught = (name, opened) => assert.rejects(() => runScenario(name, o
 export const newTag = () => `orders-${hex().slice(0, 12)}`;
 
 /**
+ * Checks records that a person has written: what has the same meaning is used, and a counter below a range that it allocated is refused.
+ * `write(tag, columns)` writes `next`, `recent` or `incarnation` as text.
+ */
+export async function checkWrittenByHand(store, { write, writesTexts = false }) {
+  const tag = newTag();
+  await store.initSegment({ tag });
+  assert.equal((await store.allocate(allocation({ tag, attempt: "a".repeat(32) }))).first, 1n);
+  await write(tag, { recent: " [ ] " });
+  assert.equal((await store.allocate(allocation({ tag }))).first, 11n);
+  if (writesTexts) await write(tag, { next: "00050" });
+  else await write(tag, { next: "50" });
+  assert.equal((await store.allocate(allocation({ tag }))).first, 50n);
+  await write(tag, { incarnation: "" });
+  const { first } = await store.allocate(allocation({ tag }));
+  assert.ok(first >= 1060n && first < 2060n, `${first}`);
+  await write(tag, { next: `${first + 9n}` });
+  const refused = { code: "STORE_REFUSED", message: /changed by hand: must be \d+ or more, since it has a range/ };
+  await assert.rejects(store.allocate(allocation({ tag })), refused);
+  await write(tag, { next: `${first + 10n}` });
+  assert.equal((await store.allocate(allocation({ tag }))).first, first + 10n);
+  await write(tag, { recent: "nothing" });
+  await assert.rejects(store.allocate(allocation({ tag })), {
+    code: "STORE_REFUSED",
+    message: /recent is "nothing" .* a list/,
+  });
+}
+
+/**
  * Checks a race that is certainly lost: the first statement that replaces the record is held until another process has allocated.
  * `storeWith(hold)` makes a store whose client awaits `hold()` before it sends such a statement; `store` is another one.
  */

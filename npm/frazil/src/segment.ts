@@ -26,7 +26,7 @@ import {
 } from "./segment-fetcher.js";
 import { type Outcome, SegmentWaiters } from "./segment-waiters.js";
 import { checkGiven, noStore } from "./stores/given.js";
-import { isTag, MAX_TAG_LENGTH } from "./stores/limits.js";
+import { checkTag } from "./stores/limits.js";
 import type { SegmentStore } from "./stores/segment-store.js";
 
 export type { AsyncOptions } from "./options.js";
@@ -52,8 +52,8 @@ export interface SegmentOptions {
   /** A range that lasts more than this is followed by one half as long, in milliseconds. Default: 1,800,000 (30 minutes). */
   readonly shrinkAboveMs?: number;
   /**
-   * How many numbers the store skips when it is another one than before (a failover, a restore) or has lost an allocation. A
-   * larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
+   * How many numbers the store skips at least, and up to twice as many, when it is another one than before (a failover, a restore) or
+   * has lost an allocation. A larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
    */
   readonly failoverSkip?: number;
   /** How long a call may wait for numbers in all, in milliseconds. Default: 5000. */
@@ -123,7 +123,7 @@ export class Segment {
     if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, Rule.TEXT_STRING);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step } = given;
-    if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+    checkTag("INVALID_OPTION", tag);
     const usualMax = typeof step === "number" && step > DEFAULT_MAX_STEP ? step : DEFAULT_MAX_STEP;
     const {
       maxStep = usualMax,

@@ -23,8 +23,8 @@ export interface SegmentOptions {
     /** A range that lasts more than this is followed by one half as long, in milliseconds. Default: 1,800,000 (30 minutes). */
     readonly shrinkAboveMs?: number;
     /**
-     * How many numbers the store skips when it is another one than before (a failover, a restore) or has lost an allocation. A
-     * larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
+     * How many numbers the store skips at least, and up to twice as many, when it is another one than before (a failover, a restore) or
+     * has lost an allocation. A larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
      */
     readonly failoverSkip?: number;
     /** How long a call may wait for numbers in all, in milliseconds. Default: 5000. */

@@ -30,15 +30,34 @@ function livesIn(folder) {
     });
 }
 
+/** How many numbers an attempt skips where the store is another one than before. */
+const skipOf = (attempt, failoverSkip) =>
+  failoverSkip + Math.floor((failoverSkip * Number.parseInt(attempt.slice(0, 8), 16)) / 2 ** 32);
+
+/**
+ * How many times and numbers of a hole were skipped, if the rest is of at most so many whole ranges. The attempt that skipped is that
+ * of the range behind the hole, or one without an answer, or the retry of one whose range is elsewhere.
+ */
+function skippedIn(hole, ids, { step, failoverSkip, ranges }) {
+  if (hole % step === 0 && hole <= ranges * step) return { times: 0, numbers: 0 };
+  for (const id of ids) {
+    const numbers = skipOf(id, failoverSkip);
+    const rest = hole - numbers;
+    const more = rest >= 0 && skippedIn(rest, ids, { step, failoverSkip, ranges });
+    if (more) return { times: more.times + 1, numbers: more.numbers + numbers };
+  }
+  return undefined;
+}
+
 /**
  * What is wrong with numbers that were drawn: a list of sentences. `records`: what the store has for each tag at the end, `next` and
  * `recent`. `step`: how long each range is. `batch`: how many numbers a process may have drawn and not written when it is killed.
- * `skips`: how many times the store may have skipped `failoverSkip` numbers.
+ * `skips`: how many times the store may have skipped `failoverSkip` numbers or more.
  */
 export function problemsOf(folder, { records, step, batch, failoverSkip, skips }) {
   const problems = [];
   const lives = livesIn(folder);
-  const perTag = new Map([...records.keys()].map((tag) => [tag, { ranges: [], unanswered: 0 }]));
+  const perTag = new Map([...records.keys()].map((tag) => [tag, { ranges: [], unanswered: [] }]));
   const attempts = new Map();
   let unused = 0;
   for (const { name, drawn, attempts: own } of lives) {
@@ -46,13 +65,13 @@ export function problemsOf(folder, { records, step, batch, failoverSkip, skips }
     for (const [id, { tag, holder, answers }] of own) {
       attempts.set(id, { holder, answers });
       if (answers.length === 0) {
-        perTag.get(tag).unanswered++;
+        perTag.get(tag).unanswered.push(id);
         continue;
       }
       const [range] = answers;
       if (answers.some(({ first, count }) => first !== range.first || count !== range.count))
         problems.push(`${name}: an attempt of ${tag} was answered with two ranges`);
-      perTag.get(tag).ranges.push(range);
+      perTag.get(tag).ranges.push({ id, ...range });
       if (!granted.has(tag)) granted.set(tag, []);
       for (let at = 0; at < range.count; at++) granted.get(tag).push(range.first + BigInt(at));
     }
@@ -73,16 +92,18 @@ export function problemsOf(folder, { records, step, batch, failoverSkip, skips }
     ranges.sort((a, b) => (a.first < b.first ? -1 : 1));
     let end = 1n;
     let [lost, skippedHere] = [0, 0];
-    for (const { first, count } of [...ranges, { first: next, count: 0 }]) {
+    for (const { id, first, count } of [...ranges, { first: next, count: 0 }]) {
       if (first < end) problems.push(`${tag}: the numbers from ${first} on were allocated twice`);
       const hole = Math.max(0, Number(first - end));
-      skippedHere += Math.floor(hole / failoverSkip);
-      lost += (hole % failoverSkip) / step;
+      const ids = [...(id ? [id] : []), ...unanswered, ...ranges.map((range) => range.id)];
+      const skipped = skippedIn(hole, ids, { step, failoverSkip, ranges: unanswered.length });
+      skippedHere += skipped?.times ?? 0;
+      lost += (hole - (skipped?.numbers ?? 0)) / step;
       if (first + BigInt(count) > end) end = first + BigInt(count);
     }
     // An attempt without an answer is one of a process that has ended: others repeat it until they have one.
-    if (!Number.isInteger(lost) || lost > unanswered)
-      problems.push(`${tag}: ${lost} ranges belong to nobody, and ${unanswered} attempts had no answer`);
+    if (!Number.isInteger(lost) || lost > unanswered.length)
+      problems.push(`${tag}: ${lost} ranges belong to nobody, and ${unanswered.length} attempts had no answer`);
     if (skippedHere > skips) problems.push(`${tag}: ${skippedHere} times ${failoverSkip} numbers are missing`);
     lostWithTheAnswer += lost;
     skipped += skippedHere;

@@ -85,7 +85,10 @@ test("a store that replaces the record whatever it is hands out numbers twice", 
   checkBlindReplace(store, (hold) =>
     storeWith({
       change: (sql) =>
-        sql.replace("AND next_number = CAST(? AS INTEGER) AND recent = ?", "AND ? IS NOT NULL AND ? IS NOT NULL"),
+        sql.replace(
+          "AND next_number = CAST(? AS INTEGER) AND incarnation = ? AND recent = ?",
+          "AND ? IS NOT NULL AND incarnation = ? AND ? IS NOT NULL",
+        ),
       held: /^UPDATE frazil_segments/,
       hold,
     }),

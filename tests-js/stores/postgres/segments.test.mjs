@@ -8,7 +8,16 @@ import pg from "pg";
 import postgres from "postgres";
 import { withoutComparison } from "../../segments/processes/broken-postgres.mjs";
 import { segmentFailoverTests } from "../segment-failover.mjs";
-import { allocation, caught, checkBlindReplace, checkLostRace, initIn, newTag, OVERLAPS } from "../segments.mjs";
+import {
+  allocation,
+  caught,
+  checkBlindReplace,
+  checkLostRace,
+  checkWrittenByHand,
+  initIn,
+  newTag,
+  OVERLAPS,
+} from "../segments.mjs";
 import { PostgresServer, replicatedPair, startBouncer } from "./server.mjs";
 
 let starting;
@@ -44,6 +53,13 @@ async function open(isolation = "read committed") {
       return new PostgresStore(client, options);
     },
     changeIncarnation: () => server.query(`UPDATE ${table} SET value = value + 1`),
+    async saveRecord(tag) {
+      const { rows } = await pool.query("SELECT next_number, recent, incarnation FROM frazil_segments WHERE tag = $1", [
+        tag,
+      ]);
+      const restore = "UPDATE frazil_segments SET next_number = $1, recent = $2, incarnation = $3 WHERE tag = $4";
+      return async () => void (await pool.query(restore, [...Object.values(rows[0]), tag]));
+    },
     async close() {
       await Promise.all(clients.map((client) => client.end()));
       await pool.end();
@@ -105,6 +121,48 @@ describe("a race that is lost", () => {
     await checkBlindReplace(store, (hold) => spied(pool, { hold, change: withoutComparison }));
     await caught(OVERLAPS, { store: spied(pool, { change: withoutComparison }), init: initIn(store) });
   });
+});
+
+/** A column of the record of a tag. */
+const columnOf = (name) => (name === "next" ? "next_number" : name);
+
+test("a record that a person has written is used, or refused", async (context) => {
+  const pool = poolTo((await running()).url);
+  context.after(() => pool.end());
+  const store = new PostgresStore(pool);
+  await store.migrate();
+  const write = async (tag, columns) => {
+    for (const [name, value] of Object.entries(columns))
+      await pool.query(`UPDATE frazil_segments SET ${columnOf(name)} = $1 WHERE tag = $2`, [value, tag]);
+  };
+  await checkWrittenByHand(store, { write });
+});
+
+test("a trigger that puts the counter back, and a column of another type: refused, and no range is allocated twice", async (context) => {
+  const server = await running();
+  await server.query(`CREATE SCHEMA triggered; CREATE SCHEMA narrow;
+    CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.next_number := OLD.next_number; RETURN NEW; END'`);
+  const pool = poolTo(server.url);
+  context.after(() => pool.end());
+  const [triggered, narrow] = ["triggered", "narrow"].map((schema) => new PostgresStore(pool, { schema }));
+  const request = allocation();
+  for (const store of [triggered, narrow]) {
+    await store.migrate();
+    await store.initSegment({ tag: "orders", first: 32_760 });
+  }
+  await server.query(`ALTER TABLE narrow.frazil_segments ALTER COLUMN next_number TYPE smallint;
+    CREATE TRIGGER back BEFORE UPDATE ON triggered.frazil_segments FOR EACH ROW EXECUTE FUNCTION back()`);
+  const changed = {
+    code: "STORE_REFUSED",
+    message: /next_number of the tag "orders" is 32760 after 32770 was written/,
+  };
+  await assert.rejects(triggered.allocate(request), changed);
+  // The record has the attempt, but not its counter.
+  await assert.rejects(triggered.allocate(request), {
+    code: "STORE_REFUSED",
+    message: /next_number is "32760" .* must be 32770 or more/,
+  });
+  await assert.rejects(narrow.allocate(request), { code: "STORE_REFUSED", message: /22003/ });
 });
 
 test("a role whose commits do not wait for the disk: an allocation outlives a crash right after its answer", async () => {

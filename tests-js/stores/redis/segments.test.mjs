@@ -1,13 +1,14 @@
 // Segments in a real Redis and a real Valkey: the contract through each of the clients, and failovers that lose allocations.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { Segment } from "frazil/segment";
 import { RedisStore } from "frazil/stores/redis";
 import { segmentContract } from "frazil/testing/segment-contract";
 import Redis from "ioredis";
 import { createClientPool } from "redis";
 import { createClient as createClient5 } from "redis5";
-import { segmentFailoverTests } from "../segment-failover.mjs";
-import { caught, checkBlindReplace, checkLostRace, initIn, OVERLAPS } from "../segments.mjs";
+import { repeatsOf, segmentFailoverTests } from "../segment-failover.mjs";
+import { caught, checkBlindReplace, checkLostRace, checkWrittenByHand, initIn, OVERLAPS } from "../segments.mjs";
 import { connectStore, openClient, replicatedPair, startServer, valkey } from "./server.mjs";
 
 const PROGRAMS = { Redis: undefined, ...(valkey && { Valkey: valkey }) };
@@ -38,6 +39,12 @@ async function open(name) {
       return store;
     },
     changeIncarnation: () => server.command("INCR", "incarnation"),
+    async saveRecord(tag) {
+      const key = `frazil:segment:${tag}`;
+      const { client } = first;
+      const record = await client.hGetAll(key);
+      return async () => void (await client.hSet(key, record));
+    },
     async close() {
       for (const close of closing) close();
     },
@@ -126,6 +133,41 @@ test("a race that is lost is decided again by what is there then", async (contex
   await checkLostRace(store, (hold) => spied(client, { hold }));
   await checkBlindReplace(store, (hold) => spied(client, { hold, change: withoutComparison }));
   await caught(OVERLAPS, { store: spied(client, { change: withoutComparison }), init: initIn(store) });
+});
+
+test("a record that a person has written is used, or refused", async (context) => {
+  const server = await running();
+  const { store, close } = await connectStore(server.port);
+  context.after(close);
+  const write = (tag, columns) => server.command("HSET", `frazil:segment:${tag}`, ...Object.entries(columns).flat());
+  await checkWrittenByHand(store, { write, writesTexts: true });
+});
+
+/** A server that saves snapshots alone is killed twice, and processes draw numbers before, in between and after. */
+async function killedTwice(context, failoverSkip) {
+  const server = await startServer({ settings: { appendonly: "no", save: "" } });
+  context.after(() => server.crash());
+  const numbers = [];
+  for (let life = 0; life < 3; life++) {
+    const { store, close } = await connectStore(server.port);
+    if (life === 0) {
+      await store.initSegment({ tag: "orders" });
+      await server.command("SAVE");
+    }
+    const orders = new Segment(store, { tag: "orders", step: 100, maxStep: 100, failoverSkip });
+    numbers.push(...(await orders.nextMany(1000)));
+    orders.close();
+    close();
+    await server.crash();
+    await server.start();
+  }
+  return repeatsOf(numbers);
+}
+
+test("a server that goes back to one snapshot twice skips to different numbers", async (context) => {
+  // So long that an overlap would come once in some 10^8 runs.
+  assert.equal(await killedTwice(context, 10 ** 12), 0);
+  assert.ok((await killedTwice(context, 0)) > 0, "the twin shows nothing");
 });
 
 for (const [name, program] of Object.entries(PROGRAMS)) {

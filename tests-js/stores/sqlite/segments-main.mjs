@@ -16,6 +16,13 @@ const connect = () => {
   connections.push(db);
   return new SqliteStore(db);
 };
+/** The rows of a statement. */
+function query(sql, ...values) {
+  const db = open(path);
+  const rows = db.prepare(sql).all(...values);
+  db.close();
+  return rows;
+}
 let current = connect();
 await current.migrate();
 
@@ -30,6 +37,12 @@ const opened = {
     copyFileSync(path, `${path}-copy`);
     renameSync(`${path}-copy`, path);
     current = connect();
+  },
+  async saveRecord(tag) {
+    const [row] = query("SELECT next_number, recent, incarnation FROM frazil_segments WHERE tag = ?", tag);
+    const restore =
+      "UPDATE frazil_segments SET next_number = ?, recent = ?, incarnation = ? WHERE tag = ? RETURNING tag";
+    return async () => void query(restore, ...Object.values(row), tag);
   },
 };
 

@@ -110,9 +110,15 @@ export const MAX_ATTEMPTS = 20;
 /** How often an allocation is: all processes of a tag replace one record, where those of a scope write a row each. */
 export const MAX_ALLOCATE_TRIES = 3 * MAX_ATTEMPTS;
 
-/** Waits before an attempt is repeated: a random time that grows to 100 ms, so that clients do not meet again. */
-export function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-  const ms = Math.random() * Math.min(100, 2 ** attempt);
+/**
+ * Waits before an attempt is repeated: a random time that grows from `firstMs` to `longestMs`, so that clients do not meet again.
+ */
+export function pause(
+  attempt: number,
+  signal: AbortSignal | undefined,
+  { firstMs = 1, longestMs = 100 } = {},
+): Promise<void> {
+  const ms = Math.random() * Math.min(longestMs, firstMs * 2 ** attempt);
   return untilAborted(new Promise((resolve) => setTimeout(resolve, ms)), signal);
 }
 

@@ -27,7 +27,7 @@ import { described } from "./given.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
-import { recentText, type TagRecord } from "./segment-rules.js";
+import type { KeptRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import {
@@ -38,6 +38,7 @@ import {
   earliestOf,
   freeAt,
   INIT,
+  keptInRow,
   leaseOfRow,
   MAKE_TAG,
   OF_GRANT,
@@ -50,7 +51,6 @@ import {
   TABLES,
   TABLES_SCRIPT,
   TAG,
-  tagOfRow,
   type Value,
   valuesOf,
   WRITE,
@@ -104,7 +104,7 @@ WHERE NOT EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = ?) AND NOT EXISTS (S
 RETURNING scope`;
 
 /** `allocate`. Invariant: the record is as it was read. */
-const REPLACE_TAG = `${WRITE_TAG} AND next_number = CAST(? AS INTEGER) AND recent = ? AND incarnation = ? RETURNING tag`;
+const REPLACE_TAG = `${WRITE_TAG} AND next_number = CAST(? AS INTEGER) AND incarnation = ? AND recent = ? RETURNING tag`;
 
 /** `initSegment`. A record that is there stays. */
 const MAKE_TAG_IF_NEW = `${MAKE_TAG} ON CONFLICT (tag) DO NOTHING RETURNING tag`;
@@ -260,14 +260,17 @@ class D1Tags implements TagTable {
 
   async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
     const [rows = []] = (await this.#database.batch([[TAG, tag]], signal)) ?? [];
-    const record = tagOfRow(tag, rows[0]);
-    return record && { record, incarnation: INCARNATION };
+    const [row] = rows;
+    return row && { kept: keptInRow(row), incarnation: INCARNATION };
   }
 
-  async replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean> {
-    const written = [`${record.next}`, recentText(record.recent), record.incarnation];
-    const compared = [`${seen.next}`, recentText(seen.recent), seen.incarnation];
-    return (await this.#database.write([REPLACE_TAG, ...written, tag, ...compared], signal)) === true;
+  async replaceTag(
+    tag: string,
+    seen: KeptRecord,
+    written: KeptRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<true | undefined> {
+    return (await this.#database.write([REPLACE_TAG, ...written, tag, ...seen], signal)) || undefined;
   }
 
   makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {

@@ -1,4 +1,6 @@
 /** The limits of what requests have, which `lease()` checks before the first one and every store for each. */
+import { configError, type ErrorCode } from "../errors.js";
+import { Rule } from "../generated/rules.js";
 
 /** Whether a value is the name of a scope. `layout.ts` has the same rule for the parts of a node id. */
 export const isScope = (value: unknown): value is string =>
@@ -11,11 +13,18 @@ export const MAX_OWNER_LENGTH = 200;
 export const MAX_NODE = 2 ** 32 - 1;
 
 /** The longest tag of a segment, in characters: that of Leaf's column. */
-export const MAX_TAG_LENGTH = 128;
+const MAX_TAG_LENGTH = 128;
 
-/** Whether a value is a tag of a segment. */
-export const isTag = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= MAX_TAG_LENGTH;
+/**
+ * Checks a tag of a segment. Half of a surrogate pair has no UTF-8, so that all of them would be one counter, and Postgres stores no
+ * U+0000.
+ */
+export function checkTag(code: ErrorCode, tag: unknown): asserts tag is string {
+  if (typeof tag !== "string" || tag === "" || tag.length > MAX_TAG_LENGTH)
+    throw configError(code, "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+  if (/[\0\ud800-\udfff]/u.test(tag))
+    throw configError(code, "tag", tag, "must have no U+0000 and no half of a surrogate pair");
+}
 
 /** Whether every character of a tag stands for itself: in a shell, and in a statement in every mode of a server. */
 export const isPlainTag = (tag: string): boolean => /^[\w .@:#/+-]+$/.test(tag);

@@ -25,8 +25,8 @@ const NO_SUCH_VARIABLE = 1193;
 export const NO_RIGHT = [1142, 1143, 1227, 1370];
 /** Other statements that cannot run here, wrong credentials, and a database that does not exist. */
 const REFUSED = [
-  1045, 1046, 1048, 1054, 1064, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1267, 1305, 1364, 1366, 1406, 1524, 1582,
-  1698,
+  1045, 1046, 1048, 1054, 1064, 1100, 1130, 1176, 1193, 1235, 1241, 1242, 1251, 1264, 1267, 1305, 1348, 1364, 1366,
+  1406, 1524, 1582, 1698,
 ];
 
 /** The number of an error of the server, or 0. Drivers number errors of the network too: below 0, or from 45,000 on. */

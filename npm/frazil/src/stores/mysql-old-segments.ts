@@ -22,8 +22,8 @@ import { isPlainTag } from "./limits.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
-import { type Binlog, checkServer, UNSYNCED } from "./mysql-server.js";
-import { COMMITS, SETTINGS } from "./mysql-statements.js";
+import { type Binlog, checkCounter, checkServer, UNSYNCED } from "./mysql-server.js";
+import { COMMITS, counterFacts, SETTINGS } from "./mysql-statements.js";
 import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
@@ -84,7 +84,7 @@ interface OldGenerator {
  * read where the table has lost its unique key, as every row that the `UPDATE` would meet. No clock.
  */
 const reading = (tag: string, columns: readonly string[]): string => `SELECT ${SETTINGS}, {database} AS place,
-  (SELECT t.engine FROM information_schema.tables t WHERE t.table_schema = {database} AND t.table_name = '{name}') AS engine,
+  ${counterFacts("{name}", columns[0] as string)},
   r.${tag} AS tag, ${columns.map((column) => `CAST(r.${column} AS CHAR) AS ${column}`).join(", ")}
 FROM (SELECT 1 AS one) o LEFT JOIN {table} r ON r.${tag} = :tag LIMIT 2`;
 
@@ -180,10 +180,6 @@ class OldRow {
   /** Whether the table has no such row. */
   get isMissing(): boolean {
     return this.#columns["tag"] === null;
-  }
-
-  get engine(): unknown {
-    return this.#columns["engine"];
   }
 
   /** What the `UPDATE` compares. */
@@ -294,13 +290,7 @@ class OldSegments implements SegmentStore {
       throw storeRefused(
         `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
       );
-    // A view has none.
-    const { engine } = row;
-    if (engine !== null && String(engine).toLowerCase() !== "innodb")
-      throw storeRefused(
-        `the table ${row.table} has the engine ${String(engine)}: must be InnoDB. Others have no transactions, by which ${this.name} keeps ` +
-          `its numbers apart, and lose numbers in a crash. Stop ${this.name}, and run ALTER TABLE ${row.table} ENGINE = InnoDB`,
-      );
+    checkCounter(columns, row.table, this.#generator.counter, `Stop ${this.name} before. `);
     return row;
   }
 

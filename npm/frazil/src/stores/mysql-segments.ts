@@ -3,9 +3,9 @@ import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
 import type { MySqlClient } from "./mysql-client.js";
 import { hexOf, MySqlDatabase } from "./mysql-database.js";
 import type { MySqlStoreOptions } from "./mysql-options.js";
-import { checkServer, incarnationOf } from "./mysql-server.js";
+import { checkCounter, checkServer, incarnationOf } from "./mysql-server.js";
 import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./mysql-statements.js";
-import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+import type { KeptRecord } from "./segment-rules.js";
 import type { TagTable, TagView } from "./segments.js";
 
 export class MySqlTags implements TagTable {
@@ -22,20 +22,20 @@ export class MySqlTags implements TagTable {
     checkServer(row);
     const incarnation = incarnationOf(row);
     if (row["tag"] === null) return undefined;
-    return { record: tagRecordOf(tag, row["next_number"], row["recorded"], row["recent"]), incarnation };
+    checkCounter(row, "frazil_segments", "next_number");
+    const recent = Buffer.from(String(row["recent"]), "hex").toString("utf8");
+    return { kept: [String(row["next_number"]), String(row["recorded"]), recent], incarnation };
   }
 
-  async replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean> {
-    const values = {
-      tag: hexOf(tag),
-      next: `${record.next}`,
-      recent: recentText(record.recent),
-      server: record.incarnation,
-      seenNext: `${seen.next}`,
-      seenRecent: recentText(seen.recent),
-      recorded: seen.incarnation,
-    };
-    return this.#database.write(REPLACE_TAG, values, signal);
+  async replaceTag(
+    tag: string,
+    [seenNext, recorded, seenRecent]: KeptRecord,
+    [next, server, recent]: KeptRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<true | undefined> {
+    const texts = { recent: hexOf(recent), seenRecent: hexOf(seenRecent) };
+    const values = { tag: hexOf(tag), next, server, seenNext, recorded, ...texts };
+    return (await this.#database.write(REPLACE_TAG, values, signal)) || undefined;
   }
 
   async makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {

@@ -43,6 +43,29 @@ export function checkServer(row: Row | undefined, binlog?: Binlog): asserts row 
   if (isOn(row["galera"]))
     throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");
 }
+
+/**
+ * Refuses a table of another engine than InnoDB, and a counter of another type than bigint: without strict mode, the server writes its
+ * largest value in place of a larger one, without a word. `counterFacts` reads what is looked at.
+ */
+export function checkCounter(row: Row, table: string, column: string, advice = ""): void {
+  const { engine, counter_type: type } = row;
+  if (engine === null)
+    throw storeRefused(
+      `${table} is no table that can be looked at in information_schema.tables: must be a table of InnoDB, and no view or temporary table`,
+    );
+  if (String(engine).toLowerCase() !== "innodb")
+    throw storeRefused(
+      `the table ${table} has the engine ${String(engine)}: must be InnoDB. Others lose numbers in a crash, and have no transactions. ` +
+        `${advice}Run ALTER TABLE ${table} ENGINE = InnoDB`,
+    );
+  if (String(type).toLowerCase() !== "bigint")
+    throw storeRefused(
+      `the column ${column} of the table ${table} has the type ${String(type)}: must be bigint, since numbers repeat when another type has ` +
+        `no more room. Change its type by ALTER TABLE ${table} MODIFY ${column} bigint NOT NULL, with the DEFAULT that it has`,
+    );
+}
+
 export const READ_ONLY_RULE = "this is a replica, or a server that takes no writes. Connect to the primary";
 
 /** So far `NOW` and `SYSDATE` may lie apart. A fence has a margin of five seconds. */

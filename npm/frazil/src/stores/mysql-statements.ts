@@ -217,7 +217,7 @@ SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scop
 /** The record of a tag, as SQL for people to read and run. */
 export const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
 SELECT :tag, :first, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
-WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CONVERT(:tag USING utf8mb4) COLLATE utf8mb4_bin);
+WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CAST(:tag AS BINARY));
 `;
 
 /**
@@ -232,8 +232,20 @@ export const PLACE = "SELECT {database} AS name";
 
 const TAG = "t.tag = UNHEX(:tag)";
 
-/** The record of a tag, and the server, also without one. Its number as digits: a client may return a number of 53 bits. */
-export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS CHAR) AS next_number, t.recent AS recent,
+/** What `checkCounter` looks at: the engine of a table, which a view has not, and the type of its column. */
+export const counterFacts = (
+  table: string,
+  column: string,
+): string => `(SELECT i.engine FROM information_schema.tables i
+    WHERE i.table_schema = {database} AND i.table_name = '${table}') AS engine,
+  (SELECT i.data_type FROM information_schema.columns i
+    WHERE i.table_schema = {database} AND i.table_name = '${table}' AND i.column_name = '${column}') AS counter_type`;
+
+/**
+ * The record of a tag, and the server, also without one. Its number as digits: a client may return a number of 53 bits. `recent` as
+ * hexadecimal digits here and below, since with NO_BACKSLASH_ESCAPES clients write backslashes before its quotes.
+ */
+export const READ_TAG = `SELECT ${SERVER}, ${counterFacts("frazil_segments", "next_number")}, t.tag AS tag, CAST(t.next_number AS CHAR) AS next_number, HEX(t.recent) AS recent,
   HEX(t.incarnation) AS recorded FROM (SELECT 1 AS one) o LEFT JOIN {segments} t ON ${TAG} LIMIT 1`;
 
 /**
@@ -241,9 +253,9 @@ export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS C
  * (`TagTable.replaceTag` has the reason). Numbers are cast, since a comparison with digits is one of floating-point numbers.
  */
 export const REPLACE_TAG = `UPDATE {segments} t
-  SET t.next_number = CAST(:next AS SIGNED), t.recent = :recent,
+  SET t.next_number = CAST(:next AS SIGNED), t.recent = CONVERT(UNHEX(:recent) USING ascii),
     t.incarnation = CONVERT(UNHEX(:server) USING utf8mb4), t.writes = t.writes + 1
-  WHERE ${TAG} AND t.next_number = CAST(:seenNext AS SIGNED) AND t.recent = :seenRecent
+  WHERE ${TAG} AND t.next_number = CAST(:seenNext AS SIGNED) AND HEX(t.recent) = :seenRecent
     AND HEX(t.incarnation) = :recorded AND ${SAME_SERVER}`;
 
 /** `initSegment`. A record that is there stays. */

@@ -1,6 +1,6 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
 import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
-import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+import type { KeptRecord } from "./segment-rules.js";
 import { type DdlTags, drawnTags, type TagTable, type TagView } from "./segments.js";
 
 /** The table. `{segments}` is its name. */
@@ -20,19 +20,20 @@ const HAS_READ = "coalesce(current_setting('frazil.transaction', true), '') <> '
 
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
 const READ = `WITH asked AS MATERIALIZED (SELECT $1::text AS tag, ${HAS_READ})
-SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation, asked.has_read,
+SELECT s.tag, s.next_number::text AS next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation, asked.has_read,
   set_config('frazil.transaction', 'read', true) AS marked
 FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
- * (`TagTable.replaceTag` has the reason), and not in the transaction of the read, which then is one of the program.
+ * (`TagTable.replaceTag` has the reason), and not in the transaction of the read, which then is one of the program. It returns what was
+ * written, which a trigger may have changed.
  */
 const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation, ${HAS_READ})
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
   AND clock.incarnation = $4::text AND clock.durable IS NOT NULL AND NOT clock.has_read
-RETURNING s.tag`;
+RETURNING s.next_number::text AS next_number`;
 
 /** `initSegment`. A record that is there stays. */
 const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
@@ -78,13 +79,22 @@ export class PostgresTags implements TagTable {
     if (row === undefined || row["tag"] === null) return undefined;
     const { next_number, recent, written, incarnation } = row;
     if (incarnation === null) throw storeRefused(NO_INCARNATION);
-    return { record: tagRecordOf(tag, next_number, written, recent), incarnation: String(incarnation) };
+    return { kept: [String(next_number), String(written), String(recent)], incarnation: String(incarnation) };
   }
 
-  async replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean> {
-    const values = [`${record.next}`, recentText(record.recent), record.incarnation];
-    const compared = [`${seen.next}`, seen.incarnation, recentText(seen.recent)];
-    return ((await this.#run(REPLACE, [tag, ...values, ...compared], signal)) ?? []).length > 0;
+  async replaceTag(
+    tag: string,
+    seen: KeptRecord,
+    [next, incarnation, recent]: KeptRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<true | undefined> {
+    const [row] = (await this.#run(REPLACE, [tag, next, recent, incarnation, ...seen], signal)) ?? [];
+    if (row !== undefined && row["next_number"] !== next)
+      throw storeRefused(
+        `next_number of the tag ${JSON.stringify(tag)} is ${String(row["next_number"])} after ${next} was written: its column must be bigint, and ` +
+          "no trigger or rule may change it, since numbers would repeat",
+      );
+    return row && true;
   }
 
   async makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {

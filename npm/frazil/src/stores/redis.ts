@@ -33,10 +33,9 @@ import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
-import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable } from "./segments.js";
+import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -419,16 +418,12 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   readonly #tags: TagTable = {
     readTag: async (tag, signal) => {
       const [outcome, ...texts] = await this.#run(READ_TAG, [tagKey(tag)], [], signal);
-      if (outcome === "missing") return undefined;
-      const [next, recent, written, incarnation] = texts.map((text) => text.slice(1));
-      const place = { place: `the key ${this.#keyOf(tag)}`, counter: "next" };
-      return { record: tagRecordOf(tag, next, written, recent, place), incarnation: incarnation as string };
+      return outcome === "missing" ? undefined : viewIn(texts, this.#keyOf(tag));
     },
-    replaceTag: async (tag, seen, record, signal) => {
-      const columns = ({ next, recent, incarnation }: TagRecord) => [`${next}`, recentText(recent), incarnation];
-      const given = [...columns(record), ...columns(seen)];
-      const [outcome] = await this.#run(REPLACE_TAG, [tagKey(tag)], given, signal);
-      return outcome === "replaced";
+    replaceTag: async (tag, seen, written, signal) => {
+      const [outcome, ...texts] = await this.#run(REPLACE_TAG, [tagKey(tag)], [...written, ...seen], signal);
+      if (outcome === "replaced") return true;
+      return outcome === "missing" ? undefined : viewIn(texts, this.#keyOf(tag));
     },
     makeTag: async (tag, first, signal) => {
       const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`], signal);
@@ -496,24 +491,36 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
 /** The record of a tag: a hash with `next`, `recent` and `incarnation`, under one key of its own. */
 const tagKey = (tag: string): string => `frazil:segment:${tag}`;
 
-/** Reads the record of a tag, which must not expire. The texts have a mark before them, since a REST client turns those that look like JSON into values. */
-const READ_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
+/**
+ * The record of a tag, in the order of `KeptRecord`, which must not expire. A reply with it has a mark before each text, since a REST client turns those that
+ * look like JSON into values.
+ */
+const TAG_RECORD = `local found = redis.call("HMGET", KEYS[1], "next", "incarnation", "recent")
 if not found[1] then return {"missing"} end
 local left = redis.call("TTL", KEYS[1])
 if left >= 0 then return {"expiring", tostring(left), KEYS[1]} end
-local function text(value) return "=" .. (value or "") end
-return {"tag", text(found[1]), text(found[2]), text(found[3]), text(incarnation)}`;
+local next, written, recent = found[1], found[2] or "", found[3] or ""
+local function record(outcome) return {outcome, "=" .. next, "=" .. written, "=" .. recent, "=" .. incarnation} end
+`;
+
+/** The record in a reply. */
+function viewIn(texts: readonly string[], key: string): TagView {
+  const [next, written, recent, incarnation] = texts.map((text) => text.slice(1)) as [string, string, string, string];
+  return { kept: [next, written, recent], incarnation, place: { place: `the key ${key}`, counter: "next" } };
+}
+
+/** Reads the record of a tag. */
+const READ_TAG = `{incarnation}{eviction}${TAG_RECORD}return record("tag")`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
  * (`TagTable.replaceTag` has the reason).
  *
- * ARGV: next, recent and incarnation to write; the same as they were read.
+ * ARGV: next, incarnation and recent to write; the same as they were read.
  */
-const REPLACE_TAG = `{incarnation}{eviction}local found = redis.call("HMGET", KEYS[1], "next", "recent", "incarnation")
-local same = found[1] == ARGV[4] and found[2] == ARGV[5] and found[3] == ARGV[6]
-if not same or incarnation ~= ARGV[3] then return {"changed"} end
-redis.call("HSET", KEYS[1], "next", ARGV[1], "recent", ARGV[2], "incarnation", ARGV[3])
+const REPLACE_TAG = `{incarnation}{eviction}${TAG_RECORD}local same = next == ARGV[4] and written == ARGV[5] and recent == ARGV[6]
+if not same or incarnation ~= ARGV[2] then return record("changed") end
+redis.call("HSET", KEYS[1], "next", ARGV[1], "incarnation", ARGV[2], "recent", ARGV[3])
 return {"replaced"}`;
 
 /** `initSegment`. A record that is there stays. ARGV: the first number. */

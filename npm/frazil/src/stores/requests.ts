@@ -53,7 +53,8 @@ export function scopeOf(value: unknown): string {
   return value;
 }
 
-function checkRequest(request: unknown): void {
+/** @throws {ConfigError} `INVALID_ARGUMENT` */
+export function checkRequest(request: unknown): void {
   if (typeof request !== "object" || request === null)
     throw configError("INVALID_ARGUMENT", "request", request, Rule.AN_OBJECT);
 }

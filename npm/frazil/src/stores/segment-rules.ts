@@ -23,6 +23,12 @@ export interface TagRecord {
   readonly recent: readonly RecentAllocation[];
 }
 
+/**
+ * The record of a tag as a store keeps it: `next`, `incarnation` and `recent`. A replacement compares these as they were read, and not
+ * what they mean: one that a person has written, such as `0005`, would never be equal to it.
+ */
+export type KeptRecord = readonly [next: string, incarnation: string, recent: string];
+
 /** How many numbers a range has, if nobody says. */
 const DEFAULT_STEP = 1000;
 /** The step of a store that has none for the tag. @internal */
@@ -32,6 +38,14 @@ export const MAX_COUNTER = 2n ** 63n - 1n;
 /** How many processes a record remembers: more of them than lose an answer before they ask again. */
 const REMEMBERED = 32;
 
+/**
+ * How many numbers a request skips: `failoverSkip`, and below as many again by the first 32 bits of its attempt. Two servers may lack
+ * the record of one another (a second failover before the first record is on the next server, a backup that is restored twice), and
+ * skip from the same number: skips of one length would give out the same range twice.
+ */
+const skipOf = ({ failoverSkip, attempt }: AllocateRequest): bigint =>
+  BigInt(failoverSkip) + ((BigInt(failoverSkip) * BigInt(`0x${attempt.slice(0, 8)}`)) >> 32n);
+
 /** What to answer, and the record to write before. */
 export interface AllocateDecision {
   readonly allocation: Allocation;
@@ -40,19 +54,20 @@ export interface AllocateDecision {
 
 /**
  * Invariant: a range begins at or above the end of every range that was allocated, as far as the record, the process that asks and
- * `failoverSkip` can tell. `incarnation` is that of the store at the moment at which the record is written.
+ * `failoverSkip` can tell: of a record that was lost, the counter was at most `failoverSkip` higher, skips included. `incarnation` is
+ * that of the store at the moment at which the record is written.
  *
  * A retry gets the range of its first try, also if the store is another one since: the record has it, so it was not lost. The
  * record is written nevertheless: some databases show a commit before it is on disk, and an answer must not be lost after it was
  * given.
  */
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
-  const { tag, above, failoverSkip, holder, attempt } = request;
+  const { tag, above, holder, attempt } = request;
   const step = stepWithin(request);
   const { count = step } = request;
   const hasLost = record.incarnation !== incarnation || above > record.next;
   const highest = above > record.next ? above : record.next;
-  const start = hasLost ? highest + BigInt(failoverSkip) : highest;
+  const start = hasLost ? highest + skipOf(request) : highest;
   const known = record.recent.find((recent) => recent.holder === holder && recent.attempt === attempt);
   const isKnown = known !== undefined && known.first >= above;
   const range = isKnown ? known : { holder, attempt, first: start, count };
@@ -67,24 +82,25 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
   };
 }
 
-/** The recent allocations as text for a column: JSON that people can read. */
-export const recentText = (recent: TagRecord["recent"]): string =>
-  JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count]));
+/** A record as it is kept. The recent allocations are JSON that people can read, in ASCII. */
+export const keptRecord = ({ next, incarnation, recent }: TagRecord): KeptRecord => [
+  `${next}`,
+  incarnation,
+  JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count])),
+];
 
 /** Where a record is, for errors: its place, and what its counter is called there. */
-interface RecordPlace {
+export interface RecordPlace {
   readonly place: string;
   readonly counter: string;
 }
 
 const IN_TABLE: RecordPlace = { place: "the table frazil_segments", counter: "next_number" };
 
-/** The record in the columns of a row. @throws {LeaseError} `STORE_REFUSED` if somebody has changed it. */
+/** The record that is kept so. @throws {LeaseError} `STORE_REFUSED` if somebody has changed it. */
 export function tagRecordOf(
   tag: string,
-  next: unknown,
-  incarnation: unknown,
-  recent: unknown,
+  [next, incarnation, recent]: KeptRecord,
   { place, counter }: RecordPlace = IN_TABLE,
 ): TagRecord {
   const refused = (field: string, value: unknown, rule: string) =>
@@ -97,11 +113,21 @@ export function tagRecordOf(
   const list = listIn(recent);
   if (list === undefined)
     throw refused("recent", recent, "a list of [process, attempt, first number, count]. Set it to []");
-  return {
+  const record = {
     next: BigInt(next),
-    incarnation: String(incarnation),
+    incarnation,
     recent: list.map(([holder, attempt, first, count]) => ({ holder, attempt, first: BigInt(first), count })),
   };
+  // Also where a trigger puts the counter back: a range of the record would be allocated again.
+  const lost = record.recent.find(({ first, count }) => first + BigInt(count) > record.next);
+  if (lost)
+    throw refused(
+      counter,
+      next,
+      `${lost.first + BigInt(lost.count)} or more, since it has a range of ${lost.count} numbers from ${lost.first} on, which would be allocated ` +
+        "again. Set it to a number above every number that was handed out, and look for what moves it down, such as a trigger",
+    );
+  return record;
 }
 
 /** The recent allocations in the text of a column. `undefined` for another text. */

@@ -18,7 +18,10 @@ export interface AllocateRequest {
    * lost an allocation.
    */
   readonly above: bigint;
-  /** How many numbers are skipped where the store has lost allocations, or is another one than before. */
+  /**
+   * How many numbers are skipped at least where the store has lost allocations, or is another one than before; and less than twice as
+   * many. A store that goes back to one record twice must not skip to the same number twice: take the rest from `attempt`, or at random.
+   */
   readonly failoverSkip: number;
   /** Who asks: 32 hexadecimal digits, drawn once for each `Segment`. */
   readonly holder: string;

@@ -1,11 +1,19 @@
 /** What all stores of segments share: checks of requests, the loop around a lost race, and errors. */
+import { monotonicClock } from "../clock.js";
 import { configError, LeaseError, whole } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { MAX_ALLOCATE_TRIES, pause, storeUnavailable } from "./answers.js";
 import { checkGiven } from "./given.js";
-import { isPlainTag, isTag, MAX_TAG_LENGTH } from "./limits.js";
-import { hex } from "./requests.js";
-import { decideAllocate, MAX_COUNTER, type TagRecord } from "./segment-rules.js";
+import { checkTag, isPlainTag } from "./limits.js";
+import { checkRequest, hex } from "./requests.js";
+import {
+  decideAllocate,
+  type KeptRecord,
+  keptRecord,
+  MAX_COUNTER,
+  type RecordPlace,
+  tagRecordOf,
+} from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
 import { inTurn, withinLimit } from "./turns.js";
 
@@ -24,8 +32,10 @@ export function drawnTags({ tags, first = 1n }: DdlTags): { tags: readonly strin
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
-  readonly record: TagRecord;
+  readonly kept: KeptRecord;
   readonly incarnation: string;
+  /** Where it is, for errors, if not in the table of a database. */
+  readonly place?: RecordPlace;
 }
 
 /** Where the records are. */
@@ -35,9 +45,14 @@ export interface TagTable {
   /**
    * Replaces the record, if it is as it was read and the incarnation of the store is still that of the new one: both in one atomic
    * operation. After a failover between reading and writing another incarnation would allocate what the old server had allocated. On
-   * disk before it resolves to `true`.
+   * disk before it resolves to `true`. Else it resolves to the record that is there, or to `undefined` if that must be read.
    */
-  replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean>;
+  replaceTag(
+    tag: string,
+    seen: KeptRecord,
+    written: KeptRecord,
+    signal: AbortSignal | undefined,
+  ): Promise<true | TagView | undefined>;
   /** Writes a record without recent allocations, unless there is one. `undefined`: there is nothing to keep one in. */
   makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined>;
   /** Where it looks for records, in words for errors. */
@@ -49,8 +64,9 @@ const PRINTABLE_RULE =
 
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkAllocate(request: AllocateRequest): void {
+  checkRequest(request);
   const { tag, count, maxCount, above, failoverSkip, holder, attempt } = request;
-  if (!isTag(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+  checkTag("INVALID_ARGUMENT", tag);
   const check = (field: string, value: unknown, min: number) =>
     whole("INVALID_ARGUMENT", field, value, min, Number.MAX_SAFE_INTEGER);
   if (count !== undefined) check("count", count, 1);
@@ -66,7 +82,7 @@ export function checkAllocate(request: AllocateRequest): void {
 /** The tag and the first number of a new record. @throws {ConfigError} `INVALID_OPTION` */
 export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
   const { tag, first = 1 } = checkGiven(options, "tag, first") as { tag: unknown; first?: unknown };
-  if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+  checkTag("INVALID_OPTION", tag);
   const isNumber = typeof first === "bigint" || Number.isSafeInteger(first);
   const number = isNumber ? BigInt(first as bigint | number) : -1n;
   if (number < 0n || number > MAX_COUNTER)
@@ -85,7 +101,14 @@ function printableTag(tag: string): string {
   return tag;
 }
 
-/** Allocates from a table: reads, decides, and writes; whoever finds that somebody else was faster reads again. */
+/** How long to pause at most after allocations that others won. */
+const LONGEST_PAUSE_MS = 1000;
+
+/**
+ * Allocates from a table: reads, decides, and writes. If somebody else was faster, it decides by the record that the write has found,
+ * once, since that is as new as can be. Then it pauses, for longer each time, and longer where the store answers slowly, so that many
+ * processes that begin at once do not keep it busy.
+ */
 export async function allocateFrom(
   store: { readonly name: string },
   table: TagTable,
@@ -101,15 +124,29 @@ async function allocated(
   request: AllocateRequest,
 ): Promise<Allocation> {
   const { tag, signal } = request;
+  const seen = new Set<string>();
+  let found: TagView | undefined;
   for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
     signal?.throwIfAborted();
-    const view = await table.readTag(tag, signal);
+    const startedMs = monotonicClock();
+    const view: TagView | undefined = found ?? (await table.readTag(tag, signal));
     if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal, tag), request.above);
-    const { allocation, record } = decideAllocate(view.record, request, view.incarnation);
-    if (await table.replaceTag(tag, view.record, record, signal)) return allocation;
-    await pause(tries, signal);
+    const { kept, incarnation, place } = view;
+    seen.add(JSON.stringify([...kept, incarnation]));
+    const { allocation, record } = decideAllocate(tagRecordOf(tag, kept, place), request, incarnation);
+    const outcome = await table.replaceTag(tag, kept, keptRecord(record), signal);
+    if (outcome === true) return allocation;
+    found = found === undefined ? outcome : undefined;
+    const firstMs = Math.max(1, monotonicClock() - startedMs);
+    if (found === undefined) await pause(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
   }
-  throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${MAX_ALLOCATE_TRIES} times`);
+  const [name, times] = [JSON.stringify(tag), `${MAX_ALLOCATE_TRIES} times`];
+  throw storeUnavailable(
+    seen.size > 1
+      ? `others allocated from the tag ${name} first, ${times}`
+      : `the record of the tag ${name} was not replaced, ${times}, although nobody changed it: it may be locked, or a trigger or rule may ` +
+          "keep it as it is",
+  );
 }
 
 /** Makes the record of a tag, unless there is one. Resolves to whether it made it. */

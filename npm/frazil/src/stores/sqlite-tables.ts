@@ -16,7 +16,7 @@ import {
   type Moment,
   type Scope,
 } from "./rules.js";
-import { decideAllocate, recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
+import { decideAllocate, type KeptRecord, keptRecord, tagRecordOf } from "./segment-rules.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
 import type { AcquireRequest, Answer, ReleaseRequest, RenewRequest } from "./store.js";
 
@@ -101,7 +101,7 @@ export const INIT = `INSERT INTO frazil_scopes
 export const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, incarnation FROM frazil_segments WHERE tag = ?`;
 
 /** `allocate`. Numbers are bound as text, for the same reason. */
-export const WRITE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), recent = ?, incarnation = ? WHERE tag = ?`;
+export const WRITE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), incarnation = ?, recent = ? WHERE tag = ?`;
 
 /** `initSegment`. */
 export const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation) VALUES (?, CAST(? AS INTEGER), '[]', ?)`;
@@ -163,8 +163,11 @@ export function earliestOf(row: Row | undefined): number {
 }
 
 /** The record of a tag in a row of `TAG`. */
-export const tagOfRow = (tag: string, row: Row | undefined): TagRecord | undefined =>
-  row && tagRecordOf(tag, row["next_number"], row["incarnation"], row["recent"]);
+export const keptInRow = (row: Row): KeptRecord => [
+  String(row["next_number"]),
+  String(row["incarnation"]),
+  String(row["recent"]),
+];
 
 /** The values of the columns of `WRITE`. */
 export const columnsOf = ({ fromMs, untilMs, grant, nonce, owner }: LeaseRow): Value[] => [
@@ -245,10 +248,11 @@ export class SqliteTables {
   /** Allocates a range of a tag. Returns undefined without a record. */
   allocate(request: AllocateRequest, incarnation: string): Allocation | undefined {
     const { tag } = request;
-    const seen = tagOfRow(tag, this.#first(TAG, tag));
+    const row = this.#first(TAG, tag);
+    const seen = row && tagRecordOf(tag, keptInRow(row));
     if (seen === undefined) return undefined;
     const { allocation, record } = decideAllocate(seen, request, incarnation);
-    this.#statements.run(WRITE_TAG, `${record.next}`, recentText(record.recent), incarnation, tag);
+    this.#statements.run(WRITE_TAG, ...keptRecord(record), tag);
     return allocation;
   }
 

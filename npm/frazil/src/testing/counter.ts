@@ -25,6 +25,8 @@ export interface OpenStore {
   close?(): Promise<void>;
   /** Gives the store another incarnation, with all of its counters, as a failover does that has lost nothing. */
   changeIncarnation?(): Promise<void>;
+  /** Reads the record of a tag. Resolves to a call that puts it back, as a failover does that has lost what came after. */
+  saveRecord?(tag: string): Promise<() => Promise<void>>;
 }
 
 /** How many numbers a range has at most where the store decides, unless a scenario says. */
@@ -106,6 +108,11 @@ export class Counter {
   async isAt(next: bigint, why: string): Promise<void> {
     assert.equal((await this.process().allocate({ count: 1 })).first, next, why);
   }
+
+  /** Fails unless the next range begins a skip of `SKIP` numbers above. */
+  async isAbove(end: bigint, why: string): Promise<void> {
+    assertSkipped(end, (await this.process().allocate({ count: 1 })).first, SKIP, why);
+  }
 }
 
 /** What a scenario is given. */
@@ -131,10 +138,17 @@ export class Bench {
 export interface Scenario {
   readonly name: string;
   /** What the store must be able to do. Without it the scenario is skipped. */
-  readonly needs?: readonly (Inability | "changeIncarnation")[];
+  readonly needs?: readonly (Inability | keyof Pick<OpenStore, "changeIncarnation" | "saveRecord">)[];
   /** Whether it runs alone: it changes something that all counters share, or keeps the store busy. */
   readonly alone?: boolean;
   run(bench: Bench): Promise<void>;
+}
+
+/** Fails unless `first` is so many numbers above `end` or more, and less than twice as many. @internal */
+export function assertSkipped(end: bigint, first: bigint, failoverSkip: number, why: string): void {
+  const skipped = first - end;
+  const isEnough = skipped >= BigInt(failoverSkip) && skipped < BigInt(2 * failoverSkip);
+  assert.ok(isEnough, `${why}: ${skipped} numbers are left out, not ${failoverSkip} to ${2 * failoverSkip - 1}`);
 }
 
 /** Fails where two ranges have a number in common, or numbers between two of them are in none. @internal */

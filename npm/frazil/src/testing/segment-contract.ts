@@ -35,8 +35,11 @@ export interface SegmentContract {
 export const scenarios: readonly Scenario[] = [...ranges, ...retries, ...tags, ...failovers];
 
 /** Why a scenario cannot run on a store. `undefined`: it can. */
-export function whySkipped({ needs = [] }: Scenario, { lacks = [], changeIncarnation }: OpenStore): string | undefined {
-  const missing = needs.find((need) => (need === "changeIncarnation" ? !changeIncarnation : lacks.includes(need)));
+export function whySkipped({ needs = [] }: Scenario, opened: OpenStore): string | undefined {
+  const { lacks = [] } = opened;
+  const missing = needs.find((need) =>
+    need === "changeIncarnation" || need === "saveRecord" ? !opened[need] : lacks.includes(need),
+  );
   return missing && `the store was opened without ${missing}`;
 }
 

@@ -16,6 +16,8 @@ export interface ScopeRecord {
 export declare function hex(field: string, value: unknown): string;
 /** The name of a scope, checked. */
 export declare function scopeOf(value: unknown): string;
+/** @throws {ConfigError} `INVALID_ARGUMENT` */
+export declare function checkRequest(request: unknown): void;
 export declare function checkAcquire(request: AcquireRequest): void;
 export declare function checkRenew(request: RenewRequest): void;
 export declare function checkRelease(request: ReleaseRequest): void;

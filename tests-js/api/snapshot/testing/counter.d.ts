@@ -20,6 +20,8 @@ export interface OpenStore {
     close?(): Promise<void>;
     /** Gives the store another incarnation, with all of its counters, as a failover does that has lost nothing. */
     changeIncarnation?(): Promise<void>;
+    /** Reads the record of a tag. Resolves to a call that puts it back, as a failover does that has lost what came after. */
+    saveRecord?(tag: string): Promise<() => Promise<void>>;
 }
 /** What a scenario is given. */
 export declare class Bench {
@@ -30,7 +32,7 @@ export declare class Bench {
 export interface Scenario {
     readonly name: string;
     /** What the store must be able to do. Without it the scenario is skipped. */
-    readonly needs?: readonly (Inability | "changeIncarnation")[];
+    readonly needs?: readonly (Inability | keyof Pick<OpenStore, "changeIncarnation" | "saveRecord">)[];
     /** Whether it runs alone: it changes something that all counters share, or keeps the store busy. */
     readonly alone?: boolean;
     run(bench: Bench): Promise<void>;

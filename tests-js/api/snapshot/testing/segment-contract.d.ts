@@ -26,6 +26,6 @@ export interface SegmentContract {
 /** All scenarios. */
 export declare const scenarios: readonly Scenario[];
 /** Why a scenario cannot run on a store. `undefined`: it can. */
-export declare function whySkipped({ needs }: Scenario, { lacks, changeIncarnation }: OpenStore): string | undefined;
+export declare function whySkipped({ needs }: Scenario, opened: OpenStore): string | undefined;
 /** Declares a test for each scenario. Those that need what the store cannot do are skipped, with the name of that. */
 export declare function segmentContract({ name, open }: SegmentContract): void;

@@ -74,7 +74,7 @@ async function tagsAreIsolated(bench: Bench) {
 async function badRequestsAreRefused(bench: Bench) {
   const counter = await bench.counter();
   const bad: Record<keyof Omit<AllocateRequest, "signal">, unknown[]> = {
-    tag: ["", "x".repeat(129), undefined, null, 5, {}],
+    tag: ["", "x".repeat(129), "\ud800", "x\udfffx", "\0", undefined, null, 5, {}],
     count: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", 5n, null],
     maxCount: [0, -1, 1.5, Number.NaN, 2 ** 53, "5", 5n, undefined, null],
     above: [-1n, 5, "5", undefined, null],
@@ -89,6 +89,8 @@ async function badRequestsAreRefused(bench: Bench) {
         { code: "INVALID_ARGUMENT" },
         `${field}: ${typeof value} ${String(value)}`,
       );
+  for (const request of [undefined, null, "orders"])
+    await assert.rejects(bench.open.store.allocate(request as never), { code: "INVALID_ARGUMENT" }, `${request}`);
   await counter.isAt(1n, "a request that was refused took numbers");
 }
 
