@@ -21,6 +21,10 @@ export const BROKEN = {
         "const grant = digitsAt(numbers, Slot.GRANT);\n    (this as any).latest = grant;",
       ],
       [
+        'import { LeaseCall } from "./generated/lease.js";',
+        'import { LeaseCall } from "./generated/lease.js";\nimport { Slot } from "./generated/page.js";',
+      ],
+      [
         "await this.release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",
         `const held = this.call(LeaseCall.STATUS);
         const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
