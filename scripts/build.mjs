@@ -123,7 +123,7 @@ async function buildPackage() {
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
   copyFileSync(`${frazil}/build/frazil_bg.wasm`, `${dist}/frazil.wasm`);
-  for (const { file, entry, binding, format, platform = "neutral" } of BUNDLES) {
+  for (const { file, entry, binding, host, format, platform = "neutral" } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],
       outfile: `${dist}/${file}`,
@@ -132,10 +132,13 @@ async function buildPackage() {
       platform,
       target: ["es2022", "node20.16"],
       mainFields: ["module", "main"],
-      alias: binding ? { "#binding": `${frazil}/src/binding/${binding}.ts` } : {},
+      alias: {
+        ...(binding && { "#binding": `${frazil}/src/binding/${binding}.ts` }),
+        ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
+      },
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: ["./frazil.wasm", "./frazil.wasm?module", "frazil"],
+      external: ["./frazil.wasm", "./frazil.wasm?module", "frazil", "cloudflare:workers"],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       minifySyntax: true,

@@ -6,6 +6,8 @@ const NEUTRAL = [
   "text",
   "lease",
   "segment",
+  "stores/d1",
+  "stores/durable-object",
   "stores/etcd",
   "stores/mysql",
   "stores/postgres",
@@ -16,20 +18,23 @@ const NEUTRAL = [
 const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
 
 /** All entries besides the main one. */
-export const ENTRIES = [...NEUTRAL, ...NODE];
+export const ENTRIES = [...NEUTRAL, ...NODE, "workers"];
 
 const both = (entry, platform) => [
   { file: `${entry}.mjs`, entry, format: "esm", platform },
   { file: `${entry}.cjs`, entry, format: "cjs", platform },
 ];
 
-/** The bundles: the entry file of each, and the binding it contains. */
+/** The bundles: the entry file of each, and the binding or the host that it contains. */
 export const BUNDLES = [
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
   { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
   { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm" },
   { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm" },
+  { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm" },
+  { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
+  { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),

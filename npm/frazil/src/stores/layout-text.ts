@@ -20,3 +20,9 @@ export function layoutText({ epochMs, tickMs, unsigned, fields }: Layout<string>
   const widths = parts.map(({ kind, bits }) => `${kind}${bits}`);
   return [epochMs, `${tickMs}ms`, ...widths, ...(unsigned ? ["unsigned"] : [])].join(" ");
 }
+
+/** How many node ids a layout has, from its text; 1 without a node field. */
+export function nodeCountOf(text: string): number {
+  const bits = [...text.matchAll(/ node(\d+)/g)].reduce((sum, [, width]) => sum + Number(width), 0);
+  return 2 ** bits;
+}

@@ -22,23 +22,13 @@
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError } from "../errors.js";
-import { alreadyInitialised, notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
-import {
-  decideAcquire,
-  decideFence,
-  decideRelease,
-  decideRenew,
-  type FenceCause,
-  type LeaseRow,
-  type Moment,
-  type Scope,
-  UNUSED,
-} from "./rules.js";
-import { recentText, tagRecordOf } from "./segment-rules.js";
+import { type FenceCause, type Moment, UNUSED } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, type TagTable } from "./segments.js";
+import { checkAllocate, newTagOf, tagMissing } from "./segments.js";
+import { CLOCK, INIT, printed, type Row, SqliteTables, TABLES_SCRIPT, type Value, valuesOf } from "./sqlite-tables.js";
 import type {
   AcquireRequest,
   Answer,
@@ -52,84 +42,6 @@ import type {
 export type * from "./segment-store.js";
 export type * from "./store.js";
 
-/** The tables. The unique index finds the row of a grant. */
-const TABLES = `CREATE TABLE IF NOT EXISTS frazil_scopes (
-  scope TEXT NOT NULL PRIMARY KEY,
-  layout TEXT NOT NULL,
-  node_from INTEGER NOT NULL,
-  node_to INTEGER NOT NULL,
-  next_node INTEGER NOT NULL, -- rows are made for the node ids below, never again
-  window_max_ms INTEGER NOT NULL,
-  fence_ms INTEGER NOT NULL, -- no window begins before
-  incarnation TEXT NOT NULL -- the file that the rows were written to
-);
-CREATE TABLE IF NOT EXISTS frazil_leases (
-  scope TEXT NOT NULL,
-  node INTEGER NOT NULL,
-  from_ms INTEGER NOT NULL,
-  until_ms INTEGER NOT NULL,
-  grant_id TEXT, -- null: released
-  nonce TEXT,
-  owner TEXT,
-  PRIMARY KEY (scope, node)
-);
-CREATE UNIQUE INDEX IF NOT EXISTS frazil_leases_grant ON frazil_leases (scope, grant_id);
-CREATE TABLE IF NOT EXISTS frazil_segments (
-  tag TEXT NOT NULL PRIMARY KEY,
-  next_number INTEGER NOT NULL, -- numbers below are allocated
-  recent TEXT NOT NULL, -- the last allocation of each process, which its retry gets again
-  incarnation TEXT NOT NULL -- the file that the row was written to
-);
-`;
-
-/** SQLite's clock in Unix milliseconds, to the millisecond. It works in every version; `unixepoch('subsec')` since 3.42. */
-const NOW = `SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS now_ms`;
-
-/** The record of a scope. */
-const RECORD = `SELECT layout, node_to, next_node, window_max_ms, fence_ms, incarnation FROM frazil_scopes WHERE scope = ?`;
-
-/** The row of a node id, and for `acquire`: the row that has this grant already. */
-const ROW = `SELECT node, from_ms, until_ms, grant_id, nonce, owner FROM frazil_leases WHERE scope = ?`;
-const OF_NODE = `${ROW} AND node = ?`;
-const OF_GRANT = `${ROW} AND grant_id = ?`;
-
-/** `acquire`: a free row, the preferred one first, then the one with the oldest end. */
-const FREE = `${ROW} AND until_ms <= ? ORDER BY node <> ?, until_ms, node LIMIT 1`;
-
-/** `acquire`: the first end of all rows. */
-const EARLIEST = `SELECT min(until_ms) AS until_ms FROM frazil_leases WHERE scope = ?`;
-
-/** `acquire`: makes a row, which is free from the beginning. */
-const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES (?, ?, 0, 0)`;
-
-/** `acquire`: the node id from which on no row exists. */
-const MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ?`;
-
-/** `acquire`, `renew` and `release`: a row as `rules.ts` decided. */
-const WRITE = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
-WHERE scope = ? AND node = ?`;
-
-/** `ensure` and `fence`. */
-const RAISE = `UPDATE frazil_scopes SET incarnation = ?, fence_ms = ? WHERE scope = ?`;
-
-/** `init`: whether there are rows of a scope. */
-const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
-
-/** `init`. Invariant: written once; the fence is 0. */
-const INIT = `INSERT INTO frazil_scopes
-(scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
-
-/** The record of a tag. Its number as text: a client may return a JavaScript number, which has 53 bits. */
-const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, incarnation FROM frazil_segments WHERE tag = ?`;
-
-/** `allocate`. Invariant: the record is as it was read. Numbers are bound as text, for the same reason. */
-const REPLACE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), recent = ?, incarnation = ?
-WHERE tag = ? AND next_number = CAST(? AS INTEGER) AND recent = ? AND incarnation = ?`;
-
-/** `initSegment`. A record that is there stays. */
-const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation)
-SELECT ?, CAST(? AS INTEGER), '[]', ? WHERE NOT EXISTS (SELECT 1 FROM frazil_segments WHERE tag = ?)`;
-
 /** A prepared statement of your client. */
 export interface SqliteStatement {
   all(...values: never[]): unknown;
@@ -141,6 +53,8 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): unknown;
 }
+
+const NOW = `SELECT ${CLOCK} AS now_ms`;
 
 const CLIENT_RULE =
   "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite: an object with prepare(sql) and exec(sql)";
@@ -160,14 +74,15 @@ const CODES: Record<number, string> = {
   26: "NOTADB",
 };
 
-type Row = Record<string, unknown>;
-type Value = string | number | null;
-
 /** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
 export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "sqlite";
   readonly #db: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
+  readonly #tables = new SqliteTables(
+    { all: (sql, ...values) => this.#all(sql, ...values), run: (sql, ...values) => this.#run(sql, ...values) },
+    () => this.#place(),
+  );
   /** The path of the file and its identity, from the first operation on. */
   #file: { path: string; identity: string } | undefined;
 
@@ -189,48 +104,17 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
 
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
-    const { scope: name, grant, node: preferred = -1 } = request;
-    return this.#answered(request.signal, (moment): Answer => {
-      const rows = {
-        mine: () => this.#row(OF_GRANT, name, grant),
-        free: () => this.#row(FREE, name, moment.nowMs, preferred),
-        earliestMs: () => this.#earliest(name),
-      };
-      for (;;) {
-        const scope = this.#scope(name);
-        if (scope === undefined) return this.#missing();
-        const decision = decideAcquire(scope, rows, request, moment);
-        if (!("makeTo" in decision)) {
-          if (decision.row) this.#write(name, decision.row);
-          return decision.answer;
-        }
-        for (let node = scope.nextNode; node <= decision.makeTo; node++) this.#run(MAKE, name, node);
-        this.#run(MARK, decision.makeTo + 1, name);
-      }
-    });
+    return this.#answered(request.signal, (moment) => this.#tables.acquire(request, moment));
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
-    const { scope: name, node } = request;
-    return this.#answered(request.signal, (moment): Answer => {
-      const scope = this.#scope(name);
-      if (scope === undefined) return this.#missing();
-      const { answer, row } = decideRenew(scope, this.#row(OF_NODE, name, node), request, moment);
-      if (row) this.#write(name, row);
-      return answer;
-    });
+    return this.#answered(request.signal, (moment) => this.#tables.renew(request, moment));
   }
 
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
-    const { scope, node } = request;
-    const isReleased = await this.#transaction(request.signal, () => {
-      const row = decideRelease(this.#row(OF_NODE, scope, node), request);
-      if (row) this.#write(scope, row);
-      return row !== undefined;
-    });
-    return isReleased === true;
+    return (await this.#transaction(request.signal, () => this.#tables.release(request))) === true;
   }
 
   async ensure(request: EnsureRequest): Promise<void> {
@@ -239,49 +123,32 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async migrate(): Promise<void> {
-    await this.#transaction(undefined, () => this.#db.exec(TABLES));
+    await this.#transaction(undefined, () => this.#db.exec(TABLES_SCRIPT));
   }
 
   async init(options: InitOptions): Promise<void> {
-    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+    const record = recordOf(options);
     const done = await this.#transaction(undefined, ({ incarnation }) => {
-      const [record] = this.#all(RECORD, scope);
-      if (record || this.#all(ANY, scope).length > 0)
-        throw alreadyInitialised(scope, record && String(record["layout"]));
-      this.#run(INIT, scope, layout, nodeFrom, nodeTo, nodeFrom, windowMaxMs, incarnation);
+      this.#tables.init(record, incarnation);
       return true;
     });
-    if (done === undefined) throw notInitialised(this, scope, this.#place(false));
+    if (done === undefined) throw notInitialised(this, record.scope, this.#place(false));
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
-    return allocateFrom(this, this.#tags, request);
+    checkAllocate(request);
+    const { tag, signal } = request;
+    const allocated = await this.#transaction(signal, ({ incarnation }) => this.#tables.allocate(request, incarnation));
+    if (allocated === undefined) throw tagMissing(this, tag, this.#place());
+    return allocated;
   }
 
   async initSegment(options: TagOptions): Promise<boolean> {
-    return makeTagIn(this, this.#tags, options);
+    const { tag, first } = newTagOf(options);
+    const made = await this.#transaction(undefined, ({ incarnation }) => this.#tables.makeTag(tag, first, incarnation));
+    if (made === undefined) throw tagMissing(this, tag, this.#place());
+    return made;
   }
-
-  readonly #tags: TagTable = {
-    readTag: (tag, signal) =>
-      this.#transaction(signal, ({ incarnation }) => {
-        const [row] = this.#all(TAG, tag);
-        if (row === undefined) return undefined;
-        return { record: tagRecordOf(tag, row["next_number"], row["incarnation"], row["recent"]), incarnation };
-      }),
-    replaceTag: async (tag, seen, record, signal) => {
-      const isReplaced = await this.#transaction(signal, ({ incarnation }) => {
-        if (record.incarnation !== incarnation) return false;
-        const values = [`${record.next}`, recentText(record.recent), incarnation];
-        const compared = [`${seen.next}`, recentText(seen.recent), seen.incarnation];
-        return this.#run(REPLACE_TAG, ...values, tag, ...compared) > 0;
-      });
-      return isReplaced === true;
-    },
-    makeTag: (tag, first) =>
-      this.#transaction(undefined, ({ incarnation }) => this.#run(MAKE_TAG, tag, `${first}`, incarnation, tag) > 0),
-    placeOfTags: () => this.#place(),
-  };
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
     return this.#raise(fencedScope(options), "always");
@@ -289,40 +156,12 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
 
   async #raise(name: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
     const fenceMs = await this.#transaction(signal, (moment) => {
-      const scope = this.#scope(name);
-      if (scope === undefined) throw notInitialised(this, name, this.#place());
-      const raised = decideFence(scope, cause, moment);
-      if (raised) this.#run(RAISE, raised.incarnation, raised.fenceMs, name);
-      return (raised ?? scope).fenceMs;
+      const raised = this.#tables.raise(name, cause, moment);
+      if (raised === undefined) throw notInitialised(this, name, this.#place());
+      return raised;
     });
     if (fenceMs === undefined) throw notInitialised(this, name, this.#place(false));
     return fenceMs;
-  }
-
-  #row(sql: string, ...values: Value[]): LeaseRow | undefined {
-    const [row] = this.#all(sql, ...values);
-    if (row === undefined) return undefined;
-    const [node, fromMs, untilMs] = wholes(row, "node", "from_ms", "until_ms");
-    const { grant_id: grant, nonce, owner } = row as Record<string, string | null>;
-    return { node, fromMs, untilMs, grant: grant ?? null, nonce: nonce ?? null, owner: owner ?? null };
-  }
-
-  #write(scope: string, { node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): void {
-    this.#run(WRITE, fromMs, untilMs, grant, nonce, owner, scope, node);
-  }
-
-  #earliest(name: string): number {
-    const [row] = this.#all(EARLIEST, name);
-    const untilMs = row?.["until_ms"] ?? null;
-    return untilMs === null ? 0 : wholeOf("until_ms", untilMs);
-  }
-
-  #scope(name: string): Scope | undefined {
-    const [row] = this.#all(RECORD, name);
-    if (row === undefined) return undefined;
-    const [nodeTo, nextNode, windowMaxMs, fenceMs] = wholes(row, "node_to", "next_node", "window_max_ms", "fence_ms");
-    const { layout, incarnation } = row as { layout: string; incarnation: string };
-    return { layout, nodeTo, nextNode, windowMaxMs, fenceMs, incarnation };
   }
 
   #missing(hasTables = true): Answer {
@@ -418,10 +257,8 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     return this.#prepared(sql).all(...(values as never[])) as Row[];
   }
 
-  /** Runs a statement that writes. Returns how many rows it changed. */
-  #run(sql: string, ...values: Value[]): number {
-    const result = this.#prepared(sql).run(...(values as never[])) as { changes?: unknown } | null | undefined;
-    return wholeOf("changes", result?.changes);
+  #run(sql: string, ...values: Value[]): void {
+    this.#prepared(sql).run(...(values as never[]));
   }
 }
 
@@ -432,19 +269,11 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
  * @internal
  */
 export function sqliteDdl(options: InitOptions): string {
-  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-  const values = [scope, layout, nodeFrom, nodeTo, nodeFrom, windowMaxMs, UNUSED];
-  const literals = values.map((value) => (typeof value === "string" ? `'${value}'` : `${value}`));
+  const record = recordOf(options);
   return `-- The tables, once for each file.
-${TABLES}
--- The record of the scope "${scope}", once. It fails if there is one: leave that as it is.
-${INIT.replace(/\?/g, () => literals.shift() as string)};
-`;
-}
-
-/** The whole numbers in some columns of a row. */
-function wholes<const Names extends readonly string[]>(row: Row, ...names: Names): { [K in keyof Names]: number } {
-  return names.map((name) => wholeOf(name, row[name])) as never;
+${TABLES_SCRIPT}
+-- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.
+${printed(INIT, valuesOf(record, UNUSED))}`;
 }
 
 /** What a copy of a file does not have: the device, the inode, and the time of birth. */

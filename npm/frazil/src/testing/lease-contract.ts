@@ -43,9 +43,10 @@ export function leaseContract({ name, open }: LeaseContract): void {
     name,
     scenarios,
     open,
-    whySkipped({ needs = [], skewsClient }, opened) {
+    whySkipped({ needs = [], skewsClient, missesRecord }, opened) {
       const missing = needs.find((call) => opened[call] === undefined);
       if (missing) return `the store was opened without ${missing}`;
+      if (missesRecord && opened.beginsScopes) return "the store begins scopes that it does not know";
       return skewsClient && opened.hasClockOfProcess ? "the store reads the clock of this process" : undefined;
     },
     run({ run }, opened) {

@@ -1,0 +1,224 @@
+/**
+ * Leases and segments in Durable Objects of Cloudflare, from a Worker that has a binding to them.
+ *
+ * ```js
+ * import { DurableObjectStore } from "frazil/workers";
+ *
+ * export { FrazilLeases } from "frazil/workers"; // the class of the objects
+ *
+ * const store = new DurableObjectStore(env.FRAZIL); // in a request; it is cheap
+ * ```
+ *
+ * - **One object for each scope, and one for each tag**, which the runtime runs once in the world. No table is made, and no
+ *   `init()` is needed: a new, empty object begins by itself.
+ * - **Nothing is kept between requests** but the namespace: a stub belongs to one request, and is dead after an abort. Each call
+ *   makes its own.
+ * - **A location hint** shards the node ids, so that the object is near.
+ */
+import { ConfigError, FrazilError, LeaseError } from "../errors.js";
+import { Layout } from "../layout.js";
+import { storeRefused, untilAborted } from "./answers.js";
+import { errorOfData, type Reply } from "./error-data.js";
+import { checkGiven, described, optionError } from "./given.js";
+import { layoutText, nodeCountOf } from "./layout-text.js";
+import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, type NodeRange, nodesOf } from "./object-nodes.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
+import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
+import { checkAllocate, newTagOf } from "./segments.js";
+import type {
+  AcquireRequest,
+  Answer,
+  EnsureRequest,
+  InitOptions,
+  ManagedStore,
+  ReleaseRequest,
+  RenewRequest,
+  ScopeRequest,
+} from "./store.js";
+
+export {
+  LOCATION_HINTS,
+  type LocationHint,
+  locationHintOf,
+  type NodeRange,
+  type RequestPlace,
+} from "./object-nodes.js";
+export type * from "./segment-store.js";
+export type * from "./store.js";
+
+/**
+ * The binding to the objects: `env.FRAZIL`, a `DurableObjectNamespace<FrazilLeases>` of `wrangler types` or of
+ * `@cloudflare/workers-types`.
+ */
+export interface LeasesNamespace {
+  idFromName(name: string): object;
+  get(id: never, options?: never): object;
+}
+
+/** The options of the store. Each has a default. */
+export interface DurableObjectStoreOptions {
+  /**
+   * Where the object of the scope is made: `locationHintOf(request.cf)`. Each hint has an object and a sixteenth of the node ids of
+   * its own. Default: one object, near the Worker that asks first, with seven sixteenths of them.
+   */
+  readonly locationHint?: LocationHint | undefined;
+  /**
+   * The node ids to grant, both ends included, in the place of those above. No two objects of one scope may have one in common:
+   * that of another hint, of no hint, or of another namespace.
+   */
+  readonly nodes?: NodeRange;
+}
+
+/** What a stub has. */
+type Stub = { readonly [verb: string]: (request: unknown) => Promise<Reply<unknown>> };
+
+/** What the runtime says of a call that failed, besides its message. */
+interface RuntimeError extends Error {
+  readonly retryable?: boolean;
+  readonly overloaded?: boolean;
+  readonly durableObjectReset?: boolean;
+}
+
+const NAMESPACE_RULE =
+  "must be a namespace of Durable Objects: env.FRAZIL, if the wrangler configuration has the binding " +
+  '"durable_objects": { "bindings": [{ "name": "FRAZIL", "class_name": "FrazilLeases" }] } and ' +
+  '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]';
+const CLASS_RULE =
+  'the class of the namespace must be FrazilLeases of frazil/workers: write export { FrazilLeases } from "frazil/workers" in the ' +
+  "main module of the Worker that the binding names, and deploy that first";
+
+/** The longest window of a scope, unless `init` is told otherwise: that of an object that has begun by itself. */
+const WINDOW_MAX_MS = 10 * 60_000;
+
+/** Leases and segments in objects of the class `FrazilLeases`. */
+export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
+  readonly name = "durable-object";
+  /** The namespace. */
+  readonly identity: object;
+  readonly #namespace: LeasesNamespace;
+  readonly #hint: LocationHint | undefined;
+  readonly #nodes: NodeRange | undefined;
+
+  /**
+   * Checks what it is given. It asks no object.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no namespace, `INVALID_OPTION`.
+   */
+  constructor(namespace: LeasesNamespace, options: DurableObjectStoreOptions = {}) {
+    const { idFromName, get } = (namespace ?? {}) as Partial<LeasesNamespace>;
+    if (typeof idFromName !== "function" || typeof get !== "function") throw noNamespace(namespace);
+    const { locationHint, nodes } = checkGiven(options, "locationHint, nodes");
+    if (nodes !== undefined && !isNodeRange(nodes)) throw optionError("nodes", nodes, NODES_RULE);
+    this.identity = namespace;
+    this.#namespace = namespace;
+    this.#hint = locationHintIn(locationHint);
+    this.#nodes = nodes && { from: nodes.from, to: nodes.to };
+  }
+
+  async acquire(request: AcquireRequest): Promise<Answer> {
+    checkAcquire(request);
+    const { signal, ...sent } = request;
+    const nodes = this.#nodesOf(request.layout);
+    return this.#leases("acquire", Object.assign(sent, { nodes }), signal);
+  }
+
+  async renew(request: RenewRequest): Promise<Answer> {
+    checkRenew(request);
+    const { signal, ...sent } = request;
+    return this.#leases("renew", sent, signal);
+  }
+
+  async release(request: ReleaseRequest): Promise<boolean> {
+    checkRelease(request);
+    const { signal, ...sent } = request;
+    return this.#leases("release", sent, signal);
+  }
+
+  async ensure(request: EnsureRequest): Promise<void> {
+    checkEnsure(request);
+    const { signal, ...sent } = request;
+    return this.#leases("ensure", sent, signal);
+  }
+
+  /**
+   * Writes the record of a scope, for a range of node ids or a longest window other than those that the object would choose. It is
+   * not needed: the first `acquire` makes the record, with all node ids of this store and a longest window of 10 minutes.
+   */
+  async init(options: InitOptions): Promise<void> {
+    const all = this.#nodesOf(layoutText(Layout.from(options?.layout)));
+    const record = recordOf({ windowMaxMs: WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? all });
+    if (record.nodeFrom < all.from || record.nodeTo > all.to)
+      throw optionError(
+        "nodes",
+        options.nodes,
+        `must be within ${all.from} to ${all.to}, the node ids of this store: pass the range as its option nodes too`,
+      );
+    await this.#leases("init", record, undefined);
+  }
+
+  /**
+   * Raises the fence, also of an object that is empty: after a restore to a point in time, and after the class was deleted and made
+   * again. With location hints, every object has a fence of its own.
+   */
+  async fence(options?: { readonly scope?: string }): Promise<number> {
+    return this.#leases("fence", { scope: fencedScope(options) }, undefined);
+  }
+
+  async allocate(request: AllocateRequest): Promise<Allocation> {
+    checkAllocate(request);
+    const { signal, ...sent } = request;
+    return this.#call(`segment/${request.tag}`, "allocate", sent, signal);
+  }
+
+  async initSegment(options: TagOptions): Promise<boolean> {
+    const record = newTagOf(options);
+    return this.#call(`segment/${record.tag}`, "initSegment", record, undefined);
+  }
+
+  #nodesOf(layout: string): NodeRange {
+    return this.#nodes ?? nodesOf(this.#hint, nodeCountOf(layout));
+  }
+
+  #leases<T>(verb: string, request: ScopeRequest, signal: AbortSignal | undefined): Promise<T> {
+    const name = `lease/${request.scope}`;
+    return this.#call(this.#hint === undefined ? name : `${name}/${this.#hint}`, verb, request, signal);
+  }
+
+  async #call<T>(name: string, verb: string, request: object, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted();
+    const call = async () => {
+      const id = this.#namespace.idFromName(name);
+      const options = this.#hint && { locationHint: this.#hint };
+      const stub = this.#namespace.get(id as never, options as never) as Stub;
+      return (await (stub[verb] as Stub[string])(request)) as Reply<T>;
+    };
+    let reply: Reply<T>;
+    try {
+      reply = await untilAborted(call(), signal);
+    } catch (error) {
+      if (signal?.aborted && error === signal.reason) throw error;
+      throw errorOf(error, name);
+    }
+    if ("error" in reply) throw errorOfData(reply.error);
+    return reply.value;
+  }
+}
+
+const noNamespace = (given: unknown) =>
+  new ConfigError("INVALID_ARGUMENT", `namespace is ${described(given)}: ${NAMESPACE_RULE}`, {
+    field: "namespace",
+    rule: NAMESPACE_RULE,
+  });
+
+/** The error for a call that had no reply, with the runtime's as its cause. */
+function errorOf(error: unknown, name: string): FrazilError {
+  if (FrazilError.is(error)) return error;
+  const { message, durableObjectReset, overloaded } = error as RuntimeError;
+  if (/does not implement the method|does not support RPC|not a function/.test(message))
+    return storeRefused(`the object answered: ${message}. ${CLASS_RULE}`, error);
+  const state = durableObjectReset ? " was reset" : overloaded ? " is overloaded" : " did not answer";
+  return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${message}`, {
+    retryable: true,
+    cause: error,
+  });
+}

@@ -1,0 +1,226 @@
+/**
+ * The Durable Object that grants leases, and keeps the counters of segments. Export its class from your Worker:
+ *
+ * ```js
+ * export { FrazilLeases } from "frazil/workers";
+ * ```
+ *
+ * - **One object for each scope**, and one for each tag: `DurableObjectStore` finds it by its name.
+ * - **Synchronous**: nothing is awaited between reading and writing, and each operation is a transaction.
+ * - **On disk before it is answered**: the runtime holds an answer back until what was written is durable.
+ * - **The clock is that of the object**, `Date.now()`.
+ * - **A new, empty object starts by itself**, with the fence 0: its first `acquire` makes the record. A renewal of a lease that it
+ *   does not know proves that it has lost its rows, and has it fenced.
+ * - **No incarnation**: a restore to a point in time is not visible to it. Call `fence()` then.
+ */
+import { DurableObject } from "#host";
+import { wallClock } from "../clock.js";
+import { configError, FrazilError } from "../errors.js";
+import { notInitialised, storeRefused, storeUnavailable } from "../stores/answers.js";
+import { type Reply, replyOf } from "../stores/error-data.js";
+import { isNodeRange, NODES_RULE, type NodeRange } from "../stores/object-nodes.js";
+import { checkAcquire, checkEnsure, checkRelease, checkRenew, type ScopeRecord, scopeOf } from "../stores/requests.js";
+import { decideRenew, type FenceCause, type Moment } from "../stores/rules.js";
+import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
+import { checkAllocate, newTagOf, tagMissing } from "../stores/segments.js";
+import { SqliteTables, TABLES, type Value } from "../stores/sqlite-tables.js";
+import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
+
+/** What the object uses of its SQL storage. */
+export interface ObjectSql {
+  exec(query: string, ...bindings: (string | number | null)[]): { toArray(): Record<string, unknown>[] };
+}
+
+/** What the object uses of its storage. */
+export interface ObjectStorage {
+  readonly sql: ObjectSql;
+  transactionSync<T>(closure: () => T): T;
+}
+
+/** What the object uses of its state, which the runtime hands to it. */
+export interface ObjectState {
+  readonly storage: ObjectStorage;
+}
+
+/** What the runtime's class of objects has. */
+interface ObjectBase {
+  readonly __DURABLE_OBJECT_BRAND: never;
+}
+
+/** What `acquire` is sent: a request, and the node ids that the object may grant. */
+export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
+  readonly nodes: NodeRange;
+}
+
+/** The longest window of a scope that the object has made by itself. */
+export const OBJECT_WINDOW_MAX_MS = 10 * 60_000;
+/** No restore is visible to an object, so that it has one incarnation for ever. */
+const INCARNATION = "object";
+/** The layout of a record that was fenced before the first `acquire` has named one. */
+const UNKNOWN_LAYOUT = "";
+
+/** `acquire` after a fence on an empty object. */
+const ADOPT = `UPDATE frazil_scopes SET layout = ?, node_from = ?, node_to = ?, next_node = ?, window_max_ms = ? WHERE scope = ?`;
+/** Whether the object has another scope. */
+const OTHER_SCOPE = `SELECT scope FROM frazil_scopes WHERE scope <> ? LIMIT 1`;
+
+const SQL_RULE =
+  "this class of objects has no SQL storage: it was deployed under new_classes. In the wrangler configuration write " +
+  '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]. The storage of a class that is deployed cannot be ' +
+  "changed: export the class under another name, and bind that one";
+
+const store = { name: "durable-object" };
+const PLACE = "the storage of this object";
+
+/** The class of objects of the runtime. Its declaration is not part of this package's. */
+const Base = DurableObject as unknown as new (ctx: ObjectState, env: unknown) => ObjectBase;
+
+/** Grants the leases of a scope, and allocates the numbers of a tag. Its methods are called by `DurableObjectStore`. */
+export class FrazilLeases extends Base {
+  readonly #ctx: ObjectState;
+  readonly #tables: SqliteTables;
+
+  constructor(ctx: ObjectState, env: unknown) {
+    super(ctx, env);
+    this.#ctx = ctx;
+    const all = (sql: string, ...values: Value[]) => ctx.storage.sql.exec(sql, ...values).toArray();
+    const run = (sql: string, ...values: Value[]) => void ctx.storage.sql.exec(sql, ...values);
+    this.#tables = new SqliteTables({ all, run }, () => PLACE);
+  }
+
+  acquire(request: ObjectAcquireRequest): Reply<Answer> {
+    return replyOf(() => {
+      checkAcquire(request);
+      const { nodes } = request;
+      if (!isNodeRange(nodes)) throw configError("INVALID_ARGUMENT", "nodes", nodes, NODES_RULE);
+      return this.#making((moment) => {
+        this.#open(request);
+        return this.#tables.acquire(request, moment);
+      });
+    });
+  }
+
+  renew(request: Omit<RenewRequest, "signal">): Reply<Answer> {
+    return replyOf(() => {
+      checkRenew(request);
+      const { scope: name, layout } = request;
+      const answer = this.#transaction((moment): Answer | undefined => {
+        const scope = this.#tables.scope(name);
+        if (scope?.layout !== UNKNOWN_LAYOUT) return scope && this.#tables.renew(request, moment);
+        // Fenced before any row was made.
+        return decideRenew({ ...scope, layout }, undefined, request, moment).answer;
+      });
+      // There was a record, or nobody would have a lease: it is lost.
+      return answer ?? { granted: false, reason: "behind", storeNowMs: wallClock() };
+    });
+  }
+
+  release(request: Omit<ReleaseRequest, "signal">): Reply<boolean> {
+    return replyOf(() => {
+      checkRelease(request);
+      return this.#transaction(() => this.#tables.release(request)) === true;
+    });
+  }
+
+  ensure(request: Omit<EnsureRequest, "signal">): Reply<void> {
+    return replyOf(() => {
+      checkEnsure(request);
+      if (request.behind) this.#raise(request.scope, "behind");
+    });
+  }
+
+  fence({ scope }: { readonly scope: string }): Reply<number> {
+    return replyOf(() => this.#raise(scopeOf(scope), "always"));
+  }
+
+  init(record: ScopeRecord): Reply<void> {
+    return replyOf(() => {
+      this.#making(() => {
+        const scope = this.#tables.scope(record.scope);
+        if (scope?.layout === UNKNOWN_LAYOUT) this.#adopt(record.scope, { ...record, nextNode: record.nodeFrom });
+        else this.#make(record);
+      });
+    });
+  }
+
+  allocate(request: Omit<AllocateRequest, "signal">): Reply<Allocation> {
+    return replyOf(() => {
+      checkAllocate(request);
+      const allocation = this.#transaction(() => this.#tables.allocate(request, INCARNATION));
+      if (allocation === undefined) throw tagMissing(store, request.tag, PLACE);
+      return allocation;
+    });
+  }
+
+  initSegment(options: { readonly tag: string; readonly first: bigint }): Reply<boolean> {
+    return replyOf(() => {
+      const { tag, first } = newTagOf(options);
+      return this.#making(() => this.#tables.makeTag(tag, first, INCARNATION));
+    });
+  }
+
+  /** Makes the record of a scope that is new, or compares the node ids of the record. */
+  #open({ scope: name, layout, nodes: { from, to } }: ObjectAcquireRequest): void {
+    const scope = this.#tables.scope(name);
+    const record = { scope: name, layout, nodeFrom: from, nodeTo: to, windowMaxMs: OBJECT_WINDOW_MAX_MS };
+    if (scope === undefined) this.#make(record);
+    else if (scope.layout === UNKNOWN_LAYOUT) this.#adopt(name, { ...record, nextNode: from });
+    else if (scope.layout === layout && (scope.nodeFrom < from || scope.nodeTo > to))
+      throw storeRefused(
+        `the object of the scope "${name}" was made for the node ids ${scope.nodeFrom} to ${scope.nodeTo}, and this program asks for ` +
+          `${from} to ${to}: give every program of the scope the same option nodes, or use another scope, whose IDs go to another column`,
+      );
+  }
+
+  #make(record: ScopeRecord): void {
+    const [other] = this.#ctx.storage.sql.exec(OTHER_SCOPE, record.scope).toArray();
+    if (other)
+      throw storeRefused(
+        `this object has the scope "${String(other["scope"])}", and was asked for "${record.scope}": each scope has an object of its ` +
+          "own, which DurableObjectStore finds by its name",
+      );
+    this.#tables.init(record, INCARNATION);
+  }
+
+  #adopt(name: string, record: Omit<ScopeRecord, "scope"> & { readonly nextNode: number }): void {
+    const { layout, nodeFrom, nodeTo, nextNode, windowMaxMs } = record;
+    this.#ctx.storage.sql.exec(ADOPT, layout, nodeFrom, nodeTo, nextNode, windowMaxMs, name);
+  }
+
+  /** Raises the fence. An object without a record has lost it, or is told so: it is fenced before it knows the layout. */
+  #raise(name: string, cause: FenceCause): number {
+    return this.#making((moment) => {
+      if (this.#tables.scope(name) === undefined)
+        this.#make({ scope: name, layout: UNKNOWN_LAYOUT, nodeFrom: 0, nodeTo: 0, windowMaxMs: OBJECT_WINDOW_MAX_MS });
+      const fenceMs = this.#tables.raise(name, cause, moment);
+      if (fenceMs === undefined) throw notInitialised(store, name, PLACE);
+      return fenceMs;
+    });
+  }
+
+  /** Runs work in a transaction. Makes the tables if they are missing. */
+  #making<T>(work: (moment: Moment) => T): T {
+    const result = this.#transaction((moment) => ({ made: work(moment) }));
+    if (result !== undefined) return result.made;
+    return (
+      this.#transaction((moment) => {
+        for (const statement of TABLES) this.#ctx.storage.sql.exec(statement);
+        return { made: work(moment) };
+      }) as { made: T }
+    ).made;
+  }
+
+  /** Runs work in a transaction. Returns undefined if the tables are missing. */
+  #transaction<T>(work: (moment: Moment) => T): T | undefined {
+    try {
+      const { storage } = this.#ctx;
+      return storage.transactionSync(() => work({ nowMs: wallClock(), incarnation: INCARNATION }));
+    } catch (error) {
+      if (FrazilError.is(error)) throw error;
+      const { message } = error as Error;
+      if (/no such table: frazil_/.test(message)) return undefined;
+      if (/SQL is not enabled/.test(message)) throw storeRefused(SQL_RULE, error);
+      throw storeUnavailable(`the object's SQLite answered ${message}`, error);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// The contracts of leases and segments against an object of the class that is shipped, in workerd, at both compatibility dates.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
+import { segmentContract } from "frazil/testing/segment-contract";
+import { initIn } from "../segments.mjs";
+import { DATES, WorkerServer } from "../workerd/server.mjs";
+
+/** The contract chooses its node ids. */
+const options = { nodes: { from: 0, to: 1023 } };
+
+/** A Worker whose objects have the scopes of the contract. */
+async function open(given) {
+  const server = await WorkerServer.start(given);
+  const store = server.store("OBJECTS", options);
+  return {
+    store,
+    beginsScopes: true,
+    init: (scope) => store.init({ ...scope, layout: "default" }),
+    jumpClock: (ms) => server.call("jump", { ms }),
+    stop: () => server.kill(),
+    start: () => server.start(),
+    close: () => server.stop(),
+  };
+}
+
+for (const date of DATES) {
+  // docs/safety.md: 22, 25, 26, 27
+  leaseContract({ name: `an object, ${date}`, open: () => open({ date }) });
+
+  // docs/safety.md: 28
+  segmentContract({
+    name: `segments in objects, ${date}`,
+    async open() {
+      const server = await WorkerServer.start({ date });
+      const store = server.store("OBJECTS");
+      return { store, init: initIn(store), close: () => server.stop() };
+    },
+  });
+}
+
+/** What the contract catches each defect by. */
+const CAUGHT = {
+  "a write to a row is lost": "64 holders that start at once have 64 node ids",
+};
+
+for (const [defect, name] of Object.entries(CAUGHT)) {
+  test(`${defect}: "${name}" fails`, async () => {
+    const opened = await open({ defect });
+    try {
+      const { run } = scenarios.find((scenario) => scenario.name === name);
+      await assert.rejects(() => run(new Bench(opened)), { name: "AssertionError" });
+    } finally {
+      await opened.close();
+    }
+  });
+}

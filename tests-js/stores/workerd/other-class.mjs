@@ -1,0 +1,4 @@
+import { DurableObject } from "cloudflare:workers";
+
+/** A class of objects that grants nothing. */
+export class OtherClass extends DurableObject {}

@@ -1,0 +1,103 @@
+// A Worker that calls a store for the tests: each request is one call, with a store object of its own.
+import { FrazilError } from "frazil";
+import { D1Store } from "frazil/stores/d1";
+import { DurableObjectStore, FrazilLeases } from "frazil/workers";
+import { brokenDatabase, brokenState } from "./broken.mjs";
+import { decode, encode } from "./values.mjs";
+
+const { now } = Date;
+let offsetMs = 0;
+/** Set while the clock of the isolate, which is that of its objects, is another. */
+Date.now = () => now() + offsetMs;
+
+let isolate;
+
+/** The class that is shipped, with calls for tests. */
+export class TestLeases extends FrazilLeases {
+  /** Stops the object, as the runtime does. */
+  abortNow() {
+    this.ctx.abort("aborted by a test");
+  }
+
+  /** Writes and stops the object in the same event, before the write is durable. */
+  writeAndAbort(request) {
+    this.acquire(request);
+    this.ctx.abort("aborted by a test");
+  }
+
+  sql(statement) {
+    return this.ctx.storage.sql.exec(statement).toArray();
+  }
+
+  deleteAll() {
+    return this.ctx.storage.deleteAll();
+  }
+
+  async bookmark() {
+    return this.ctx.storage.getCurrentBookmark();
+  }
+
+  async restore(bookmark) {
+    await this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
+    this.ctx.abort("restored by a test");
+  }
+}
+
+/** The class with a defect. */
+export class BrokenLeases extends FrazilLeases {
+  constructor(ctx, env) {
+    super(brokenState(ctx, env.DEFECT), env);
+  }
+}
+
+/** The same under `new_classes`. */
+export class OldLeases extends FrazilLeases {}
+
+/** A class that is no other's. */
+export { OtherClass } from "./other-class.mjs";
+
+function storeOf(env, { binding, options }) {
+  if (binding.startsWith("D1")) return new D1Store(brokenDatabase(env[binding], env.DEFECT));
+  return new DurableObjectStore(env[binding], options);
+}
+
+const stubOf = ({ OBJECTS }, name) => OBJECTS.get(OBJECTS.idFromName(name));
+
+const CALLS = {
+  store(env, { binding, options, verb, request, aborted }) {
+    const signal = aborted && AbortSignal.abort(new Error("aborted"));
+    return storeOf(env, { binding, options })[verb](aborted ? { ...request, signal } : request);
+  },
+  object: (env, { name, verb, request }) => stubOf(env, name)[verb](request),
+  database: async (env, { binding, statement }) => (await env[binding].prepare(statement).all()).results,
+  jump: (_, { ms }) => {
+    offsetMs += ms;
+  },
+  // Aborts what is under way after so long, as an application does.
+  aborting: (env, { binding, verb, request, afterMs }) =>
+    storeOf(env, { binding })[verb]({ ...request, signal: AbortSignal.timeout(afterMs) }),
+  identity: (env, { binding }) => storeOf(env, { binding }).identity === env[binding],
+  isolate: () => {
+    isolate ??= crypto.randomUUID();
+    return isolate;
+  },
+};
+
+function dataOf(error) {
+  const { name, message, code, retryable, field, cause } = error;
+  const reported = cause && { message: cause.message, durableObjectReset: cause.durableObjectReset };
+  return { ours: FrazilError.is(error), name, message, code, retryable, field, cause: reported };
+}
+
+export default {
+  async fetch(request, env) {
+    const { call, ...given } = decode(await request.text());
+    const reply = await Promise.resolve()
+      .then(() => CALLS[call](env, given))
+      .then(
+        (value) => ({ value }),
+        (error) => ({ error: dataOf(error) }),
+      );
+    return new Response(encode(reply));
+  },
+};
