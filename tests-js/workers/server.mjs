@@ -1,5 +1,4 @@
 // A Worker in workerd that uses `leased()`.
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";

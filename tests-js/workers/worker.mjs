@@ -1,5 +1,6 @@
 // A Worker that mints under a lease. The path of a request selects what to do; the response is the result.
 import { leased } from "frazil/workers";
+
 export { FrazilLeases } from "frazil/workers";
 
 let namespace;
