@@ -30,18 +30,14 @@ export const BROKEN = {
     changes: [["? drawRandom()", "? new Uint32Array(WORDS).fill(7)"]],
     says: /repeats|window/,
   },
-  // That the state continues after the last tick of the lease before would hide it, so the state begins anew as well.
+  // That the state continues after the last tick of the lease before keeps IDs from repeating here. The simulation of the core has a
+  // twin without that, which repeats (crates/core/tests/lease_simulation/defect.rs).
   "an ended grant is taken again": {
-    files: ["lease-core.ts", "lease-holder.ts", "snowflake.ts"],
+    files: ["lease-core.ts"],
     changes: [
-      ...reopens,
       ["? drawRandom()", "? ((this as any).drawn = Object.assign(drawRandom(), (this as any).drawn?.slice(0, 4)))"],
-      [
-        "    this.#changed(undefined);\n    this.#problem",
-        "    (this.attached as any).minting.changed(undefined, (this as any).reopen());\n    this.#problem",
-      ],
     ],
-    says: /repeats|window/,
+    says: /repeats|window|does not mint again|asks the store/,
   },
   "the state begins anew when a lease is renewed": {
     files: ["lease-core.ts", "lease-holder.ts", "snowflake.ts"],

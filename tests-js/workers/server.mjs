@@ -57,8 +57,8 @@ export async function startWorker({ name = "worker.mjs", date = DATES[1], env = 
           name: "frazil",
           compatibilityDate: date,
           manifest: { mainModule: name, modules: await modulesOf(name) },
-          env: { FRAZIL: { type: "durable-object", worker: "frazil", exportName: "FrazilLeases" }, ...env },
-          exports: { FrazilLeases: { type: "durable-object", storage: "sqlite" } },
+          env: { FRAZIL: { type: "durable-object", worker: "frazil", exportName: "TestLeases" }, ...env },
+          exports: { TestLeases: { type: "durable-object", storage: "sqlite" } },
         },
         dev: { rootPath: folder },
       },
@@ -68,6 +68,13 @@ export async function startWorker({ name = "worker.mjs", date = DATES[1], env = 
   return {
     url,
     stop: () => miniflare.dispose(),
-    get: async (path) => (await fetch(new URL(path, url))).json(),
+    /** Resolves to the result of a call. Rejects with what it threw. */
+    call: async (name, given = {}) => {
+      const target = new URL(`/${name}?given=${encodeURIComponent(JSON.stringify(given))}`, url);
+      const response = await fetch(target, { signal: AbortSignal.timeout(20_000) });
+      const value = await response.json();
+      if (response.ok) return value;
+      throw Object.assign(new Error(value.error.message), value.error);
+    },
   };
 }

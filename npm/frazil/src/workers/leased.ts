@@ -172,6 +172,12 @@ function checkSame(first: Options = {}, given: Options = {}): void {
   }
 }
 
+/** What an option is if it is not given, where that is decided here. */
+const UNGIVEN: Options = { scope: "default", windowMs: DEFAULTS.windowMs, owner: "worker", time: "wall", layout: "edge" };
+
 /** An option as text that is equal for equal options. */
-const textOf = (name: string, value: unknown): string =>
-  name === "layout" ? layoutText(Layout.from((value ?? "edge") as LayoutInput)) : `${JSON.stringify(value)}`;
+function textOf(name: string, given: unknown): string {
+  const value = given ?? UNGIVEN[name];
+  if (value === undefined) return "which did not give it";
+  return name === "layout" ? layoutText(Layout.from(value as LayoutInput)) : JSON.stringify(value);
+}
