@@ -317,6 +317,11 @@ const SUITES = [
     requires: [runtimes, faketime, ...requires],
     beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
   })),
+  ...["durable-object", "d1"].map((name) => ({
+    name: `stores-${name}`,
+    requires: [runtimes],
+    beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
+  })),
   {
     name: "moving-in",
     requires: [runtimes, faketime, mariadb, zookeeper],

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FrazilError, Layout, type LayoutName, type LayoutSpec, Snowflake } from "frazil";
+import { d1Ddl } from "./stores/d1.js";
 import { etcdDdl } from "./stores/etcd.js";
 import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
@@ -20,8 +21,8 @@ node ids differ
                                                  the fields of an ID: time, node, sequence, bits
   npx frazil plan --layout twitter               the capacity of a layout, and its last time
   npx frazil ddl postgres --scope orders         what a lease store needs, to read and run; also mysql, redis, etcd,
-                                                 zookeeper, sqlite
-  npx frazil ddl postgres --tag orders           what segments need; also mysql, redis
+                                                 zookeeper, sqlite, d1
+  npx frazil ddl postgres --tag orders           what segments need; also mysql, redis, d1
 
 Options
   --node N         the number of this machine. No state file is used then, so two processes with one node id can
@@ -36,7 +37,7 @@ Options
   --scope NAME     for ddl: the name of the ID space (default: default)
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
   --window-max MS  for ddl: the longest window of a lease (default: 60000)
-  --tag NAME       for ddl postgres, mysql and redis: the name of a counter, in place of a scope. Repeat it for more
+  --tag NAME       for ddl postgres, mysql, redis and d1: the name of a counter, in place of a scope. Repeat it for more
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH
                    for ddl postgres, mysql, and etcd or zookeeper: where the tables or keys are
@@ -228,6 +229,7 @@ const PRINTERS: { readonly [store: string]: Printer } = {
     print: (options, { prefix, acl }) => zookeeperDdl(options, given<{ prefix: string; acl: string }>({ prefix, acl })),
   },
   sqlite: { flags: [], print: sqliteDdl },
+  d1: { flags: ["tag"], print: d1Ddl, printTags: d1Ddl },
 };
 
 /** The flags of the record of a scope. */

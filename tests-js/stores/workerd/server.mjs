@@ -1,15 +1,20 @@
 // A Worker in workerd whose objects and database are in a folder, and stores in this process that call it.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { FrazilError } from "frazil";
-import { Log, LogLevel, Miniflare } from "miniflare";
+import { tools } from "../../../scripts/tools.mjs";
 import { serverFolder } from "../server-process.mjs";
 import { decode, encode } from "./values.mjs";
 
-/** The dates that the Worker is run with: the oldest that is supported, and the newest that this workerd accepts. */
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** The dates that the Worker is run with: the oldest that is supported, and that of the workerd itself. */
 export const DATES = ["2024-09-01", newestDate()];
 
 /** The date of the workerd that is installed. */
@@ -19,14 +24,14 @@ function newestDate() {
   return date.replace(/^(....)(..)(..)$/, "$1-$2-$3");
 }
 
-let modules;
+let bundled;
 
-/** The Worker as wrangler bundles it: the wasm file is an import. */
-async function modulesOfWorker() {
-  if (modules) return modules;
+/** The folder of the Worker as wrangler bundles it: the wasm file is an import. */
+async function bundleOnce() {
+  if (bundled) return bundled;
   const outdir = serverFolder();
   await build({
-    entryPoints: [fileURLToPath(new URL("worker.mjs", import.meta.url))],
+    entryPoints: [path("worker.mjs")],
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -37,107 +42,80 @@ async function modulesOfWorker() {
     loader: { ".wasm": "copy" },
     external: ["cloudflare:workers"],
   });
-  const module = (name) => {
-    const type = name.endsWith(".wasm") ? "wasm" : "esm";
-    return [name, { type, contents: readFileSync(`${outdir}/${name}`, type === "esm" ? "utf8" : undefined) }];
-  };
-  modules = Object.fromEntries(readdirSync(outdir).map(module));
-  return modules;
+  bundled = outdir;
+  return bundled;
 }
 
-/** The processes of workerd that this process has started. */
-function runtimes() {
-  const started = [];
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      const [, name, parent] = /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
-      if (name === "workerd" && Number(parent) === process.pid) started.push(Number(pid));
-    } catch {
-      // ended meanwhile
-    }
-  }
-  return started;
-}
-
-const object = (storage) => ({ type: "durable-object", storage });
-const binding = (exportName) => ({ type: "durable-object", worker: "frazil", exportName });
-
-/** A Worker. `defect`: what is broken in it. */
+/** A Worker. */
 export class WorkerServer {
   #options;
-  #miniflare;
-  #pid;
+  #child;
+  #running;
   folder = serverFolder();
 
+  /** `defect`: what is broken in its objects and in its database. */
   static async start({ date = DATES[1], defect } = {}) {
     const server = new WorkerServer();
-    const vars = defect === undefined ? {} : { DEFECT: { type: "json", value: defect } };
-    server.#options = {
-      cf: false, // otherwise miniflare downloads a sample
-      log: new Log(LogLevel.ERROR),
-      logRequests: false,
-      handleUncaughtError() {}, // an object that is aborted says so
-      resourcePersistencePath: server.folder,
-      workers: [
-        {
-          config: {
-            name: "frazil",
-            compatibilityDate: date,
-            manifest: { mainModule: "worker.mjs", modules: await modulesOfWorker() },
-            env: {
-              OBJECTS: binding(defect === undefined ? "TestLeases" : "BrokenLeases"),
-              OLD: binding("OldLeases"),
-              OTHER: binding("OtherClass"),
-              D1: { type: "d1", id: "frazil" },
-              D1_NEW: { type: "d1", id: "empty" },
-              ...vars,
-            },
-            exports: {
-              TestLeases: object("sqlite"),
-              BrokenLeases: object("sqlite"),
-              OldLeases: object("legacy-kv"),
-              OtherClass: object("sqlite"),
-            },
-          },
-          dev: { rootPath: server.folder },
-        },
-      ],
-    };
+    server.#options = { folder: server.folder, bundle: await bundleOnce(), date, defect };
     await server.start();
     return server;
   }
 
   async start() {
-    const before = runtimes();
-    this.#miniflare = new Miniflare(this.#options);
-    await this.#miniflare.ready;
-    this.#pid = runtimes().find((pid) => !before.includes(pid));
+    const args = ["--no-warnings", path("main.mjs"), JSON.stringify(this.#options)];
+    this.#child = spawn(tools.node24, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const ended = once(this.#child, "close").then(([status]) => {
+      throw new Error(`the Worker did not start: status ${status}`);
+    });
+    const [line] = await Promise.race([once(createInterface(this.#child.stdout), "line"), ended]);
+    ended.catch(() => {});
+    this.#running = JSON.parse(line);
   }
 
   /** Ends workerd at once, as a loss of power of its host does, but for the disk. */
   async kill() {
-    process.kill(this.#pid, "SIGKILL");
-    await this.#miniflare.dispose();
+    const closed = once(this.#child, "close");
+    process.kill(this.#running.pid, "SIGKILL");
+    this.#child.stdin.end();
+    await closed;
   }
 
   async stop() {
-    await this.#miniflare.dispose();
+    await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Calls the Worker once. Rejects with the error of the call. */
+  /** Makes a copy of the folder. Returns a call that puts it in the place of the folder. */
+  async keepDisk() {
+    const copy = serverFolder();
+    await this.kill();
+    cpSync(this.folder, copy, { recursive: true });
+    await this.start();
+    return async () => {
+      await this.kill();
+      this.loseDisk();
+      cpSync(copy, this.folder, { recursive: true });
+      await this.start();
+    };
+  }
+
+  /** Empties the folder, while workerd is not running. */
+  loseDisk() {
+    rmSync(this.folder, { recursive: true, force: true });
+    mkdirSync(this.folder);
+  }
+
+  /** Calls the Worker once. Rejects with the error of the call; with that of `fetch` while workerd is not running. */
   async call(call, given) {
-    const response = await this.#miniflare.dispatchFetch("http://frazil.test/", {
-      method: "POST",
-      body: encode({ call, ...given }),
-    });
-    const { value, error } = decode(await response.text());
+    const response = await fetch(this.#running.url, { method: "POST", body: encode({ call, ...given }) });
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    const { value, error } = decode(text);
     if (error === undefined) return value;
     if (!error.ours) throw Object.assign(new Error(error.message), error);
-    const { code, message, retryable, field, cause } = error;
-    throw Object.assign(new FrazilError(code, message.slice(code.length + 2), { retryable, field, cause }), {
-      name: error.name,
-    });
+    const { name, code, message, retryable, field, cause } = error;
+    const details = { retryable, field, cause };
+    throw Object.assign(new FrazilError(code, message.slice(code.length + 2), details), { name });
   }
 
   /** A store whose every operation is a request to the Worker. */
@@ -157,5 +135,24 @@ export class WorkerServer {
     };
     const name = binding.startsWith("D1") ? "d1" : "durable-object";
     return { name, ...Object.fromEntries(verbs.map((verb) => [verb, call(verb)])) };
+  }
+
+  /** The binding of a database in this process: each batch is a request to the Worker. */
+  database(binding) {
+    const statement = (sql, values) => ({ sql, values, bind: (...values) => statement(sql, values) });
+    return {
+      prepare: (sql) => statement(sql, []),
+      batch: (statements) =>
+        this.call("database", { binding, statements: statements.map(({ sql, values }) => ({ sql, values })) }),
+    };
+  }
+
+  /** Runs statements in a database, one after the other. Returns the rows of the last. */
+  async sql(binding, ...statements) {
+    const results = await this.call("database", {
+      binding,
+      statements: statements.map((sql) => ({ sql, values: [] })),
+    });
+    return results.at(-1).results;
   }
 }

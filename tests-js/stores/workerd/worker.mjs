@@ -10,7 +10,7 @@ let offsetMs = 0;
 /** Set while the clock of the isolate, which is that of its objects, is another. */
 Date.now = () => now() + offsetMs;
 
-let isolate;
+let kept;
 
 /** The class that is shipped, with calls for tests. */
 export class TestLeases extends FrazilLeases {
@@ -31,15 +31,6 @@ export class TestLeases extends FrazilLeases {
 
   deleteAll() {
     return this.ctx.storage.deleteAll();
-  }
-
-  async bookmark() {
-    return this.ctx.storage.getCurrentBookmark();
-  }
-
-  async restore(bookmark) {
-    await this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
-    this.ctx.abort("restored by a test");
   }
 }
 
@@ -69,17 +60,24 @@ const CALLS = {
     return storeOf(env, { binding, options })[verb](aborted ? { ...request, signal } : request);
   },
   object: (env, { name, verb, request }) => stubOf(env, name)[verb](request),
-  database: async (env, { binding, statement }) => (await env[binding].prepare(statement).all()).results,
+  database: (env, { binding, statements }) =>
+    env[binding].batch(
+      statements.map(({ sql, values }) => {
+        const statement = env[binding].prepare(sql);
+        return values.length > 0 ? statement.bind(...values) : statement;
+      }),
+    ),
   jump: (_, { ms }) => {
     offsetMs += ms;
   },
-  // Aborts what is under way after so long, as an application does.
-  aborting: (env, { binding, verb, request, afterMs }) =>
-    storeOf(env, { binding })[verb]({ ...request, signal: AbortSignal.timeout(afterMs) }),
+  session(env) {
+    new D1Store(env.D1.withSession("first-unconstrained"));
+  },
   identity: (env, { binding }) => storeOf(env, { binding }).identity === env[binding],
-  isolate: () => {
-    isolate ??= crypto.randomUUID();
-    return isolate;
+  // A store object of an earlier request, as a module keeps it.
+  kept(env, { verb, request }) {
+    kept ??= new DurableObjectStore(env.OBJECTS);
+    return kept[verb](request);
   },
 };
 

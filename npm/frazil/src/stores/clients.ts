@@ -4,9 +4,11 @@
  */
 
 /** The stores whose clients are told apart. */
-export type ClientOf = "mysql" | "postgres" | "redis" | "sqlite" | "zookeeper";
+export type ClientOf = "d1" | "durable-object" | "mysql" | "postgres" | "redis" | "sqlite" | "zookeeper";
 
 const STORES: { readonly [store in ClientOf]: string } = {
+  d1: "This is a D1 database: D1Store of frazil/stores/d1 takes it",
+  "durable-object": "This is a namespace of Durable Objects: DurableObjectStore of frazil/workers takes it",
   mysql: "This is a client of MariaDB or MySQL: MySqlStore of frazil/stores/mysql takes it",
   postgres: "This is a client of Postgres: PostgresStore of frazil/stores/postgres takes it",
   redis: "This is a client of Redis: RedisStore of frazil/stores/redis takes it",
@@ -23,6 +25,8 @@ export function clientOf(client: unknown): ClientOf | undefined {
   if (has("eval") && (has("EVAL") || has("defineCommand"))) return "redis";
   // postgres and Neon; a Pool or Client of pg or Neon; PGlite.
   if (has("unsafe") || (has("query") && (has("connect") || has("listen")))) return "postgres";
+  if (has("prepare") && has("batch")) return "d1";
+  if (has("idFromName") && has("get")) return "durable-object";
   if (has("prepare") && has("exec")) return "sqlite";
   if (has("getData") && has("setData")) return "zookeeper";
   return undefined;

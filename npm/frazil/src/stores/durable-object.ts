@@ -15,9 +15,11 @@
  *   makes its own.
  * - **A location hint** shards the node ids, so that the object is near.
  */
+
+import { Layout } from "frazil";
 import { ConfigError, FrazilError, LeaseError } from "../errors.js";
-import { Layout } from "../layout.js";
 import { storeRefused, untilAborted } from "./answers.js";
+import { hintFor } from "./clients.js";
 import { errorOfData, type Reply } from "./error-data.js";
 import { checkGiven, described, optionError } from "./given.js";
 import { layoutText, nodeCountOf } from "./layout-text.js";
@@ -204,11 +206,10 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   }
 }
 
-const noNamespace = (given: unknown) =>
-  new ConfigError("INVALID_ARGUMENT", `namespace is ${described(given)}: ${NAMESPACE_RULE}`, {
-    field: "namespace",
-    rule: NAMESPACE_RULE,
-  });
+function noNamespace(given: unknown): ConfigError {
+  const rule = NAMESPACE_RULE + hintFor("durable-object", given);
+  return new ConfigError("INVALID_ARGUMENT", `namespace is ${described(given)}: ${rule}`, { field: "namespace", rule });
+}
 
 /** The error for a call that had no reply, with the runtime's as its cause. */
 function errorOf(error: unknown, name: string): FrazilError {

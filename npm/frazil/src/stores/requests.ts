@@ -2,11 +2,12 @@
  * What the operations of a store are given, checked before the store is asked: a value that a statement would silently
  * round, cut off or store is refused here, with its name and the rule.
  */
+
+import { Layout } from "frazil";
 import { wallClock } from "../clock.js";
 import { configError, type ErrorCode } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
-import { Layout } from "../layout.js";
 import { layoutText } from "./layout-text.js";
 import { isScope, MAX_NODE, MAX_OWNER_LENGTH } from "./limits.js";
 import type {

@@ -101,7 +101,7 @@ export const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, inc
 export const WRITE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INTEGER), recent = ?, incarnation = ? WHERE tag = ?`;
 
 /** `initSegment`. */
-const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation) VALUES (?, CAST(? AS INTEGER), '[]', ?)`;
+export const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation) VALUES (?, CAST(? AS INTEGER), '[]', ?)`;
 
 export type Row = Record<string, unknown>;
 export type Value = string | number | null;

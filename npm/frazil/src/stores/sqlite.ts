@@ -23,7 +23,7 @@ import { fstatSync, readdirSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError } from "../errors.js";
 import { notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
-import { hintFor } from "./clients.js";
+import { clientOf, hintFor } from "./clients.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, type Moment, UNUSED } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
@@ -93,7 +93,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
    */
   constructor(database: SqliteDatabase) {
     const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
-    if (typeof prepare !== "function" || typeof exec !== "function") {
+    if (typeof prepare !== "function" || typeof exec !== "function" || clientOf(database) === "d1") {
       const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
       const rule = CLIENT_RULE + hintFor("sqlite", database);
       // Without its value: it may be a connection string with a password.
