@@ -4,6 +4,7 @@
 const NEUTRAL = [
   "decode",
   "text",
+  "transport",
   "lease",
   "segment",
   "stores/d1",

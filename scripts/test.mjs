@@ -334,6 +334,11 @@ const SUITES = [
     beside: () => folderArguments("serverless", { limitMs: 300_000 }),
   },
   {
+    name: "transport",
+    requires: [runtimes, postgres],
+    run: () => testFolder("transport", { under: tools.node24 }),
+  },
+  {
     name: "segments-slow",
     requires: [runtimes, postgres],
     beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),

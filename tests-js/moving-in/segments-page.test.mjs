@@ -35,11 +35,11 @@ after(() => server?.crash());
 
 let programs = 0;
 /** Runs a program of the page, where its packages are found. Resolves to what it prints. */
-async function run(text, url) {
+async function run(text, url, ...args) {
   const file = fileURLToPath(new URL(`of-the-page-${process.pid}-${++programs}.mjs`, import.meta.url));
   writeFileSync(file, text);
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [file], {
+    const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], {
       env: { ...process.env, DATABASE_URL: url },
       timeout: 30_000,
     });
@@ -73,7 +73,7 @@ function taking(generator) {
 }
 
 /** What the page prints once for all: how the numbers go on in `frazil_segments`. */
-const [begin, grant] = blocksOf("From Leaf (`leaf_alloc`)").slice(-2);
+const [make, grant, , begin] = blocksOf("From Leaf (`leaf_alloc`)").slice(-4);
 
 for (const { heading, Old, Store, ddl, rows, tag, options, closed, refusedWith } of [
   {
@@ -114,7 +114,7 @@ for (const { heading, Old, Store, ddl, rows, tag, options, closed, refusedWith }
     const old = [1, 2].map(() => taking(new Old(oldPool, tag, options)));
 
     const own = blocksOf(heading);
-    const blocks = heading.includes("Leaf") ? own : [...own, begin, grant];
+    const blocks = heading.includes("Leaf") ? own : [make, grant, ...own, begin];
     const fresh = [];
     let program;
     let first;
@@ -123,7 +123,9 @@ for (const { heading, Old, Store, ddl, rows, tag, options, closed, refusedWith }
         const row = await inOrder(text, database);
         first ??= row?.first;
       } else if (text.includes("initSegment")) {
-        assert.equal(await run(text.replace("153001n", `${first}n`).replace('"orders"', `"${tag}"`), url), "");
+        assert.equal(await run(text.replace('"orders"', `"${tag}"`), url, `${first}`), "");
+      } else if (text.includes("migrate()")) {
+        assert.equal(await run(text, url), "");
       } else {
         program = text;
         for (let start = 0; start < 3; start++) fresh.push(await run(program, url.replace("root", "your_role")));
@@ -131,7 +133,14 @@ for (const { heading, Old, Store, ddl, rows, tag, options, closed, refusedWith }
     }
     assert.ok(BigInt(first) > 1n, `${first}`);
     await assert.rejects(new Old(oldPool, tag, options).load(), closed);
-    const request = { tag, above: 0n, failoverSkip: 0, holder: "0".repeat(32), attempt: "0".repeat(32) };
+    const request = {
+      tag,
+      maxCount: 1000,
+      above: 0n,
+      failoverSkip: 0,
+      holder: "0".repeat(32),
+      attempt: "0".repeat(32),
+    };
     await assert.rejects(new Store(poolOf()).allocate(request), { code: refusedWith });
     const changed = program.replaceAll(Store.name, "MySqlStore");
     const moved = [];

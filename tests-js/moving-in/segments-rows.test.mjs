@@ -59,6 +59,7 @@ async function read({ table, tag }, name) {
 const attempt = (tag, { count, above = 0n } = {}) => ({
   tag,
   count,
+  maxCount: 1_000_000,
   above,
   failoverSkip: 1000,
   holder: "0".repeat(32),

@@ -1,4 +1,5 @@
-// A store of segments in memory, with faults that tests choose. It follows the contract as the shipped stores do.
+// A store of segments in memory, with faults that tests choose. It has no incarnation, and remembers the attempts of all holders
+// alike: ../stores/memory-segment-store.mjs is the one that keeps the contract.
 
 /** `counters`: the next number of each tag. */
 export class MemorySegments {
@@ -20,13 +21,13 @@ export class MemorySegments {
 
   #answers = new Map();
   /** Allocates, or answers again what was allocated to the attempt. */
-  carryOut({ tag, count = 1000, above, failoverSkip, attempt }) {
+  carryOut({ tag, maxCount, count = Math.min(1000, maxCount), above, failoverSkip, attempt }) {
     const known = this.#answers.get(attempt);
     if (known) return known;
     const next = this.counters.get(tag);
     const first = above > next ? above + BigInt(failoverSkip) : next;
     this.counters.set(tag, first + BigInt(count));
-    const answer = { attempt, first, count, step: 1000 };
+    const answer = { attempt, first, count, step: Math.min(1000, maxCount) };
     this.#answers.set(attempt, answer);
     return answer;
   }

@@ -64,12 +64,21 @@ test("steps grow under load up to the maximum, and shrink to the configured step
     [100, 100, 200, 400, 400],
   );
 
-  const idle = opened({ maxStep: 400, growBelowMs: 0, shrinkAboveMs: 0 });
-  for (let range = 0; range < 4; range++) {
-    for (let at = 0; at < 100; at++) await idle.orders.next();
-    await sleep(5);
+  // Under load at first, and then so rarely that each range lasts too long.
+  const idle = opened({ maxStep: 400, growBelowMs: 100, shrinkAboveMs: 100 });
+  const asked = () => idle.store.requests.map(({ count }) => count);
+  while (asked().at(-1) !== 400) await idle.orders.next();
+  for (let pauses = 0; asked().at(-1) !== 100 && pauses < 20; pauses++) {
+    const before = asked().length;
+    await sleep(500);
+    while (asked().length === before) await idle.orders.next();
   }
-  assert.ok(idle.store.requests.every(({ count }) => count === 100));
+  assert.deepEqual(
+    asked()
+      .slice(asked().indexOf(400))
+      .filter((count, at, all) => count !== all[at - 1]),
+    [400, 200, 100],
+  );
 });
 
 test("bulk calls of more than the ranges have: in order, without a gap, and served before later calls", async () => {
@@ -93,13 +102,13 @@ test("numbers across 32 bits, and up to the largest", async () => {
     [-3n, -2n, -1n, 0n, 1n, 2n].map((at) => 2n ** 32n + at),
   );
   assert.equal(await orders.next(), 2n ** 32n + 3n);
-  const last = opened({ step: 1 }, 2n ** 63n - 2n);
-  assert.deepEqual(await last.orders.nextMany(2), [2n ** 63n - 2n, 2n ** 63n - 1n]);
+  const last = opened({ step: 1 }, 2n ** 63n - 3n);
+  assert.deepEqual(await last.orders.nextMany(2), [2n ** 63n - 3n, 2n ** 63n - 2n]);
   const { code } = await last.orders.next().catch((error) => error);
-  assert.equal(code, "STORE_REFUSED", "a range beyond 2^63 - 1");
+  assert.equal(code, "STORE_REFUSED", "a range beyond 2^63 - 2");
 });
 
-test("strides", async () => {
+test("a range with a stride is handed out by its distance", async () => {
   const { store, orders } = opened({ step: 5 });
   let first = 1n;
   store.before = ({ attempt, count }) => {
@@ -130,7 +139,6 @@ test("a store that is away: what is buffered is handed out, then SEGMENT_EXHAUST
   assert.ok(error.retryAfterMs >= 1 && error.retryAfterMs <= 5000);
   assert.equal(orders.tryNext(), undefined);
   assert.equal(orders.stats().problem.code, "STORE_UNAVAILABLE");
-  // Alone of the failures is known that nothing was allocated: the retry of an attempt is the same attempt.
   assert.equal(new Set(store.requests.slice(1).map(({ attempt }) => attempt)).size, 1);
   store.before = () => {};
   await sleep(error.retryAfterMs);
@@ -215,6 +223,41 @@ test("answers that cannot be true are refused", async () => {
   }
 });
 
+test("an answer that cannot be true is reported with the store and the tag, in words of segments", async () => {
+  for (const [wrong, said] of [
+    [
+      { attempt: "another" },
+      /^STORE_REFUSED: an answer cannot be true in the memory store, tag "orders": attempt is "another": /,
+    ],
+    [{ count: 0 }, /^STORE_REFUSED: an answer cannot be true in the memory store, tag "orders": /],
+  ]) {
+    const { store, orders } = opened();
+    store.before = ({ attempt }) => ({ attempt, first: 1n, count: 100, ...wrong });
+    const error = await orders.next().catch((error) => error);
+    assert.match(error.message, said);
+    assert.ok(error.rule && error.field, error.message);
+  }
+});
+
+test("an answer whose values cannot be read is a failure, and the store is asked again", async () => {
+  for (const field of ["attempt", "first", "count", "stride", "step"]) {
+    const { store, orders } = opened({ maxAsyncWaitMs: 20_000 });
+    let reads = 0;
+    store.before = (request, at) => {
+      const answer = store.carryOut(request);
+      if (at > 1) return undefined;
+      const get = () => {
+        reads++;
+        throw new Error("this one throws");
+      };
+      return Object.defineProperty({ ...answer }, field, { get });
+    };
+    assert.equal(await orders.next(), 1n, field);
+    assert.deepEqual([reads, store.requests.length, store.requests[1].attempt], [1, 2, store.requests[0].attempt]);
+    orders.close();
+  }
+});
+
 test("errors that asking again does not mend reject at once, and the store is asked again later", async () => {
   const { store, orders } = opened();
   store.before = () => {
@@ -266,8 +309,13 @@ test("close: calls that wait and later ones reject, the attempt is aborted, and 
   await sleep(40);
   assert.equal(orders.stats().closed, true);
   const again = new Segment(store, { tag: "orders", step: 5 });
+  const { fetchMs, ...stats } = orders.stats();
+  const counted = { ranges: 0, allocated: 0, tries: 1, failures: 0, waits: 1 };
+  assert.deepEqual(stats, { left: 0, buffers: 0, step: 100, ...counted, closed: true });
   assert.equal(await again.next(), 101n);
   again[Symbol.dispose]();
+  const { left, buffers, ranges, allocated } = again.stats();
+  assert.deepEqual([left, buffers, ranges, allocated], [0, 0, 1, 5], "what it was allocated is forgotten");
   assert.doesNotThrow(() => new Segment(store, { tag: "orders" }).close());
 });
 

@@ -10,6 +10,9 @@ export const DEFECTS = {
   "a long range is cut off": "a range begins where the last one ended, and is as long as was asked",
   "without a count there are no numbers": "without a count the store decides",
   "without a count the counter stays": "without a count the store decides",
+  "without a count the limit is ignored": "without a count a range has at most maxCount numbers",
+  "the step of an answer is above the limit": "without a count a range has at most maxCount numbers",
+  "the limit is that of every range": "without a count a range has at most maxCount numbers",
   "numbers in floating point": "numbers are exact up to 2^63 - 2",
   "no largest number": "numbers beyond 2^63 - 2 are refused, and the refusal takes none",
   "a refusal moves the counter": "numbers beyond 2^63 - 2 are refused, and the refusal takes none",
@@ -82,10 +85,11 @@ export function openMemorySegments(defect) {
     return tag;
   }
 
-  function check({ tag, count, above, failoverSkip, holder, attempt }) {
+  function check({ tag, count, maxCount, above, failoverSkip, holder, attempt }) {
     const good = [
       is("any tag") || (typeof tag === "string" && tag !== "" && tag.length <= 128),
       is("any count") || count === undefined || isWhole(count, 1),
+      is("any count") || isWhole(maxCount, 1),
       typeof above === "bigint" && above >= 0n,
       isWhole(failoverSkip, 0),
       is("any attempt") || (isHex(holder) && isHex(attempt)),
@@ -116,6 +120,7 @@ export function openMemorySegments(defect) {
         throw failed(is("a missing counter is unavailable") ? "STORE_UNAVAILABLE" : "STORE_NOT_INITIALISED");
       if (is("one attempt is remembered for all processes")) holder = "all";
 
+      const step = is("without a count the limit is ignored") ? STEP : Math.min(STEP, request.maxCount);
       const isNew = counter.incarnation !== incarnation && !is("another incarnation skips nothing");
       if (isNew && is("an attempt of another incarnation is forgotten")) counter.recent.clear();
       const recent = counter.recent.get(holder);
@@ -127,11 +132,12 @@ export function openMemorySegments(defect) {
         if (isNew && !is("a repeated attempt hides another incarnation")) counter.next += BigInt(failoverSkip);
         counter.incarnation = incarnation;
         if (is("a repeated attempt moves the counter")) counter.next += BigInt(recent.count);
-        return { attempt, first: recent.first, count: recent.count, step: STEP };
+        return { attempt, first: recent.first, count: recent.count, step };
       }
       if (is("other operations after looking for the attempt")) await interleave();
 
-      let count = request.count ?? STEP;
+      let count = request.count ?? step;
+      if (is("the limit is that of every range")) count = Math.min(count, request.maxCount);
       if (is("every range is as long as the step")) count = STEP;
       if (is("a long range is cut off")) count = Math.min(count, 2 ** 31);
       if (request.count === undefined && is("without a count there are no numbers")) count = 0;
@@ -168,7 +174,7 @@ export function openMemorySegments(defect) {
         signal?.throwIfAborted();
       }
       counter.recent.set(holder, { attempt, first, count, before });
-      return { attempt, first, count, step: STEP };
+      return { attempt, first, count, step: is("the step of an answer is above the limit") ? STEP : step };
     },
   };
 

@@ -27,6 +27,6 @@ test("a store that lacks something is not held to it, and to everything else", (
   const { changeIncarnation, ...fixed } = openMemorySegments();
   assert.deepEqual(whyOf({ ...fixed, changeIncarnation }), []);
   assert.deepEqual(whyOf(fixed), Array(2).fill("the store was opened without changeIncarnation"));
-  const lacking = { ...fixed, changeIncarnation, lacks: ["retries", "skips", "tags"] };
-  assert.deepEqual(whyOf(lacking).length, 7);
+  const lacking = { ...fixed, changeIncarnation, lacks: ["retries", "skips", "limits", "tags"] };
+  assert.deepEqual(whyOf(lacking).length, 8);
 });

@@ -10,6 +10,7 @@ export const initIn = (store) => (tag, first) => store.initSegment({ tag, first 
 export const allocation = (more) => ({
   tag: "orders",
   count: 10,
+  maxCount: 1000,
   above: 0n,
   failoverSkip: 1000,
   holder: hex(),

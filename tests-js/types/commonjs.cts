@@ -2,6 +2,7 @@
 import frazil = require("frazil");
 import decoder = require("frazil/decode");
 import text = require("frazil/text");
+import transport = require("frazil/transport");
 
 const { Layout, Snowflake, FrazilError } = frazil;
 const ids: frazil.Snowflake<"twitter"> = new Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
@@ -10,9 +11,10 @@ const parts: { readonly datacenter: number; readonly worker: number } | undefine
 const decoded: frazil.Decoded<"datacenter" | "worker"> = Layout.named("twitter").decode(id);
 const machine: number | undefined = decoder.decode(id, "sonyflake").parts?.machine;
 const link: string = text.base62.short.encode(id);
+const bound: string = transport.toSql(id);
 const code: frazil.ErrorCode = new FrazilError("CLOSED", "x").code;
 // @ts-expect-error: a part that the layout does not have
 decoded.parts?.machine;
 // @ts-expect-error: an ID is no text
 const wrong: string = ids.next();
-exports.all = [parts, machine, link, code, wrong];
+exports.all = [parts, machine, link, bound, code, wrong];

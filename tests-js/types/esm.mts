@@ -3,6 +3,7 @@ import * as frazil from "frazil";
 import { Layout, Snowflake, type SnowflakeOptions } from "frazil";
 import { decode } from "frazil/decode";
 import { base62 } from "frazil/text";
+import { toSql } from "frazil/transport";
 import { check, type Equal } from "./equal.js";
 
 const options: SnowflakeOptions = { node: 7 };
@@ -11,6 +12,7 @@ check<Equal<ReturnType<typeof ids.next>, bigint>>();
 check<Equal<typeof frazil.Snowflake, typeof Snowflake>>();
 check<Equal<ReturnType<typeof decode<"twitter">>["id"], bigint>>();
 check<Equal<ReturnType<typeof base62.decode>, bigint>>();
+check<Equal<ReturnType<typeof toSql>, string>>();
 Layout.named("twitter").decode(1n).parts?.datacenter;
 // @ts-expect-error: there is no default export
 frazil.default;

@@ -1,15 +1,20 @@
 // The types of the stores, for programs on Node: the client of ZooKeeper has Buffers.
 import { type InitOptions, type LeaseStore, lease, type ManagedStore } from "frazil/lease";
+import type { D1Store } from "frazil/stores/d1";
 import type { EtcdStore } from "frazil/stores/etcd";
 import type { MySqlInitOptions, MySqlStore } from "frazil/stores/mysql";
 import type { PostgresStore } from "frazil/stores/postgres";
 import type { RedisStore } from "frazil/stores/redis";
 import type { SqliteStore } from "frazil/stores/sqlite";
 import type { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
+import { DurableObjectStore, type FrazilLeases, type LocationHint, locationHintOf } from "frazil/workers";
 import { check, type Equal } from "./equal.js";
 
 // Every store of the package is set up in the same way.
-type Stores = readonly [EtcdStore, MySqlStore, PostgresStore, RedisStore, SqliteStore, LeafStore, ZooKeeperStore];
+type Stores = readonly [
+  ...[EtcdStore, MySqlStore, PostgresStore, RedisStore, SqliteStore, LeafStore, ZooKeeperStore],
+  ...[DurableObjectStore, D1Store],
+];
 
 async function setUp(stores: Stores, init: InitOptions): Promise<void> {
   for (const managed of stores satisfies readonly ManagedStore[]) {
@@ -27,8 +32,21 @@ async function setUp(stores: Stores, init: InitOptions): Promise<void> {
   await etcd.init({ layout: "baidu", nodeIdsFrom: { workerNode: "WORKER_NODE" } });
 }
 
+// As in the declarations of Cloudflare: a namespace of any class, and a class with the brand.
+declare const namespace: {
+  idFromName(name: string): { name?: string };
+  get(id: { name?: string }): { fetch(): unknown };
+};
+const objects = new DurableObjectStore(namespace, { locationHint: locationHintOf({ continent: "EU" }) });
+check<Equal<ReturnType<typeof locationHintOf>, LocationHint | undefined>>();
+check<Equal<FrazilLeases["__DURABLE_OBJECT_BRAND"], never>>();
+// @ts-expect-error: a namespace is the binding itself
+new DurableObjectStore({ FRAZIL: namespace });
+// @ts-expect-error: no hint
+new DurableObjectStore(namespace, { locationHint: "mars" });
+
 declare const own: LeaseStore;
 // @ts-expect-error: a store of one's own need not have `init` and `fence`
 const managed: ManagedStore = own;
 
-export { managed, setUp };
+export { managed, objects, setUp };

@@ -371,6 +371,7 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
     shrinkAboveMs,
     askedMs,
     drawn,
+    ahead = [],
     counts,
   } of vectors.segments) {
     cases.run(name, () => {
@@ -385,7 +386,7 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
       const asked = askedMs.map((MONOTONIC_MS, at) => {
         for (let left = drawn[at]; left > 0; )
           left -= call(handle, "DRAW", { MONOTONIC_MS, WANT: left })[slot.RANGE_COUNT];
-        const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1 });
+        const numbers = call(handle, "ASK", { MONOTONIC_MS, WANT: 1, AHEAD: ahead[at] ?? 0 });
         equal(numbers[slot.REQUEST], SegmentRequest.ALLOCATE, `the request at ${MONOTONIC_MS}`);
         const count = numbers[slot.RANGE_COUNT];
         // The page still has the attempt, and the end of the range before as the first number.

@@ -26,16 +26,19 @@ const reopens = [
 /** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
 export const BROKEN = {
   "all isolates draw the same numbers": {
-    files: ["lease-core.ts"],
-    changes: [["? drawRandom()", "? new Uint32Array(WORDS).fill(7)"]],
+    files: ["kernel-random.ts"],
+    changes: [["isAsking ? drawRandom()", "isAsking ? new Uint32Array(WORDS).fill(7)"]],
     says: /repeats|window/,
   },
   // That the state continues after the last tick of the lease before keeps IDs from repeating here. The simulation of the core has a
   // twin without that, which repeats (crates/core/tests/lease_simulation/defect.rs).
   "an ended grant is taken again": {
-    files: ["lease-core.ts"],
+    files: ["kernel-random.ts"],
     changes: [
-      ["? drawRandom()", "? ((this as any).drawn = Object.assign(drawRandom(), (this as any).drawn?.slice(0, 4)))"],
+      [
+        "isAsking ? drawRandom()",
+        "isAsking ? ((globalThis as any).drawn = Object.assign(drawRandom(), (globalThis as any).drawn?.slice(0, 4)))",
+      ],
     ],
     says: /repeats|window|does not mint again|asks the store/,
   },
@@ -92,7 +95,7 @@ export const BROKEN = {
         "attached.minting.changed(undefined);\n      return driver.close(attached);",
         "return driver.close(attached).then(closeNow).then(() => attached.minting.changed(undefined));",
       ],
-      ["this.isClosing = true;\n    this.quietUntilMs = 0;", "this.quietUntilMs = 0;"],
+      ["this.isClosing = true;\n    this.#quietUntilMs = 0;", "this.#quietUntilMs = 0;"],
     ],
     says: /repeats|window|node id after close/,
   },

@@ -9,11 +9,11 @@
 //!   refused.
 //! * **Two buffers**: the next range is asked for when a tenth of the current one is used, or as soon as the current one begins
 //!   if, at the rate of the last one, it would be used before the store answers.
-//! * **Steps follow the load**: where a range lasts under [`SegmentTerms::grow_below_ms`] the next one is twice as long, where it
-//!   lasts over [`SegmentTerms::shrink_above_ms`] half as long ([`SegmentTerms::next_step`]). What is measured is the rate since the
+//! * **Steps follow the load**: where a range lasts under `grow_below_ms` the next one is twice as long, where it lasts over
+//!   `shrink_above_ms` half as long ([`SegmentTerms::next_step`]). What is measured is the rate since the
 //!   request before: from one request to the next a part of two ranges is used, which may differ in length.
-//! * **No range is longer than the longest step**, also if a call wants more: a store that loses an allocation skips some multiple
-//!   of that. Such a call gets several ranges.
+//! * **No range that is asked for is longer than the longest step**, also if a call wants more: a store that loses an allocation
+//!   skips some multiple of that. Such a call gets several ranges. Only where the store has a longer step for the tag, that is it.
 //! * **Each attempt has a nonce**, which its retries keep, so that a store whose answer was lost answers again with the same range.
 //! * Not covered: copies. A virtual machine that is restored twice from one snapshot hands out the ranges in it twice.
 //!
@@ -22,16 +22,17 @@
 
 use alloc::collections::VecDeque;
 
-use crate::backoff::backoff_ms;
+use crate::backoff::{MAX_BACKOFF_MS, backoff_ms};
 use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
 
-/// The largest number of a segment: what a `bigint` column of a database holds.
+/// The largest number of a segment: the counter, which is above it, fits a `bigint` column of a database.
 ///
 /// ```
-/// assert_eq!(frazil::MAX_SEGMENT_NUMBER, i64::MAX as u64);
+/// assert_eq!(frazil::MAX_SEGMENT_NUMBER, i64::MAX as u64 - 1);
 /// ```
-pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 1;
+pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 2;
 
 /// The longest step, and so the most numbers that a request asks for unless a call wants more.
 ///
@@ -41,13 +42,10 @@ pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 1;
 pub const MAX_STEP: u64 = 1_000_000_000;
 
 /// The largest distance between two numbers of a range.
-const MAX_STRIDE: u64 = (1 << 31) - 1;
+pub(crate) const MAX_STRIDE: u64 = (1 << 31) - 1;
 
 /// The longest that an attempt may take, in milliseconds.
 const TIMEOUT_MS: u64 = 3000;
-
-/// Times in JavaScript are exact up to this, and longer ones are of no use.
-const MAX_LASTING_MS: u64 = (1 << 53) - 1;
 
 /// The steps of a segment, and when they change.
 ///
@@ -78,18 +76,26 @@ impl SegmentTerms {
     /// assert_eq!((error.code(), error.field(), error.value()), (Code::InvalidOption, "max_step", Some(999)));
     /// ```
     pub fn new(step: Option<u64>, max_step: u64, grow_below_ms: u64, shrink_above_ms: u64) -> Result<Self> {
-        let within = |subject: Subject, value: u64, min: u64, max: u64| {
+        Self::read(step.is_some(), |subject, min, max| {
+            let value = match subject {
+                Subject::Step => step.unwrap_or(0),
+                Subject::MaxStep => max_step,
+                Subject::GrowBelowMs => grow_below_ms,
+                _ => shrink_above_ms,
+            };
             if (min..=max).contains(&value) {
                 return Ok(value);
             }
             Err(Error::bad_number(Code::InvalidOption, subject, Rule::WholeNumber, value, (min, max)))
-        };
-        if let Some(step) = step {
-            within(Subject::Step, step, 1, MAX_STEP)?;
-        }
-        within(Subject::MaxStep, max_step, step.unwrap_or(1), MAX_STEP)?;
-        within(Subject::GrowBelowMs, grow_below_ms, 0, MAX_LASTING_MS)?;
-        within(Subject::ShrinkAboveMs, shrink_above_ms, grow_below_ms, MAX_LASTING_MS)?;
+        })
+    }
+
+    /// The terms whose values `get` returns if they are within bounds, which may depend on those before.
+    pub(crate) fn read(has_step: bool, get: impl Fn(Subject, u64, u64) -> Result<u64>) -> Result<Self> {
+        let step = if has_step { Some(get(Subject::Step, 1, MAX_STEP)?) } else { None };
+        let max_step = get(Subject::MaxStep, step.unwrap_or(1), MAX_STEP)?;
+        let grow_below_ms = get(Subject::GrowBelowMs, 0, MAX_SAFE_INTEGER)?;
+        let shrink_above_ms = get(Subject::ShrinkAboveMs, grow_below_ms, MAX_SAFE_INTEGER)?;
         Ok(Self { step, max_step, grow_below_ms, shrink_above_ms })
     }
 
@@ -103,30 +109,6 @@ impl SegmentTerms {
     #[must_use]
     pub const fn timeout_ms(&self) -> u64 {
         TIMEOUT_MS
-    }
-
-    /// A range that lasts less than this is followed by one twice as long.
-    ///
-    /// ```
-    /// # use frazil::SegmentTerms;
-    /// assert_eq!(SegmentTerms::new(None, 1000, 5, 9)?.grow_below_ms(), 5);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn grow_below_ms(&self) -> u64 {
-        self.grow_below_ms
-    }
-
-    /// A range that lasts more than this is followed by one half as long.
-    ///
-    /// ```
-    /// # use frazil::SegmentTerms;
-    /// assert_eq!(SegmentTerms::new(None, 1000, 5, 9)?.shrink_above_ms(), 9);
-    /// # Ok::<(), frazil::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn shrink_above_ms(&self) -> u64 {
-        self.shrink_above_ms
     }
 
     /// The step after `step`, when `numbers` numbers were used in `lasted_ms`, and `base` is the shortest step. At that rate a range
@@ -279,15 +261,15 @@ pub struct SegmentStats {
 /// ```
 /// use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 900_000, 1_800_000)?);
-/// let request = orders.ask(0, 1, 7);
+/// let request = orders.ask(0, 1, 0, 7);
 /// assert_eq!(request, SegmentRequest::Allocate { count: Some(100), above: 0, attempt: Nonce(7) });
 /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
 /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 2)?);
 /// // Up to the point at which the next range is asked for.
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 1, stride: 1, count: 10 }));
-/// assert_eq!(orders.ask(2, 0, 8), SegmentRequest::Nothing);
+/// assert_eq!(orders.ask(2, 0, 0, 8), SegmentRequest::Nothing);
 /// assert_eq!(orders.draw(2, 50), Some(SegmentRange { first: 11, stride: 1, count: 50 }));
-/// assert!(matches!(orders.ask(2, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
+/// assert!(matches!(orders.ask(2, 0, 0, 8), SegmentRequest::Allocate { above: 101, .. }));
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -295,33 +277,81 @@ pub struct Segment {
     terms: SegmentTerms,
     /// What is left of the ranges, in order. Two, unless one call wants more than they have.
     ranges: VecDeque<SegmentRange>,
-    /// How many numbers the first of them had.
-    size: u64,
-    /// When its first number was drawn; `None` before.
-    begun_ms: Option<u64>,
-    /// The next range is asked for when fewer numbers of it are left.
-    ask_at: u64,
-    /// The numbers of the last range that was used up, and how long that took.
-    used: Option<(u64, u64)>,
-    /// The step to ask for, and the shortest one. `None`: the store decides.
-    step: Option<(u64, u64)>,
+    /// How many numbers they have.
+    left: u64,
+    /// Whether a number of the first of them was drawn.
+    is_front_begun: bool,
+    /// The last range of which a number was drawn: how many it had, and when that was.
+    begun: Option<Begun>,
+    /// How the range before that was used up.
+    last_used: Option<Usage>,
+    /// The next range is asked for when fewer numbers of the first one are left.
+    ask_below: u64,
+    /// How many numbers were drawn in all.
+    drawn: u64,
+    /// How many numbers to ask for. `None`: the store decides.
+    step: Option<Step>,
     /// Above all that was granted.
     above: u64,
     /// The attempt whose outcome is not known, and how many numbers it asks for.
     attempt: Option<(Nonce, Option<u64>)>,
     /// When that was first made.
-    asked_ms: u64,
-    /// When the attempt before it was first made, and how many numbers were drawn since.
-    asked_before_ms: Option<u64>,
-    drawn: u64,
-    /// When its last try began.
-    began_ms: u64,
+    attempt_began: Mark,
+    /// When the last attempt that was answered was first made. `None` until the first range is measured.
+    measured_from: Option<Mark>,
+    /// When the last try of the attempt began.
+    try_began_ms: u64,
     /// Whether the outcome of that is still to come.
     outstanding: bool,
     /// When the next try is due.
     due_ms: u64,
     stats: SegmentStats,
     closed: bool,
+}
+
+/// A range of which a number was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Begun {
+    size: u64,
+    at_ms: u64,
+}
+
+/// A moment: the time, and how many numbers were handed out by then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Mark {
+    at_ms: u64,
+    used: u64,
+}
+
+impl Mark {
+    /// How long ago another moment was, and how many numbers were used since; `None` if none was, or if the clock went back.
+    fn since(self, before: Self) -> Option<(u64, u64)> {
+        let lasted_ms = self.at_ms.checked_sub(before.at_ms)?;
+        let used = self.used.checked_sub(before.used)?;
+        (used > 0).then_some((lasted_ms, used))
+    }
+}
+
+/// A range that was used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Usage {
+    numbers: u64,
+    lasted_ms: u64,
+}
+
+/// How many numbers to ask for, and the fewest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Step {
+    current: u64,
+    base: u64,
+}
+
+impl Step {
+    /// The step after what was used from one moment to another.
+    fn after(self, terms: &SegmentTerms, from: Option<Mark>, now: Mark) -> Self {
+        let Some((lasted_ms, numbers)) = from.and_then(|from| now.since(from)) else { return self };
+        Self { current: terms.next_step(self.current, self.base, lasted_ms, numbers), ..self }
+    }
 }
 
 impl Segment {
@@ -338,17 +368,18 @@ impl Segment {
         Self {
             terms,
             ranges: VecDeque::new(),
-            size: 0,
-            begun_ms: None,
-            ask_at: 0,
-            used: None,
-            step: terms.step.map(|step| (step, step)),
+            left: 0,
+            is_front_begun: false,
+            begun: None,
+            last_used: None,
+            ask_below: 0,
+            drawn: 0,
+            step: terms.step.map(|step| Step { current: step, base: step }),
             above: 0,
             attempt: None,
-            asked_ms: 0,
-            asked_before_ms: None,
-            drawn: 0,
-            began_ms: 0,
+            attempt_began: Mark::default(),
+            measured_from: None,
+            try_began_ms: 0,
             outstanding: false,
             due_ms: 0,
             stats: SegmentStats::default(),
@@ -364,8 +395,8 @@ impl Segment {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    pub fn left(&self) -> u64 {
-        self.ranges.iter().fold(0, |left: u64, range| left.saturating_add(range.count))
+    pub const fn left(&self) -> u64 {
+        self.left
     }
 
     /// Hands out up to `want` numbers that follow each other. `None` if none is there. They may be fewer although more are there:
@@ -375,7 +406,7 @@ impl Segment {
     /// ```
     /// # use frazil::{Allocated, Nonce, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(2), 1000, 0, 0)?);
-    /// # orders.ask(0, 1, 7);
+    /// # orders.ask(0, 1, 0, 7);
     /// orders.take(&Allocated { attempt: Nonce(7), range: SegmentRange { first: 10, stride: 5, count: 2 }, step: None }, 0)?;
     /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 10, stride: 5, count: 1 }));
     /// assert_eq!(orders.draw(0, 9), Some(SegmentRange { first: 15, stride: 5, count: 1 }));
@@ -384,15 +415,15 @@ impl Segment {
     /// ```
     pub fn draw(&mut self, monotonic_ms: u64, want: u64) -> Option<SegmentRange> {
         let front = self.ranges.front_mut()?;
-        let begun_ms = if let Some(begun_ms) = self.begun_ms {
-            begun_ms
-        } else {
-            self.size = front.count;
-            self.ask_at = ask_at(front.count, self.used, self.stats.fetch_ms);
-            self.begun_ms = Some(monotonic_ms);
-            monotonic_ms
-        };
-        let before = if front.count > self.ask_at { front.count - self.ask_at } else { front.count };
+        if !self.is_front_begun {
+            self.is_front_begun = true;
+            // Until now, since a caller may draw the rest of a range long before it hands that out.
+            self.last_used =
+                self.begun.map(|Begun { size, at_ms }| Usage { numbers: size, lasted_ms: monotonic_ms.saturating_sub(at_ms) });
+            self.begun = Some(Begun { size: front.count, at_ms: monotonic_ms });
+            self.ask_below = ask_below(front.count, self.last_used, self.stats.fetch_ms);
+        }
+        let before = if front.count > self.ask_below { front.count - self.ask_below } else { front.count };
         let low = front.first & u64::from(u32::MAX);
         let until_carry = (u64::from(u32::MAX) - low).checked_div(front.stride).unwrap_or(0).saturating_add(1);
         let count = want.min(before).min(until_carry);
@@ -400,32 +431,33 @@ impl Segment {
             return None;
         }
         self.drawn = self.drawn.saturating_add(count);
+        self.left = self.left.saturating_sub(count);
         let drawn = front.split(count);
         if front.count == 0 {
-            self.used = Some((self.size, monotonic_ms.saturating_sub(begun_ms)));
-            self.begun_ms = None;
+            self.is_front_begun = false;
             self.ranges.pop_front();
         }
         Some(drawn)
     }
 
-    /// What to request of the store now, if callers wait for `want` numbers. `random` is for the attempt, if a new one begins: 128
-    /// bits from the kernel.
+    /// What to request of the store now, if callers wait for `want` numbers. `ahead`: how many of the numbers that were drawn are not
+    /// handed out yet: the rate is that of those that are. `random` is for the attempt, if a new one begins: 128 bits from the kernel.
     ///
     /// ```
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// assert!(matches!(orders.ask(0, 500, 7), SegmentRequest::Allocate { count: Some(500), .. }));
-    /// assert_eq!(orders.ask(1000, 500, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
+    /// assert!(matches!(orders.ask(0, 500, 0, 7), SegmentRequest::Allocate { count: Some(500), .. }));
+    /// assert_eq!(orders.ask(1000, 500, 0, 8), SegmentRequest::Wait { ms: 2000 }); // for its time-out
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn ask(&mut self, monotonic_ms: u64, want: u64, random: u128) -> SegmentRequest {
+    pub fn ask(&mut self, monotonic_ms: u64, want: u64, ahead: u64, random: u128) -> SegmentRequest {
         if self.closed {
             return SegmentRequest::Nothing;
         }
+        let wait_ms = self.due_in_ms(monotonic_ms);
         if self.outstanding {
-            if monotonic_ms < self.began_ms.saturating_add(TIMEOUT_MS) {
-                return SegmentRequest::Wait { ms: self.retry_after_ms(monotonic_ms) };
+            if wait_ms > 0 {
+                return SegmentRequest::Wait { ms: wait_ms };
             }
             // Nobody could say that it failed, such as a caller whose clock showed no number then.
             #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
@@ -434,24 +466,33 @@ impl Segment {
         if !self.is_short(want) {
             return SegmentRequest::Nothing;
         }
-        if self.due_ms > monotonic_ms {
-            return SegmentRequest::Wait { ms: self.due_ms - monotonic_ms };
+        let wait_ms = self.due_in_ms(monotonic_ms);
+        if wait_ms > 0 {
+            return SegmentRequest::Wait { ms: wait_ms };
         }
-        let missing = want.saturating_sub(self.left());
+        let missing = want.saturating_sub(self.left);
         let (attempt, count) = *self.attempt.get_or_insert_with(|| {
-            // The first request comes from a caller that waits, and the second soon after it: nothing was measured by then.
-            if let (Some((step, base)), Some(before_ms), 1..) = (self.step, self.asked_before_ms, self.drawn) {
-                let lasted_ms = monotonic_ms.saturating_sub(before_ms);
-                self.step = Some((self.terms.next_step(step, base, lasted_ms, self.drawn), base));
-            }
-            self.asked_ms = monotonic_ms;
-            self.drawn = 0;
+            let now = Mark { at_ms: monotonic_ms, used: self.drawn.saturating_sub(ahead) };
+            self.step = self.step.map(|step| step.after(&self.terms, self.measured_from, now));
+            self.attempt_began = now;
             let max_step = self.terms.max_step;
-            (Nonce(random), self.step.map(|(step, _)| missing.max(step).min(step.max(max_step))))
+            (Nonce(random), self.step.map(|Step { current, .. }| missing.max(current).min(current.max(max_step))))
         });
         self.outstanding = true;
-        self.began_ms = monotonic_ms;
+        self.try_began_ms = monotonic_ms;
         SegmentRequest::Allocate { count, above: self.above, attempt }
+    }
+
+    /// How long until the try under way is over, or the next one is due. A clock that goes back shows a longer time than there can
+    /// be: then it is over, or due.
+    fn due_in_ms(&self, monotonic_ms: u64) -> u64 {
+        let (at_ms, longest_ms) = if self.outstanding {
+            (self.try_began_ms.saturating_add(TIMEOUT_MS), TIMEOUT_MS)
+        } else {
+            (self.due_ms, MAX_BACKOFF_MS)
+        };
+        let ms = at_ms.saturating_sub(monotonic_ms);
+        if ms > longest_ms { 0 } else { ms }
     }
 
     /// Whether another range is needed, if callers wait for `want` numbers.
@@ -463,14 +504,13 @@ impl Segment {
     /// ```
     #[must_use]
     pub fn is_short(&self, want: u64) -> bool {
-        let left = self.left();
-        let is_low = match self.ranges.front() {
-            None => true,
-            // Nobody has drawn from it yet, so nobody will miss the next one.
-            Some(_) if self.begun_ms.is_none() => false,
-            Some(_) => self.ranges.len() == 1 && left < self.ask_at,
+        let is_low = match self.ranges.len() {
+            0 => true,
+            // If nobody has drawn from it yet, nobody will miss the next one.
+            1 => self.is_front_begun && self.left < self.ask_below,
+            _ => false,
         };
-        left < want || is_low
+        self.left < want || is_low
     }
 
     /// The store granted a range. Returns whether it is handed out: an answer to another attempt is not.
@@ -482,18 +522,18 @@ impl Segment {
     /// ```
     /// # use frazil::{Allocated, Code, Nonce, Segment, SegmentRange, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 7);
+    /// orders.ask(0, 1, 0, 7);
     /// let range = SegmentRange { first: 1, stride: 1, count: 100 };
     /// assert!(!orders.take(&Allocated { attempt: Nonce(6), range, step: None }, 1)?);
     /// assert!(orders.take(&Allocated { attempt: Nonce(7), range, step: None }, 1)?);
-    /// orders.ask(1, 101, 8);
+    /// orders.ask(1, 101, 0, 8);
     /// let again = orders.take(&Allocated { attempt: Nonce(8), range, step: None }, 1);
     /// assert_eq!(again.unwrap_err().code(), Code::StoreRefused);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn take(&mut self, answer: &Allocated, monotonic_ms: u64) -> Result<bool> {
         let Allocated { attempt, range, step } = *answer;
-        if self.closed || self.attempt.is_none_or(|(ours, _)| ours != attempt) {
+        if !self.expects(attempt) {
             return Ok(false);
         }
         let refused = |rule| Err(Error::bad_input(Code::StoreRefused, Subject::Segment, rule));
@@ -509,18 +549,34 @@ impl Segment {
         self.stats.ranges = self.stats.ranges.saturating_add(1);
         self.stats.granted = self.stats.granted.saturating_add(range.count);
         // The longest of late: it falls by a quarter with each faster answer.
-        let took_ms = monotonic_ms.saturating_sub(self.asked_ms);
+        let took_ms = monotonic_ms.saturating_sub(self.attempt_began.at_ms);
         self.stats.fetch_ms = took_ms.max(self.stats.fetch_ms / 4 * 3);
         if self.step.is_none() {
             let base = step.unwrap_or(range.count).clamp(1, MAX_STEP);
-            self.step = Some((base, base));
+            self.step = Some(Step { current: base, base });
         }
-        self.asked_before_ms = (self.stats.ranges > 1).then_some(self.asked_ms);
+        // The first request comes from a caller that waits, and the second soon after it: nothing was measured by then.
+        self.measured_from = (self.stats.ranges > 1).then_some(self.attempt_began);
+        self.left = self.left.saturating_add(range.count);
         self.ranges.push_back(range);
         self.give_up();
         self.stats.failures = 0;
-        self.due_ms = monotonic_ms;
+        self.due_ms = 0;
         Ok(true)
+    }
+
+    /// Whether an answer to this attempt is still taken.
+    ///
+    /// ```
+    /// # use frazil::{Nonce, Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 0, 7);
+    /// assert!(orders.expects(Nonce(7)) && !orders.expects(Nonce(8)));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub fn expects(&self, attempt: Nonce) -> bool {
+        !self.closed && self.attempt.is_some_and(|(ours, _)| ours == attempt)
     }
 
     /// The attempt is over. Its nonce is not used again.
@@ -535,15 +591,15 @@ impl Segment {
     /// ```
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// let first = orders.ask(0, 1, 7);
+    /// let first = orders.ask(0, 1, 0, 7);
     /// orders.fail(3000, 0);
-    /// assert_eq!(orders.ask(3000, 1, 8), SegmentRequest::Wait { ms: 50 });
-    /// assert_eq!(orders.ask(3050, 1, 9), first);
+    /// assert_eq!(orders.ask(3000, 1, 0, 8), SegmentRequest::Wait { ms: 50 });
+    /// assert_eq!(orders.ask(3050, 1, 0, 9), first);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
         // A try whose time passed while the process was stopped failed then: the next one need not wait again.
-        let over_ms = if self.outstanding { self.began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
+        let over_ms = if self.outstanding { self.try_began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
         self.outstanding = false;
         self.stats.failures = self.stats.failures.saturating_add(1);
         self.due_ms = over_ms.min(monotonic_ms).saturating_add(backoff_ms(self.stats.failures, jitter));
@@ -555,14 +611,13 @@ impl Segment {
     /// ```
     /// # use frazil::{Segment, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
-    /// orders.ask(0, 1, 7);
+    /// orders.ask(0, 1, 0, 7);
     /// assert_eq!(orders.retry_after_ms(1000), 2000);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
     pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
-        let at_ms = if self.outstanding { self.began_ms.saturating_add(TIMEOUT_MS) } else { self.due_ms };
-        at_ms.saturating_sub(monotonic_ms).max(1)
+        self.due_in_ms(monotonic_ms).max(1)
     }
 
     /// The counters.
@@ -574,7 +629,7 @@ impl Segment {
     /// ```
     #[must_use]
     pub fn stats(&self) -> SegmentStats {
-        let step = self.step.map_or(0, |(step, _)| step);
+        let step = self.step.map_or(0, |step| step.current);
         SegmentStats { step, left: self.left(), buffers: self.ranges.len() as u64, ..self.stats }
     }
 
@@ -584,12 +639,13 @@ impl Segment {
     /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
     /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
     /// orders.close();
-    /// assert_eq!(orders.ask(0, 1, 7), SegmentRequest::Nothing);
+    /// assert_eq!(orders.ask(0, 1, 0, 7), SegmentRequest::Nothing);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn close(&mut self) {
         self.closed = true;
         self.ranges.clear();
+        self.left = 0;
         self.give_up();
     }
 }
@@ -597,9 +653,9 @@ impl Segment {
 /// The next range is asked for when fewer numbers than this are left of a range of `count`: nine tenths, or more if, at the rate of
 /// the last range (so many numbers in so many milliseconds), that would be used up in twice the time that the store takes to
 /// answer.
-fn ask_at(count: u64, used: Option<(u64, u64)>, fetch_ms: u64) -> u64 {
+fn ask_below(count: u64, used: Option<Usage>, fetch_ms: u64) -> u64 {
     let usual = count - count.div_ceil(10);
-    let Some((numbers, lasted_ms)) = used else { return usual };
+    let Some(Usage { numbers, lasted_ms }) = used else { return usual };
     let needed = numbers.saturating_mul(fetch_ms).saturating_mul(2) / lasted_ms.max(1);
     // Not `clamp`, which could panic.
     needed.max(usual).min(count)

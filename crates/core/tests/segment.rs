@@ -18,7 +18,7 @@ const fn range(first: u64, count: u64) -> SegmentRange {
 
 /// The count that is asked for; the attempt is `random`.
 fn asked(segment: &mut Segment, now: u64, want: u64, random: u128) -> u64 {
-    match segment.ask(now, want, random) {
+    match segment.ask(now, want, 0, random) {
         SegmentRequest::Allocate { count: Some(count), attempt, .. } if attempt == Nonce(random) => count,
         other => panic!("{other:?}"),
     }
@@ -58,7 +58,7 @@ fn a_tenth_is_drawn_before_the_next_range_is_asked_for() {
     let mut segment = begun();
     assert!(!segment.is_short(0), "nobody has drawn yet");
     assert_eq!(segment.draw(20, u64::MAX), Some(range(1, 10)));
-    assert_eq!(segment.ask(20, 0, 2), SegmentRequest::Nothing);
+    assert_eq!(segment.ask(20, 0, 0, 2), SegmentRequest::Nothing);
     assert_eq!(segment.draw(20, 1), Some(range(11, 1)));
     assert_eq!(asked(&mut segment, 20, 0, 2), 100);
     assert_eq!(segment.draw(21, u64::MAX), Some(range(12, 89)));
@@ -78,42 +78,87 @@ fn small_ranges_are_handed_out_whole() {
 
 #[test]
 fn a_range_that_would_be_used_before_an_answer_comes_is_followed_at_once() {
-    let mut segment = begun();
-    // The store took 10 ms, and the first range lasts 15: twice 10 ms are more than a range.
-    segment.draw(10, u64::MAX);
-    segment.draw(11, u64::MAX);
-    asked(&mut segment, 11, 0, 2);
-    take(&mut segment, 21, 2, range(101, 100)).expect("taken");
-    assert_eq!(segment.draw(25, 1), Some(range(101, 1)));
-    assert!(segment.is_short(0), "asked for with the first number");
+    // The store takes 10 ms. Of ranges that last 15 ms, the next one is needed at once: twice 10 ms are more than a range. Of ranges
+    // that last a minute, a tenth is soon enough. It is the same if the rest of a range is drawn long before it is handed out.
+    for (lasts_ms, is_at_once) in [(15, true), (MINUTE_MS, false)] {
+        for rest_ms in [1, lasts_ms - 1] {
+            let mut segment = begun();
+            segment.draw(10, u64::MAX);
+            segment.draw(10 + rest_ms, u64::MAX);
+            asked(&mut segment, 10 + rest_ms, 0, 2);
+            take(&mut segment, 20 + rest_ms, 2, range(101, 100)).expect("taken");
+            assert_eq!(segment.draw(10 + lasts_ms, 1), Some(range(101, 1)));
+            assert_eq!(segment.is_short(0), is_at_once, "{lasts_ms} ms, {rest_ms}");
+        }
+    }
+}
 
-    // The same with a range that lasted a minute: a tenth is soon enough.
-    let mut segment = begun();
-    segment.draw(10, u64::MAX);
-    segment.draw(MINUTE_MS, u64::MAX);
-    asked(&mut segment, MINUTE_MS, 0, 2);
-    take(&mut segment, MINUTE_MS + 10, 2, range(101, 100)).expect("taken");
-    segment.draw(MINUTE_MS + 20, 9);
-    assert!(!segment.is_short(0));
+#[test]
+fn a_range_that_was_drawn_whole_is_not_taken_for_one_that_was_used_at_once() {
+    // Ranges of one number are drawn whole, once in a minute.
+    let mut segment = Segment::new(terms(100, 100));
+    for number in 0..5_u64 {
+        let now = number * MINUTE_MS;
+        let attempt = u128::from(number) + 1;
+        asked(&mut segment, now, 1, attempt);
+        take(&mut segment, now + 10, attempt, range(1 + 100 * number, 100)).expect("taken");
+        while segment.draw(now + 10, u64::MAX).is_some() {}
+    }
+    asked(&mut segment, 5 * MINUTE_MS, 1, 9);
+    take(&mut segment, 5 * MINUTE_MS + 10, 9, range(501, 100)).expect("taken");
+    segment.draw(5 * MINUTE_MS + 10, 1);
+    assert!(!segment.is_short(0), "the next one is asked for after a tenth");
+}
+
+#[test]
+fn a_clock_that_goes_back_delays_no_request() {
+    let late = 600_000_000;
+    let mut segment = Segment::new(terms(100, 400));
+    let first = segment.ask(late, 1, 0, 1);
+    assert_eq!(segment.retry_after_ms(0), 1, "the try is over");
+    assert!(matches!(segment.ask(0, 1, 0, 2), SegmentRequest::Wait { ms: 50..=100 }));
+    assert_eq!(segment.ask(100, 1, 0, 3), first);
+    assert_eq!(segment.ask(late, 1, 0, 4), first);
+    segment.fail(late + 60, 0);
+    assert_eq!(segment.ask(0, 1, 0, 5), first, "the pause is over");
+    assert_eq!(take(&mut segment, late, 1, range(1, 100)), Ok(true));
+    segment.draw(late, 20);
+    assert!(matches!(segment.ask(5, 200, 0, 5), SegmentRequest::Allocate { .. }), "nothing is due later");
+    // The rate is not known, so the step stays.
+    take(&mut segment, 6, 5, range(101, 100)).expect("taken");
+    segment.draw(6, 200);
+    assert_eq!(asked(&mut segment, 3, 200, 6), 100);
 }
 
 #[test]
 fn steps_settle_at_every_steady_rate() {
-    for numbers_a_second in [1, 3, 7, 10, 25, 60, 100, 333] {
+    for (numbers_a_second, draws_ahead) in
+        [1, 3, 7, 10, 25, 60, 100, 333].into_iter().flat_map(|rate| [(rate, false), (rate, true)])
+    {
         let mut segment = Segment::new(terms(1000, 1_000_000));
         let (mut attempt, mut next, mut steps) = (0, 1, Vec::new());
+        // What a driver that draws as much as it gets has not handed out yet.
+        let mut ahead = 0;
         for tick in 0..600_000 {
             let now = tick * 1000;
             let mut left = numbers_a_second;
             while left > 0 {
+                if ahead == 0 {
+                    let want = if draws_ahead { u64::MAX } else { left };
+                    ahead = segment.draw(now, want).map_or(0, |drawn| drawn.count);
+                }
+                let used = left.min(ahead);
+                left -= used;
+                ahead -= used;
                 if segment.is_short(left) {
                     attempt += 1;
-                    let count = asked(&mut segment, now, left, attempt);
+                    let SegmentRequest::Allocate { count: Some(count), .. } = segment.ask(now, left, ahead, attempt) else {
+                        panic!("nothing is asked for at {now}");
+                    };
                     take(&mut segment, now, attempt, range(next, count)).expect("taken");
                     next += count;
                     steps.push(count);
                 }
-                left -= segment.draw(now, left).expect("a number").count;
             }
         }
         let settled = &steps[steps.len() - 20..];
@@ -126,25 +171,25 @@ fn steps_settle_at_every_steady_rate() {
 #[test]
 fn a_retry_is_the_same_attempt_and_has_the_same_count() {
     let mut segment = Segment::new(terms(100, 400));
-    let first = segment.ask(0, 300, 1);
+    let first = segment.ask(0, 300, 0, 1);
     assert_eq!(first, SegmentRequest::Allocate { count: Some(300), above: 0, attempt: Nonce(1) });
-    assert_eq!(segment.ask(100, 500, 2), SegmentRequest::Wait { ms: 2900 });
+    assert_eq!(segment.ask(100, 500, 0, 2), SegmentRequest::Wait { ms: 2900 });
     segment.fail(100, 0);
-    assert_eq!(segment.ask(100, 1, 3), SegmentRequest::Wait { ms: 50 });
-    assert_eq!(segment.ask(150, 1, 4), first);
+    assert_eq!(segment.ask(100, 1, 0, 3), SegmentRequest::Wait { ms: 50 });
+    assert_eq!(segment.ask(150, 1, 0, 4), first);
     // A try whose time passed while the process was stopped failed then.
     segment.fail(60_000, 0);
-    assert_eq!(segment.ask(60_000, 1, 5), first);
+    assert_eq!(segment.ask(60_000, 1, 0, 5), first);
     assert_eq!(segment.stats().failures, 2);
 }
 
 #[test]
 fn a_try_of_which_nobody_says_that_it_failed_is_over_after_its_time_out() {
     let mut segment = Segment::new(terms(100, 400));
-    let first = segment.ask(0, 1, 1);
-    assert_eq!(segment.ask(2999, 1, 2), SegmentRequest::Wait { ms: 1 });
-    assert!(matches!(segment.ask(3000, 1, 2), SegmentRequest::Wait { ms: 50..=100 }));
-    assert_eq!(segment.ask(3100, 1, 3), first);
+    let first = segment.ask(0, 1, 0, 1);
+    assert_eq!(segment.ask(2999, 1, 0, 2), SegmentRequest::Wait { ms: 1 });
+    assert!(matches!(segment.ask(3000, 1, 0, 2), SegmentRequest::Wait { ms: 50..=100 }));
+    assert_eq!(segment.ask(3100, 1, 0, 3), first);
     assert_eq!(segment.stats().failures, 1);
 }
 
@@ -237,7 +282,7 @@ fn a_call_that_wants_more_than_two_ranges_gets_several() {
 #[test]
 fn the_store_decides_the_first_step() {
     let mut segment = Segment::new(SegmentTerms::new(None, 100, 5, 9).expect("terms"));
-    assert_eq!(segment.ask(0, 1, 1), SegmentRequest::Allocate { count: None, above: 0, attempt: Nonce(1) });
+    assert_eq!(segment.ask(0, 1, 0, 1), SegmentRequest::Allocate { count: None, above: 0, attempt: Nonce(1) });
     let answer = Allocated { attempt: Nonce(1), range: range(1, 2000), step: Some(2000) };
     assert_eq!(segment.take(&answer, 0), Ok(true));
     assert_eq!(segment.stats().step, 2000, "longer than the maximum: it stays");
@@ -253,6 +298,6 @@ fn a_closed_segment_asks_draws_and_takes_nothing() {
     asked(&mut segment, 10, 200, 2);
     segment.close();
     assert_eq!(segment.draw(11, 1), None);
-    assert_eq!(segment.ask(11, 1, 3), SegmentRequest::Nothing);
+    assert_eq!(segment.ask(11, 1, 0, 3), SegmentRequest::Nothing);
     assert_eq!(take(&mut segment, 11, 2, range(101, 100)), Ok(false));
 }

@@ -419,13 +419,15 @@ fn segments_ask_for_the_counts_of_the_vectors() {
         let (asked_ms, counts) = (case["askedMs"].as_array().unwrap(), case["counts"].as_array().unwrap());
         assert_eq!(asked_ms.len(), counts.len(), "{case}");
         let drawn = case["drawn"].as_array().unwrap();
-        for (random, ((asked_ms, drawn), expected)) in (1..).zip(asked_ms.iter().zip(drawn).zip(counts)) {
+        let ahead = case["ahead"].as_array();
+        for (at, ((asked_ms, drawn), expected)) in asked_ms.iter().zip(drawn).zip(counts).enumerate() {
             let now_ms = whole(asked_ms);
+            let ahead = ahead.map_or(0, |ahead| whole(&ahead[at]));
             let mut left = whole(drawn);
             while left > 0 {
                 left -= segment.draw(now_ms, left).unwrap().count;
             }
-            let SegmentRequest::Allocate { count, above, attempt } = segment.ask(now_ms, 1, random) else {
+            let SegmentRequest::Allocate { count, above, attempt } = segment.ask(now_ms, 1, ahead, at as u128 + 1) else {
                 panic!("nothing is asked for at {now_ms} of {case}");
             };
             assert_eq!(count, optional(expected), "at {now_ms} of {case}");

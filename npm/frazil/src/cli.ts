@@ -8,7 +8,7 @@ import { etcdDdl } from "./stores/etcd.js";
 import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
 import { type RedisStoreOptions, redisDdl } from "./stores/redis.js";
-import type { Tags } from "./stores/segments.js";
+import type { DdlTags } from "./stores/segments.js";
 import { sqliteDdl } from "./stores/sqlite.js";
 import { zookeeperDdl } from "./stores/zookeeper.js";
 
@@ -36,7 +36,7 @@ Options
   --count N        how many to mint (default: 1)
   --scope NAME     for ddl: the name of the ID space (default: default)
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
-  --window-max MS  for ddl: the longest window of a lease (default: 60000)
+  --window-max MS  for ddl: the longest window of a lease (default: 60000; d1: 600000)
   --tag NAME       for ddl postgres, mysql, redis and d1: the name of a counter, in place of a scope. Repeat it for more
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH
@@ -183,7 +183,7 @@ function plan(flags: Flags): void {
 interface Printer {
   readonly flags: readonly (keyof Flags)[];
   print(options: InitOptions, flags: Flags): string;
-  printTags?(tags: Tags, flags: Flags): string;
+  printTags?(tags: DdlTags, flags: Flags): string;
 }
 
 /** The options that were given, by the names that stores have for them. */
@@ -201,28 +201,24 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   );
 }
 
-const printPostgres = (options: InitOptions | Tags, { role, schema, incarnation: sql }: Flags) =>
+const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation: sql }: Flags) =>
   postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }), role);
-const printMySql = (options: MySqlInitOptions | Tags, { role, database, incarnation: sql }: Flags) =>
+const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incarnation: sql }: Flags) =>
   mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role);
-const printRedis = (options: InitOptions | Tags, { incarnation: lua }: Flags) =>
+const printRedis = (options: InitOptions | DdlTags, { incarnation: lua }: Flags) =>
   redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } }));
 
 const PRINTERS: { readonly [store: string]: Printer } = {
-  postgres: {
-    flags: ["role", "schema", "incarnation", "tag"],
-    print: printPostgres,
-    printTags: printPostgres,
-  },
+  postgres: { flags: ["role", "schema", "incarnation"], print: printPostgres, printTags: printPostgres },
   mysql: {
-    flags: ["role", "database", "incarnation", "node-ids-from", "tag"],
+    flags: ["role", "database", "incarnation", "node-ids-from"],
     print: (options, flags) => {
       const { "node-ids-from": from } = flags;
       return printMySql(from === undefined ? options : { ...options, nodeIdsFrom: nodeIdsFromOf(from) }, flags);
     },
     printTags: printMySql,
   },
-  redis: { flags: ["incarnation", "tag"], print: printRedis, printTags: printRedis },
+  redis: { flags: ["incarnation"], print: printRedis, printTags: printRedis },
   etcd: { flags: ["prefix"], print: (options, { prefix }) => etcdDdl(options, given<{ prefix: string }>({ prefix })) },
   zookeeper: {
     flags: ["prefix", "acl"],
@@ -247,7 +243,12 @@ function ddl(flags: Flags, stores: readonly string[]): void {
     );
   const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
   if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
-  if (flags.tag !== undefined && printer.printTags !== undefined) {
+  if (flags.tag !== undefined) {
+    if (printer.printTags === undefined) {
+      // Its record has the identity of the file, which is not known here.
+      const instead = name === "sqlite" ? ": a program makes the record, by await store.initSegment({ tag })" : "";
+      throw new UsageError(`--tag is not for ddl ${name}${instead}`);
+    }
     const other = SCOPE_FLAGS.find((flag) => flags[flag] !== undefined);
     if (other !== undefined)
       throw new UsageError(
@@ -273,7 +274,7 @@ const COMMANDS: { readonly [command: string]: { flags: readonly (keyof Flags)[] 
   next: { flags: ["node", "dir", "layout", "epoch", "count", "json"] },
   decode: { flags: ["layout", "epoch", "json"] },
   plan: { flags: ["layout", "epoch", "json"] },
-  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", ...STORE_FLAGS] },
+  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "tag", ...STORE_FLAGS] },
 };
 
 /** Refuses a flag that the command does not read, and names the commands that do. */

@@ -3,6 +3,7 @@
  * Rust core, so both backends and the decoder report the same causes in the same words.
  */
 import type { ErrorCode } from "./generated/errors.js";
+import { Rule } from "./generated/rules.js";
 import { ownOf } from "./own-properties.js";
 
 export type { ErrorCode } from "./generated/errors.js";
@@ -160,4 +161,14 @@ export function configError(
   max?: unknown,
 ): FrazilError {
   return refusal(ConfigError, code, field, value, rule, min, max);
+}
+
+/** Whether a value is a whole number in a range. @internal */
+export const isWhole = (value: unknown, min: number, max: number): value is number =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+
+/** A value that is a whole number in a range, or else a `ConfigError` that names the rule. @internal */
+export function whole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
+  if (isWhole(value, min, max)) return value;
+  throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
 }

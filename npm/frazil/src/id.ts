@@ -106,6 +106,9 @@ export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
   };
 }
 
+/** The range of text forms and of JSON, which know no layouts. @internal */
+export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
+
 /** The ID as a `bigint`, exactly. @internal */
 export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint {
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);

@@ -8,7 +8,7 @@
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
-import { configError, DecodeError, type ErrorCode, refusal } from "./errors.js";
+import { configError, DecodeError, isWhole, refusal, whole } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -106,14 +106,6 @@ const SPEC = "epochMs, tickMs, unsigned, fields";
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
   configError("INVALID_LAYOUT", field, value, rule, 0, max);
 
-const isWhole = (value: unknown, min: number, max: number): value is number =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
-
-function checkWhole(code: ErrorCode, field: string, value: unknown, min: number, max: number): number {
-  if (!isWhole(value, min, max)) throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
-  return value;
-}
-
 /** Throws if a field is given and the layout does not have it, or the other way round. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
   if ((value === undefined) === !wanted) return;
@@ -149,7 +141,7 @@ const builtIns = /* @__PURE__ */ new Map<LayoutName, Layout>();
 function copyField(field: LayoutField): LayoutField {
   const { kind, bits, name } = checkKeys("INVALID_LAYOUT", "fields", field, "kind, bits, name");
   if (!KINDS.includes(kind)) throw invalid("kind", kind, Rule.KNOWN_KIND);
-  checkWhole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
+  whole("INVALID_LAYOUT", "bits", bits, 1, WIDTHS[kind]);
   if (name === undefined) return { kind, bits };
   if (kind !== "node") throw invalid("name", name, Rule.NAME_ONLY_NODE);
   if (typeof name !== "string" || !/^[a-z][\w-]{0,31}$/i.test(name)) throw invalid("name", name, Rule.NAME_SYNTAX);
@@ -188,8 +180,8 @@ export class Layout<P extends string = string> {
     if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.ONE_TIME);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
     const checked: Required<LayoutSpec> = {
-      epochMs: checkWhole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER),
-      tickMs: checkWhole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
+      epochMs: whole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER),
+      tickMs: whole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
       unsigned,
       fields: Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field)))),
     };
@@ -345,8 +337,8 @@ export class Layout<P extends string = string> {
     return (
       encodeField(shape.time, tick) |
       encodeField(shape.node, shape.node && this.joinNode(node)) |
-      encodeField(shape.clock, shape.clock && checkWhole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
-      encodeField(shape.sequence, checkWhole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
+      encodeField(shape.clock, shape.clock && whole("INVALID_ARGUMENT", "clock", clock, 0, shape.clock.max)) |
+      encodeField(shape.sequence, whole("INVALID_ARGUMENT", "sequence", sequence, 0, shape.sequence.max))
     );
   }
 
@@ -422,7 +414,7 @@ export class Layout<P extends string = string> {
   joinNode(node: NodeInput<P> | undefined): number {
     const { node: span, parts } = this.#shape;
     if (!span) throw configError("INVALID_NODE", "node", node, Rule.NODE_NONE);
-    if (typeof node !== "object" || node === null) return checkWhole("INVALID_NODE", "node", node, 0, span.max);
+    if (typeof node !== "object" || node === null) return whole("INVALID_NODE", "node", node, 0, span.max);
     const names = parts.map(([name]) => name);
     const own = ownOf(node);
     const given = Object.keys(own);
@@ -433,7 +425,7 @@ export class Layout<P extends string = string> {
       throw configError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
     }
     return parts.reduce(
-      (id, [name, count]) => id * count + checkWhole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
+      (id, [name, count]) => id * count + whole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
       0,
     );
   }

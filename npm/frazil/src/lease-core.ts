@@ -6,16 +6,19 @@
 import { monotonicClock, wallClock } from "./clock.js";
 import { digitsAt, writeDigits } from "./digits.js";
 import { type FrazilError, LeaseError, refusal } from "./errors.js";
-import { LeaseCall, type LeaseChange, type LeaseReason } from "./generated/lease.js";
+import { CODES, LeaseCall, type LeaseChange, type LeaseReason, RULES, SUBJECTS } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { errorOf, type LeaseContext, untrueAnswer } from "./lease-errors.js";
+import { randomFor } from "./kernel-random.js";
+import type { LeaseContext } from "./lease-errors.js";
 import type { LeaseWindow } from "./lease-events.js";
-import { drawRandom, WORDS } from "./lease-random.js";
 import type { Minting } from "./lease-session.js";
-import type { Port } from "./port.js";
+import type { Answers, Port } from "./port.js";
 import { numberOrNaN } from "./request.js";
+import { untrueAnswer } from "./store-errors.js";
 import type { Answer, Grant, LeaseStore } from "./stores/store.js";
+
+const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
 /** What the driver needs to know. @internal */
 export interface DriverOptions {
@@ -98,7 +101,7 @@ export class LeaseCore {
     this.maxAsyncWaitMs = port.numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
     const { subject } = port;
     if (status !== 0) {
-      if (subject === undefined) throw errorOf(port, status, windowMs);
+      if (subject === undefined) throw port.error(status, windowMs, undefined, ANSWERS);
       if (subject === "node") throw port.error(status, node);
     }
     return status;
@@ -121,7 +124,12 @@ export class LeaseCore {
   }
 
   protected get context(): LeaseContext {
-    return { ...this.options, layout: this.layout };
+    const { store, scope } = this.options;
+    return {
+      ...this.options,
+      layout: this.layout,
+      where: `in the ${store.name} store, scope ${JSON.stringify(scope)}`,
+    };
   }
 
   readClocks(): void {
@@ -146,20 +154,13 @@ export class LeaseCore {
     // Closing needs no clock, and a clock of the user may throw.
     if (call !== LeaseCall.CLOSE) this.readClocks();
     const { binding } = this.port;
-    // The native addon draws from the kernel instead. Other calls than `ASK` need only jitter, and must not fail.
-    const isAsking = call === LeaseCall.ASK;
-    const random =
-      binding.backend !== "wasm" || call === LeaseCall.STATUS
-        ? undefined
-        : isAsking
-          ? drawRandom()
-          : crypto.getRandomValues(new Uint32Array(WORDS));
+    const random = call === LeaseCall.STATUS ? undefined : randomFor(binding.backend, call === LeaseCall.ASK);
     let { numbers } = this.port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(numbers);
     this.writeClocks(numbers);
     const status = binding.calls.lease(binding.page, this.#handle, call);
-    if (status !== 0) throw errorOf(this.port, status, valueAtFault?.(this.port.subject));
+    if (status !== 0) throw this.port.error(status, valueAtFault?.(this.port.subject), undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     ({ numbers } = this.port);
     this.#storeOffsetMs = numbers[Slot.STORE_OFFSET_MS] as number;

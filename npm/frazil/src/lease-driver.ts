@@ -12,11 +12,11 @@
 import type { FrazilError } from "./errors.js";
 import { LeaseCall } from "./generated/lease.js";
 import { releaseNoteIn } from "./lease-core.js";
-import { rejectionError } from "./lease-errors.js";
 import { noListeners } from "./lease-events.js";
 import { type Attached, isOfLease, LeaseHolder } from "./lease-holder.js";
 import type { Minting } from "./lease-session.js";
 import { type Waiting, waitIn, wakeAll } from "./lease-waiters.js";
+import { rejectionError } from "./store-errors.js";
 import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 
 /** Drivers whose generators only calls renew: no timer finds that one was garbage-collected. */

@@ -10,7 +10,7 @@ import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { attempt } from "./lease-attempt.js";
 import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
-import { refusalError, rejectionError, timeoutError } from "./lease-errors.js";
+import { refusalError, timeoutError } from "./lease-errors.js";
 import {
   emit,
   type LeaseEvents,
@@ -21,6 +21,7 @@ import {
 } from "./lease-events.js";
 import { type LeaseSession, type Minting, SESSION } from "./lease-session.js";
 import { numberOrNaN } from "./request.js";
+import { rejectionError } from "./store-errors.js";
 import type { Answer, Grant, Refusal, RefusalReason } from "./stores/store.js";
 
 /**

@@ -22,6 +22,10 @@ import type { StateFiles } from "./files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 
+type Numbered<T> = { readonly [number: number]: T };
+/** The codes, the rules and the subjects that a kind of call answers with, besides those of every call. @internal */
+export type Answers = readonly [codes: Numbered<ErrorCode>, rules: Numbered<Rule>, subjects: Numbered<string>];
+
 /** A binding with typed views of its page. @internal */
 export class Port {
   #buffer: ArrayBufferLike | undefined;
@@ -60,24 +64,38 @@ export class Port {
   }
 
   /** The error for a status, with the details from the page. `value` is what the caller passed. */
-  error(status: number, value: unknown, details?: ErrorDetails): FrazilError {
+  error(
+    status: number,
+    value: unknown,
+    details?: ErrorDetails,
+    [codes, rules, subjects]: Answers = [{}, {}, {}],
+  ): FrazilError {
     const { numbers } = this;
-    const code = CODES[status] as ErrorCode;
+    const code = (codes[status] ?? CODES[status]) as ErrorCode;
     if (Host.FILES) {
       const error = this.binding.files?.error(this, code, status, value, details);
       if (error !== undefined) return error;
     }
     const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
-    const rule = RULES[numbers[Slot.RULE] as number];
+    const at = numbers[Slot.RULE] as number;
+    const rule = rules[at] ?? RULES[at];
     // A call with a count beyond `maxCount` never succeeds, so the error names that limit.
     if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
     if (rule) {
-      return refusal(Class, code, this.subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
+      const subject = subjects[numbers[Slot.SUBJECT] as number] ?? this.subject;
+      return refusal(Class, code, subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
     return withoutRule(Class, code, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
   }
 }
+
+/** Releases the handle of an object that was garbage-collected and never closed. Workers with a compatibility date before 2025-05-05
+ * have no `FinalizationRegistry`. */
+export const unclosed =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
 
 /** Releases a handle. It outlives the generator, so it must not refer to it. */
 export function releaserOf({ binding: { calls, page } }: Port, handle: number): () => void {

@@ -2,7 +2,7 @@
  * Which node id a process asks for first, by its place in a cluster or by the name of its machine. Only a preference: if the
  * node id is taken, another one is granted, and nothing depends on it.
  */
-import { configError } from "./errors.js";
+import { configError, whole } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { checkKeys } from "./keys.js";
 import { MAX_NODE } from "./stores/limits.js";
@@ -38,8 +38,7 @@ export function preferredNode(options: PreferredNodeOptions = {}): number | unde
     ["nodes.from", from, 0],
     ["nodes.to", to, from],
   ] as const) {
-    if (!Number.isSafeInteger(value) || value < min || value > MAX_NODE)
-      throw configError("INVALID_OPTION", field, value, Rule.WHOLE_NUMBER, min, MAX_NODE);
+    whole("INVALID_OPTION", field, value, min, MAX_NODE);
   }
   if (hostname !== undefined && typeof hostname !== "string")
     throw configError("INVALID_OPTION", "hostname", hostname, Rule.TEXT_STRING);

@@ -11,13 +11,14 @@ import { Snowflake } from "frazil";
 import { copyIds } from "./arrays.js";
 import { monotonicClock } from "./clock.js";
 import { digitsAt, writeDigits } from "./digits.js";
-import { ConfigError, type ErrorCode, FrazilError, LeaseError, refusal } from "./errors.js";
-import { First, Page, Slot } from "./generated/page.js";
+import { type FrazilError, LeaseError, refusal } from "./errors.js";
+import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "./generated/segment.js";
-import { drawRandom } from "./lease-random.js";
-import { type Port, releaserOf } from "./port.js";
+import { drawRandom, randomFor } from "./kernel-random.js";
+import { type Answers, type Port, releaserOf, unclosed } from "./port.js";
 import { numberOrNaN } from "./request.js";
+import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "./store-errors.js";
 import type { Allocation, SegmentStore } from "./stores/segment-store.js";
 import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 
@@ -29,7 +30,7 @@ export interface FetcherOptions {
   readonly maxStep: unknown;
   readonly growBelowMs: unknown;
   readonly shrinkAboveMs: unknown;
-  readonly failoverSkip: number;
+  readonly failoverSkip: number | undefined;
 }
 
 /** Counters of a segment. */
@@ -43,9 +44,9 @@ export interface SegmentStats {
   /** How many ranges the store allocated, and how many numbers they had. */
   readonly ranges: number;
   readonly allocated: number;
-  /** Requests to the store. */
-  readonly attempts: number;
-  /** How many attempts failed in a row. */
+  /** Requests to the store: attempts and their retries. */
+  readonly tries: number;
+  /** How many of them failed in a row. */
   readonly failures: number;
   /** Why the last one failed, until one succeeds. */
   readonly problem?: FrazilError;
@@ -58,41 +59,23 @@ export interface SegmentStats {
 }
 
 /** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
-export interface Drawn {
-  readonly first: bigint;
-  readonly stride: number;
-  readonly count: number;
-}
+export type Drawn = readonly [first: bigint, stride: number, count: number];
 
-/** Releases the handle of a segment that was garbage-collected and never closed. */
-const unclosed =
-  typeof FinalizationRegistry === "undefined"
-    ? undefined
-    : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
-
-/** The error for a status of a call for segments. `value` is what the caller or the store gave. */
-function errorOf(port: Port, status: number, value: (subject: string) => unknown): FrazilError {
-  const { numbers } = port;
-  const rule = RULES[numbers[Slot.RULE] as number];
-  const subject = SUBJECTS[numbers[Slot.SUBJECT] as number];
-  const code = CODES[status] as ErrorCode | undefined;
-  if (rule === undefined && subject === undefined) return port.error(status, value(port.subject));
-  const known = subject ?? port.subject;
-  const Class = status < First.LeaseError ? ConfigError : LeaseError;
-  const [min, max] = [numbers[Slot.MIN], numbers[Slot.MAX]];
-  return refusal(Class, code ?? "INVALID_OPTION", known, value(known), rule ?? Rule.WHOLE_NUMBER, min, max);
-}
+const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
 /** @internal */
 export class SegmentFetcher {
   readonly #options: FetcherOptions;
   readonly #port: Port;
   readonly #handle: number;
+  readonly #release: () => void;
   readonly #timeoutMs: number;
   /** Drawn with the first request. */
   #holder: string | undefined;
   /** How many numbers callers wait for. */
   readonly #wanted: () => number;
+  /** How many of the numbers that were drawn are not handed out yet. */
+  readonly #ahead: () => number;
   /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
   readonly #changed: (failure?: FrazilError) => void;
   /** Whether another range was needed after the last draw. */
@@ -105,13 +88,20 @@ export class SegmentFetcher {
   #underWay: AbortController | undefined;
   /** The try before, which timed out, and whose answer would still be taken. */
   #late: AbortController | undefined;
-  #isClosed = false;
-  #attempts = 0;
+  /** The counters when it was closed. */
+  #last: Float64Array | undefined;
+  #tries = 0;
   #problem: FrazilError | undefined;
 
-  constructor(options: FetcherOptions, wanted: () => number, changed: (failure?: FrazilError) => void) {
+  constructor(
+    options: FetcherOptions,
+    wanted: () => number,
+    ahead: () => number,
+    changed: (failure?: FrazilError) => void,
+  ) {
     this.#options = options;
     this.#wanted = wanted;
+    this.#ahead = ahead;
     this.#changed = changed;
     // Its declaration is internal.
     const port = (Snowflake as unknown as { port(): Port }).port();
@@ -124,27 +114,28 @@ export class SegmentFetcher {
     numbers[Slot.GROW_BELOW_MS] = numberOrNaN(growBelowMs);
     numbers[Slot.SHRINK_ABOVE_MS] = numberOrNaN(shrinkAboveMs);
     const status = binding.calls.segment(binding.page, 0, SegmentCall.OPEN);
-    if (status !== 0) throw errorOf(port, status, (subject) => options[subject as keyof FetcherOptions]);
+    if (status !== 0) {
+      const subject = SUBJECTS[port.numbers[Slot.SUBJECT] as number] as keyof FetcherOptions;
+      throw port.error(status, options[subject], undefined, ANSWERS);
+    }
     this.#timeoutMs = port.numbers[Slot.TIMEOUT_MS] as number;
     this.#handle = port.numbers[Slot.HANDLE] as number;
-    unclosed?.register(this, releaserOf(port, this.#handle), this);
+    this.#release = releaserOf(port, this.#handle);
+    unclosed?.register(this, this.#release, this);
   }
 
   /** Makes a call of the core. `write` must not run code of the user. */
   #call(call: SegmentCall, write?: (port: Port) => void, given?: unknown): Float64Array {
     const nowMs = monotonicClock();
     const { binding } = this.#port;
-    // The native addon draws from the kernel instead. Other calls than `ASK` need only jitter, and must not fail.
-    let random: Uint32Array | undefined;
-    if (binding.backend === "wasm" && call === SegmentCall.ASK) random = drawRandom();
-    else if (binding.backend === "wasm" && (call === SegmentCall.TAKE || call === SegmentCall.FAIL))
-      random = crypto.getRandomValues(new Uint32Array(8));
+    const isDrawing = call === SegmentCall.DRAW || call === SegmentCall.STATUS;
+    const random = isDrawing ? undefined : randomFor(binding.backend, call === SegmentCall.ASK);
     const { numbers } = this.#port;
     if (random) numbers.set(random, Slot.RANDOM);
     write?.(this.#port);
     numbers[Slot.MONOTONIC_MS] = nowMs;
     const status = binding.calls.segment(binding.page, this.#handle, call);
-    if (status !== 0) throw errorOf(this.#port, status, () => given);
+    if (status !== 0) throw this.#port.error(status, given, undefined, ANSWERS);
     // Read after the call, during which the memory of WebAssembly may have grown.
     const written = this.#port.numbers;
     this.left = written[Slot.LEFT] as number;
@@ -152,21 +143,17 @@ export class SegmentFetcher {
     return written;
   }
 
-  /** Draws up to `want` numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. */
-  draw(want: number): Drawn {
+  /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. */
+  draw(): Drawn {
     const numbers = this.#call(SegmentCall.DRAW, ({ numbers }) => {
-      numbers[Slot.WANT] = want;
+      numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;
     });
     this.isShort = numbers[Slot.SHORT] === 1;
-    return {
-      first: this.#port.ids[0] as bigint,
-      stride: numbers[Slot.STRIDE] as number,
-      count: numbers[Slot.RANGE_COUNT] as number,
-    };
+    return [this.#port.ids[0] as bigint, numbers[Slot.STRIDE] as number, numbers[Slot.RANGE_COUNT] as number];
   }
 
-  /** Writes numbers that were drawn into an array, from `at` on. */
-  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
+  /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
+  write([first, stride, count]: Drawn, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
       const wanted = Math.min(count - written, Page.IDS);
@@ -175,7 +162,7 @@ export class SegmentFetcher {
       numbers[Slot.STRIDE] = stride;
       numbers[Slot.WANT] = wanted;
       const status = binding.calls.segment(binding.page, 0, SegmentCall.WRITE);
-      if (status !== 0) throw errorOf(this.#port, status, () => wanted);
+      if (status !== 0) throw this.#port.error(status, wanted);
       copyIds(this.#port.ids, 0, wanted, target, at + written);
       written += wanted;
     }
@@ -183,13 +170,14 @@ export class SegmentFetcher {
 
   /** Asks the core whether to ask the store, and does it, which may run code of the user. Never throws. */
   ask(): void {
-    if (this.#isClosed || this.#underWay !== undefined) return;
+    if (this.#last ?? this.#underWay) return;
     clearTimeout(this.#timer);
     try {
       this.#holder ??= digitsAt(drawRandom(), 0);
-      const wanted = this.#wanted();
+      const [wanted, ahead] = [this.#wanted(), this.#ahead()];
       const numbers = this.#call(SegmentCall.ASK, ({ numbers }) => {
         numbers[Slot.WANT] = wanted;
+        numbers[Slot.AHEAD] = ahead;
       });
       const request = numbers[Slot.REQUEST] as SegmentRequest;
       if (request === SegmentRequest.WAIT) this.#schedule(numbers[Slot.WAIT_MS] as number);
@@ -202,41 +190,45 @@ export class SegmentFetcher {
 
   #schedule(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = unref(setTimeout(() => this.ask(), Math.max(1, Math.ceil(ms))));
+    this.#timer = unref(setTimeout(() => this.ask(), ms));
   }
 
   /** Sends the request that the core has written into the page. Never rejects. */
   async #fetch(numbers: Float64Array): Promise<void> {
-    const { store, tag, failoverSkip } = this.#options;
+    const { store, tag } = this.#options;
+    const maxCount = this.#options.maxStep as number;
     const count = numbers[Slot.RANGE_COUNT] as number;
     const above = this.#port.ids[0] as bigint;
     const attempt = digitsAt(numbers, Slot.NONCE);
     const controller = new AbortController();
     this.#underWay = controller;
-    this.#attempts++;
+    this.#tries++;
     const { signal } = controller;
     const limit = unref(setTimeout(() => this.#timedOut(controller), this.#timeoutMs));
     const request = {
       tag,
       count: count || undefined,
+      maxCount,
       above,
-      failoverSkip,
+      failoverSkip: this.#options.failoverSkip ?? 10 * maxCount,
       holder: this.#holder as string,
       attempt,
       signal,
     };
+    let answer: Allocation;
     try {
-      const allocation = await store.allocate(request);
-      if (this.#underWay === controller) this.#underWay = undefined;
-      this.#take(allocation, attempt);
+      answer = await store.allocate(request);
     } catch (error) {
-      // One that timed out has been counted.
+      // One that timed out has been counted, and nothing is under way after `close()`.
       if (this.#underWay !== controller) return;
       this.#underWay = undefined;
-      if (!this.#isClosed) this.#fail(error);
+      this.#fail(error);
+      return;
     } finally {
       clearTimeout(limit);
     }
+    if (this.#underWay === controller) this.#underWay = undefined;
+    if (!this.#last) this.#take(answer, attempt);
   }
 
   #timedOut(controller: AbortController): void {
@@ -244,7 +236,7 @@ export class SegmentFetcher {
     this.#underWay = undefined;
     this.#late?.abort();
     this.#late = controller;
-    this.#fail(this.#timeoutError());
+    this.#fail(noAnswer("allocate", `within ${this.#timeoutMs} ms`, this.#context));
   }
 
   /** Gives up the tries of an attempt that was answered, or of which nobody wants an answer. */
@@ -256,14 +248,13 @@ export class SegmentFetcher {
   }
 
   #take(answer: Allocation, attempt: string): void {
-    if (this.#isClosed) return;
-    const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
+    let call = SegmentCall.FAIL;
     try {
-      if (named !== attempt) {
-        this.#fail(refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT));
-        return;
-      }
-      const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n;
+      const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
+      if (named !== attempt) throw refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT);
+      // What the core refuses it counts.
+      call = SegmentCall.STATUS;
+      const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
       const numbers = this.#call(
         SegmentCall.TAKE,
         ({ numbers, ids }) => {
@@ -282,9 +273,8 @@ export class SegmentFetcher {
         this.#abort();
       }
     } catch (error) {
-      // The core has counted the failure, and tells the pause.
-      this.#readNext(SegmentCall.STATUS);
-      this.#report(error);
+      const context = this.#context;
+      this.#failed(call, untrueAnswer(rejectionError(error, "allocate", context), context));
       return;
     }
     this.#changed();
@@ -293,8 +283,14 @@ export class SegmentFetcher {
 
   /** An attempt failed, or its outcome is unknown. The next one follows after a pause. Never throws. */
   #fail(error: unknown): void {
-    this.#readNext(SegmentCall.FAIL);
-    this.#report(error);
+    this.#failed(SegmentCall.FAIL, rejectionError(error, "allocate", this.#context));
+  }
+
+  #failed(call: SegmentCall, problem: FrazilError): void {
+    this.#readNext(call);
+    this.#problem = problem;
+    this.#schedule(this.#nextMs);
+    this.#changed(problem);
   }
 
   /** Reads when the store is asked again. Without a clock that shows a number that is unknown. */
@@ -307,54 +303,26 @@ export class SegmentFetcher {
     }
   }
 
-  #report(error: unknown): void {
-    this.#problem = this.#described(error);
-    this.#schedule(this.#nextMs);
-    this.#changed(this.#problem);
-  }
-
-  #described(error: unknown): FrazilError {
-    if (FrazilError.is(error)) return error;
-    const said = error instanceof Error ? `: ${error.message}` : typeof error === "string" ? `: ${error}` : "";
-    return new LeaseError("STORE_UNAVAILABLE", `allocate failed ${this.#where}${said}`, {
-      retryable: true,
-      cause: error,
-    });
-  }
-
-  get #where(): string {
+  get #context(): StoreContext {
     const { store, tag } = this.#options;
-    return `in the ${store.name} store, tag ${JSON.stringify(tag)}`;
-  }
-
-  #timeoutError(): FrazilError {
-    const known = this.#options.store.waitsFor?.();
-    const why = known === undefined ? "" : `: ${known}`;
-    return new LeaseError(
-      "STORE_UNAVAILABLE",
-      `allocate had no answer within ${this.#timeoutMs} ms ${this.#where}${why}`,
-      {
-        retryable: true,
-      },
-    );
+    return { store, where: `in the ${store.name} store, tag ${JSON.stringify(tag)}` };
   }
 
   /** Why a call found no number. */
   exhausted(): FrazilError {
     const problem = this.#problem;
     this.#readNext(SegmentCall.STATUS);
-    const retryAfterMs = this.#nextMs;
-    const why = problem === undefined ? "the store has not answered yet" : problem.message;
+    const why = problem?.message ?? "the store has not answered yet";
     return new LeaseError(
       "SEGMENT_EXHAUSTED",
-      `every number is used, and the next range is not there ${this.#where}: ${why}. Retry after ${retryAfterMs} ms.`,
-      { retryable: true, retryAfterMs, cause: problem },
+      `every number is used ${this.#context.where}: ${why}. Retry after ${this.#nextMs} ms.`,
+      { retryable: true, retryAfterMs: this.#nextMs, cause: problem },
     );
   }
 
   /** The counters. `ahead`: how many drawn numbers were not handed out yet. */
   stats(ahead: number, waits: number): SegmentStats {
-    const numbers = this.#isClosed ? new Float64Array(Slot.SHORT + 1) : this.#call(SegmentCall.STATUS);
+    const numbers = this.#last ?? this.#call(SegmentCall.STATUS);
     const read = (at: Slot) => numbers[at] as number;
     const [step, problem] = [read(Slot.STEP), this.#problem];
     return {
@@ -363,22 +331,26 @@ export class SegmentFetcher {
       ...(step > 0 && { step }),
       ranges: read(Slot.RANGES),
       allocated: read(Slot.GRANTED),
-      attempts: this.#attempts,
+      tries: this.#tries,
       failures: read(Slot.FAILURES),
       ...(problem && { problem }),
       fetchMs: read(Slot.FETCH_MS),
       waits,
-      closed: this.#isClosed,
+      closed: this.#last !== undefined,
     };
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.#last) return;
     clearTimeout(this.#timer);
     unclosed?.unregister(this);
+    // Without the clock, which counters do not need, and which may be broken.
+    const { binding, numbers } = this.#port;
+    numbers[Slot.MONOTONIC_MS] = 0;
+    binding.calls.segment(binding.page, this.#handle, SegmentCall.STATUS);
+    this.#last = this.#port.numbers.slice();
+    this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
+    this.#release();
     this.#abort();
-    const { binding } = this.#port;
-    binding.calls.segment(binding.page, this.#handle, SegmentCall.CLOSE);
   }
 }

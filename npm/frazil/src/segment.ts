@@ -12,12 +12,12 @@
  */
 import { isIdArray, lengthOf, listOf } from "./arrays.js";
 import { LOW } from "./bits.js";
-import { ConfigError, configError, type FrazilError } from "./errors.js";
+import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { type AsyncOptions, signalOf } from "./options.js";
-import { type Drawn, SegmentFetcher, type SegmentStats } from "./segment-fetcher.js";
+import { type FetcherOptions, SegmentFetcher, type SegmentStats } from "./segment-fetcher.js";
 import { checkGiven, noStore } from "./stores/given.js";
-import { MAX_TAG_LENGTH } from "./stores/limits.js";
+import { isTag, MAX_TAG_LENGTH } from "./stores/limits.js";
 import type { SegmentStore } from "./stores/segment-store.js";
 
 export type { SegmentStats } from "./segment-fetcher.js";
@@ -32,7 +32,10 @@ export interface SegmentOptions {
    * most two ranges unused.
    */
   readonly step?: number;
-  /** How many numbers a range has at most when the load has made it grow. Default: 1,000,000, or `step` if that is more. */
+  /**
+   * How many numbers a range has at most. Default: 1,000,000, or `step` if that is more. A step that a row of Leaf or Tinyid has stays,
+   * also if it is more.
+   */
   readonly maxStep?: number;
   /** A range that lasts less than this is followed by one twice as long, in milliseconds. Default: 900,000 (15 minutes). */
   readonly growBelowMs?: number;
@@ -40,7 +43,7 @@ export interface SegmentOptions {
   readonly shrinkAboveMs?: number;
   /**
    * How many numbers the store skips when it is another one than before (a failover, a restore) or has lost an allocation. A
-   * larger loss repeats numbers. Default: ten times `maxStep`.
+   * larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
    */
   readonly failoverSkip?: number;
   /** How long a call may wait for numbers in all, in milliseconds. Default: 5000. */
@@ -49,13 +52,12 @@ export interface SegmentOptions {
 
 const OPTIONS = "tag, step, maxStep, growBelowMs, shrinkAboveMs, failoverSkip, maxAsyncWaitMs";
 const DEFAULT_MAX_STEP = 1_000_000;
-const MINUTE_MS = 60_000;
 /** How many numbers one call may want. */
 const MAX_COUNT = 1_048_576;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** The tags of the open segments of each store object. */
-const open = /* @__PURE__ */ new WeakMap<SegmentStore, Set<string>>();
+const openTags = /* @__PURE__ */ new WeakMap<SegmentStore, Set<string>>();
 
 /** A call that waits for numbers. */
 interface Waiting {
@@ -63,12 +65,6 @@ interface Waiting {
   /** Takes its numbers, which are there. */
   readonly take: () => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** A whole number, or the error that names the rule. */
-function whole(code: "INVALID_OPTION" | "INVALID_ARGUMENT", field: string, value: unknown, max: number): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= max) return value;
-  throw configError(code, field, value, Rule.WHOLE_NUMBER, 0, max);
 }
 
 /**
@@ -103,37 +99,33 @@ export class Segment {
     if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step } = given;
-    if (typeof tag !== "string" || tag === "" || tag.length > MAX_TAG_LENGTH)
-      throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+    if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
     const usualMax = typeof step === "number" && step > DEFAULT_MAX_STEP ? step : DEFAULT_MAX_STEP;
-    const { maxStep = usualMax, growBelowMs = 15 * MINUTE_MS, shrinkAboveMs = 30 * MINUTE_MS } = given;
-    const { failoverSkip = 10 * Number(maxStep), maxAsyncWaitMs = 5000 } = given;
-    this.#maxAsyncWaitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, MAX_WAIT_MS);
-    const tags = open.get(store) ?? new Set();
+    const {
+      maxStep = usualMax,
+      growBelowMs = 900_000,
+      shrinkAboveMs = 1_800_000,
+      failoverSkip = 0,
+      maxAsyncWaitMs = 5000,
+    } = given;
+    whole("INVALID_OPTION", "failoverSkip", failoverSkip, 0, Number.MAX_SAFE_INTEGER);
+    this.#maxAsyncWaitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, MAX_WAIT_MS);
+    const tags = openTags.get(store) ?? new Set();
     if (tags.has(tag))
       throw new ConfigError(
         "STATE_CONFLICT",
-        `this store object has an open Segment of the tag ${JSON.stringify(tag)}: use that one, whose numbers increase, or close it`,
+        `this store object has an open Segment of the tag ${JSON.stringify(tag)}: use or close it`,
         { field: "tag", value: tag },
       );
     this.tag = tag;
     this.#store = store;
-    // The core checks `maxStep` first, from which `failoverSkip` may come.
-    const skip = Number.isSafeInteger(10 * Number(maxStep)) ? failoverSkip : 0;
     this.#fetcher = new SegmentFetcher(
-      {
-        store,
-        tag,
-        step,
-        maxStep,
-        growBelowMs,
-        shrinkAboveMs,
-        failoverSkip: whole("INVALID_OPTION", "failoverSkip", skip, Number.MAX_SAFE_INTEGER),
-      },
+      { ...given, store, tag, maxStep, growBelowMs, shrinkAboveMs } as FetcherOptions,
       () => this.#wanted(),
+      () => this.#left,
       (failure) => this.#changed(failure),
     );
-    open.set(store, tags.add(tag));
+    openTags.set(store, tags.add(tag));
   }
 
   /**
@@ -142,7 +134,7 @@ export class Segment {
    * @throws {ConfigError} `CLOSED`.
    */
   readonly tryNext = (): bigint | undefined => {
-    if (this.#left === 0 && !this.#refill(Number.MAX_SAFE_INTEGER)) return undefined;
+    if (this.#left === 0 && !this.#refill()) return undefined;
     this.#left--;
     const number = this.#next[0] as bigint;
     (this.#halves[LOW] as number) += this.#stride;
@@ -156,7 +148,7 @@ export class Segment {
    * lasts; at once with `STORE_NOT_INITIALISED` or `STORE_REFUSED`; with the reason of the signal; with `CLOSED`.
    */
   readonly next = async (options?: AsyncOptions): Promise<bigint> => {
-    const signal = options === undefined ? undefined : signalOf(options);
+    const signal = signalOf(options);
     signal?.throwIfAborted();
     // Calls that came before are served first.
     const number = this.#waiting.length === 0 ? this.tryNext() : undefined;
@@ -176,14 +168,14 @@ export class Segment {
    * no number is lost.
    */
   readonly nextMany = async (count: number, options?: AsyncOptions): Promise<bigint[]> => {
-    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, MAX_COUNT));
+    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, MAX_COUNT));
     return listOf(await this.fill(target, options), (number) => number);
   };
 
   /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
   readonly fill = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
     if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), MAX_COUNT);
+    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, MAX_COUNT);
     const signal = signalOf(options);
     signal?.throwIfAborted();
     this.#checkOpen();
@@ -200,7 +192,7 @@ export class Segment {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#left = 0;
-    open.get(this.#store)?.delete(this.tag);
+    openTags.get(this.#store)?.delete(this.tag);
     this.#fetcher.close();
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
   };
@@ -215,19 +207,16 @@ export class Segment {
   }
 
   /** Draws numbers, if there are none. Returns whether there are. */
-  #refill(want: number): boolean {
+  #refill(): boolean {
     this.#checkOpen();
-    const drawn = this.#fetcher.draw(want);
-    this.#set(drawn);
+    this.#draw();
     // Now, since it may run code of the user, who may want numbers.
     if (this.#fetcher.isShort) this.#fetcher.ask();
     return this.#left > 0;
   }
 
-  #set({ first, stride, count }: Drawn): void {
-    this.#next[0] = first;
-    this.#stride = stride;
-    this.#left = count;
+  #draw(): void {
+    [this.#next[0], this.#stride, this.#left] = this.#fetcher.draw();
   }
 
   /** Whether so many numbers are there. */
@@ -241,13 +230,13 @@ export class Segment {
     let isShort = false;
     for (let at = 0; at < count; ) {
       if (this.#left === 0) {
-        this.#set(this.#fetcher.draw(Number.MAX_SAFE_INTEGER));
+        this.#draw();
         isShort ||= this.#fetcher.isShort;
         // A clock that a program has replaced may take numbers too.
         if (this.#left === 0) throw this.#fetcher.exhausted();
       }
       const taken = Math.min(this.#left, count - at);
-      this.#fetcher.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
+      this.#fetcher.write([this.#next[0] as bigint, this.#stride, taken], target, at);
       (this.#halves[LOW] as number) += taken * this.#stride;
       this.#left -= taken;
       at += taken;

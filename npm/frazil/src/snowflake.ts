@@ -27,7 +27,7 @@ import {
   type SnowflakeOptions,
   signalOf,
 } from "./options.js";
-import { type Port, releaserOf, sharedPort } from "./port.js";
+import { type Port, releaserOf, sharedPort, unclosed } from "./port.js";
 import { numberOrNaN, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
 import { block, canBlock, retry, retryMsOf, sleep, unlessAborted } from "./wait.js";
 
@@ -43,15 +43,6 @@ const min = (a: number, b: number): number => (a < b ? a : b);
  * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked.
  */
 const { joinNode, with: withChanges } = Layout.prototype;
-
-/**
- * Releases the handle of a generator that was garbage-collected and never closed. Workers with a compatibility date
- * before 2025-05-05 have no `FinalizationRegistry`.
- */
-const unclosed =
-  typeof FinalizationRegistry === "undefined"
-    ? undefined
-    : /* @__PURE__ */ new FinalizationRegistry<() => void>((release) => release());
 
 /**
  * Mints Snowflake IDs.

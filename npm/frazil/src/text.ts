@@ -18,7 +18,7 @@
 import { isIdArray } from "./arrays.js";
 import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { type IdInput, parseId } from "./id.js";
+import { ANY_ID, type IdInput, parseId } from "./id.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";
@@ -102,7 +102,6 @@ export interface ByteForm {
   readonly decodeMany: (bytes: Uint8Array) => BigUint64Array;
 }
 
-const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 const TWO_32 = 0x1_0000_0000;
 /** Scratch memory to convert a `bigint` to eight bytes and back. */
 const scratch = /* @__PURE__ */ new Uint8Array(8);

@@ -1,4 +1,4 @@
-import { FrazilError } from "./errors.js";
+import { type FrazilError } from "./errors.js";
 /** Counters of a segment. */
 export interface SegmentStats {
     /** How many numbers are there to hand out. */
@@ -10,9 +10,9 @@ export interface SegmentStats {
     /** How many ranges the store allocated, and how many numbers they had. */
     readonly ranges: number;
     readonly allocated: number;
-    /** Requests to the store. */
-    readonly attempts: number;
-    /** How many attempts failed in a row. */
+    /** Requests to the store: attempts and their retries. */
+    readonly tries: number;
+    /** How many of them failed in a row. */
     readonly failures: number;
     /** Why the last one failed, until one succeeds. */
     readonly problem?: FrazilError;

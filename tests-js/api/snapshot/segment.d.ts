@@ -12,7 +12,10 @@ export interface SegmentOptions {
      * most two ranges unused.
      */
     readonly step?: number;
-    /** How many numbers a range has at most when the load has made it grow. Default: 1,000,000, or `step` if that is more. */
+    /**
+     * How many numbers a range has at most. Default: 1,000,000, or `step` if that is more. A step that a row of Leaf or Tinyid has stays,
+     * also if it is more.
+     */
     readonly maxStep?: number;
     /** A range that lasts less than this is followed by one twice as long, in milliseconds. Default: 900,000 (15 minutes). */
     readonly growBelowMs?: number;
@@ -20,7 +23,7 @@ export interface SegmentOptions {
     readonly shrinkAboveMs?: number;
     /**
      * How many numbers the store skips when it is another one than before (a failover, a restore) or has lost an allocation. A
-     * larger loss repeats numbers. Default: ten times `maxStep`.
+     * larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
      */
     readonly failoverSkip?: number;
     /** How long a call may wait for numbers in all, in milliseconds. Default: 5000. */

@@ -105,7 +105,7 @@ describe("each reply of the database comes late", { concurrency: true }, () => {
     };
     const orders = new Segment(store, { tag: "orders", step: 5, maxAsyncWaitMs: 60_000 });
     const first = orders.next();
-    while (orders.stats().attempts < 4) await sleep(20);
+    while (orders.stats().tries < 4) await sleep(20);
     assert.deepEqual([most, open.size], [2, 2]);
     assert.equal(orders.stats().problem.code, "STORE_UNAVAILABLE");
     // The first try was given up by its signal, to which this store need not listen.

@@ -240,7 +240,15 @@ test("the same with a disk that is lost at each kill: windows overlap", async ()
 
 /** What a request has when workerd is gone. */
 const AWAY = /fetch failed|terminated/;
-const numbers = (tag) => ({ tag, count: 10, above: 0n, failoverSkip: 0, holder: hex(), attempt: hex() });
+const numbers = (tag) => ({
+  tag,
+  count: 10,
+  maxCount: 1000,
+  above: 0n,
+  failoverSkip: 0,
+  holder: hex(),
+  attempt: hex(),
+});
 
 /** Takes leases of eight node ids, and numbers, while workerd is killed three times. Returns what was granted. */
 async function killed(server, store, afterKill = () => {}) {

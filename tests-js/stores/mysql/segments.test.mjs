@@ -106,24 +106,43 @@ test("a session without autocommit, or inside a transaction, is refused, and not
     const refused = { code: "STORE_REFUSED", message };
     await assert.rejects(new MySqlStore(client).allocate(allocation({ tag })), refused);
     await assert.rejects(new MySqlStore(client).initSegment({ tag: newTag() }), refused);
-    // A transaction that begins between reading and writing.
-    await client.query("ROLLBACK");
-    await client.query("SET autocommit = 1");
-    const beginning = spied(client, { hold: () => client.query(setting) });
-    await assert.rejects(beginning.allocate(allocation({ tag })), { code: "STORE_REFUSED" });
     await client.end();
+
+    // A transaction that begins between reading and writing. A client of this package does not say whether one is open.
+    const silent = await mariadb.createConnection(server.address({ database: "test" }));
+    const beginning = spied(silent, { hold: () => silent.query(setting) });
+    const other = newTag();
+    for (const call of [() => beginning.allocate(allocation({ tag })), () => beginning.initSegment({ tag: other })]) {
+      await assert.rejects(call(), refused);
+      await silent.query("ROLLBACK");
+      await silent.query("SET autocommit = 1");
+    }
+    assert.equal(await store.initSegment({ tag: other }), true, "a record was made inside the transaction");
+    await silent.end();
   }
   assert.equal((await store.allocate(allocation({ tag }))).first, 1n);
   await pool.end();
 });
 
-/** A store whose client sees each statement: it may wait before, and changes the text. */
+test("a server that shows another incarnation to each statement gets an answer, and no record", async () => {
+  const pool = poolTo(await running());
+  const store = new MySqlStore(pool);
+  await store.migrate();
+  const tag = newTag();
+  const changing = new MySqlStore(pool, { incarnation: { sql: "SELECT UUID()" } });
+  const unavailable = { code: "STORE_UNAVAILABLE", message: /another server than writes/ };
+  await assert.rejects(changing.initSegment({ tag }), unavailable);
+  assert.equal(await store.initSegment({ tag }), true, "a record was made");
+  await pool.end();
+});
+
+/** A store whose client sees each statement that writes a record: it may wait before, and changes the text. */
 const spied = (pool, { hold = async () => {}, change = (text) => text }) =>
   new MySqlStore({
     async query(statement, values) {
-      const isReplacement = statement.sql.includes("SET t.next_number");
-      if (isReplacement) await hold();
-      return pool.query(isReplacement ? { ...statement, sql: change(statement.sql) } : statement, values);
+      const isWrite = /SET t\.next_number|INSERT INTO\s+\S*frazil_segments/.test(statement.sql);
+      if (isWrite) await hold();
+      return pool.query(isWrite ? { ...statement, sql: change(statement.sql) } : statement, values);
     },
   });
 

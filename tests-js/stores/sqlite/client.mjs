@@ -14,3 +14,17 @@ export async function opener(client) {
   const Database = createRequire(import.meta.url)(client);
   return (path) => new Database(path);
 }
+
+/** Holds scenarios against a store that is open, and prints what came of it as JSON. `run`: runs one on a bench of its own. */
+export async function printHeld(scenarios, isSkipped, run) {
+  const skipped = scenarios.filter(isSkipped).map(({ name }) => name);
+  const held = scenarios.filter((scenario) => !isSkipped(scenario));
+  const failures = [];
+  const hold = (scenario) =>
+    run(scenario).catch((error) => {
+      failures.push(`${scenario.name}: ${error.stack}`);
+    });
+  await Promise.all(held.filter(({ alone }) => !alone).map(hold));
+  for (const scenario of held.filter(({ alone }) => alone)) await hold(scenario);
+  process.stdout.write(`${JSON.stringify({ held: held.length - failures.length, skipped, failures })}\n`);
+}

@@ -5,7 +5,7 @@ import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios } from "frazil/testing/lease-contract";
-import { opener } from "./client.mjs";
+import { opener, printHeld } from "./client.mjs";
 
 const [folder, client] = process.argv.slice(2);
 
@@ -52,22 +52,6 @@ const opened = {
   },
 };
 
-const failures = [];
-const skipped = [];
-async function hold({ name, needs = [], run }) {
-  if (needs.some((call) => opened[call] === undefined)) {
-    skipped.push(name);
-    return;
-  }
-  try {
-    await run(new Bench(opened));
-  } catch (error) {
-    failures.push(`${name}: ${error.stack}`);
-  }
-}
-await Promise.all(scenarios.filter(({ alone }) => !alone).map(hold));
-for (const scenario of scenarios.filter(({ alone }) => alone)) await hold(scenario);
+const isSkipped = ({ needs = [] }) => needs.some((call) => opened[call] === undefined);
+await printHeld(scenarios, isSkipped, ({ run }) => run(new Bench(opened)));
 for (const db of connections) db.close();
-process.stdout.write(
-  `${JSON.stringify({ held: scenarios.length - skipped.length - failures.length, skipped, failures })}\n`,
-);

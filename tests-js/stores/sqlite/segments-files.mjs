@@ -60,6 +60,32 @@ for (const pragmas of ["PRAGMA journal_mode = DELETE", "PRAGMA journal_mode = WA
   });
 }
 
+// docs/safety.md: 29
+test("a maximum without a step is the longest range from the first one on: what three processes lose is skipped", async () => {
+  const path = newPath();
+  const opened = [];
+  const open = async () => {
+    const db = new DatabaseSync(path);
+    const orders = new Segment(new SqliteStore(db), { tag: "orders", maxStep: 100 });
+    opened.push(db, orders);
+    return orders;
+  };
+  const db = new DatabaseSync(path);
+  const store = new SqliteStore(db);
+  await store.migrate();
+  await store.initSegment({ tag: "orders" });
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+  copyFileSync(path, `${path}.copy`);
+  const numbers = [];
+  for (const orders of [await open(), await open(), await open()]) numbers.push(...(await orders.nextMany(100)));
+  for (const one of opened.splice(0)) one.close();
+  renameSync(`${path}.copy`, path);
+  numbers.push(...(await (await open()).nextMany(3000)));
+  for (const one of opened) one.close();
+  assert.equal(repeatsOf(numbers), 0);
+});
+
 test("a copy that is written into the file itself is the same file, and repeats numbers: docs/stores/sqlite.md says so", async () => {
   assert.ok((await restored({ replace: copyFileSync })) > 0, "it is told: change the page");
 });

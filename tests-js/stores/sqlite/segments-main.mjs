@@ -5,7 +5,7 @@ import { copyFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteStore } from "frazil/stores/sqlite";
 import { Bench, scenarios, whySkipped } from "frazil/testing/segment-contract";
-import { opener } from "./client.mjs";
+import { opener, printHeld } from "./client.mjs";
 
 const [folder, client] = process.argv.slice(2);
 const open = await opener(client);
@@ -33,15 +33,6 @@ const opened = {
   },
 };
 
-const skipped = scenarios.filter((scenario) => whySkipped(scenario, opened)).map(({ name }) => name);
-const failures = [];
-const hold = ({ name, run }) =>
-  run(new Bench(opened)).catch((error) => {
-    failures.push(`${name}: ${error.stack}`);
-  });
-await Promise.all(scenarios.filter(({ alone }) => !alone).map(hold));
-for (const scenario of scenarios.filter(({ alone }) => alone)) await hold(scenario);
+const isSkipped = (scenario) => whySkipped(scenario, opened) !== undefined;
+await printHeld(scenarios, isSkipped, ({ run }) => run(new Bench(opened)));
 for (const db of connections) db.close();
-process.stdout.write(
-  `${JSON.stringify({ held: scenarios.length - skipped.length - failures.length, skipped, failures })}\n`,
-);

@@ -1,14 +1,14 @@
 // Runs the Worker in workerd until its standard input ends. Prints the address and the process of workerd as a line of JSON. Runs under
 // Node 24, because miniflare needs 22.12 or newer.
 //
-//   node main.mjs OPTIONS    OPTIONS: { folder, bundle, date, defect } as JSON
+//   node main.mjs OPTIONS    OPTIONS: { folder, bundle, date, objects, classes, databases, vars } as JSON
 import { readdirSync, readFileSync } from "node:fs";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
-const { folder, bundle, date, defect } = JSON.parse(process.argv[2]);
+const { folder, bundle, date, objects, classes, databases, vars } = JSON.parse(process.argv[2]);
 
-const object = (storage) => ({ type: "durable-object", storage });
-const binding = (exportName) => ({ type: "durable-object", worker: "frazil", exportName });
+const mapped = (object, change) =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 const module = (name) => {
   const type = name.endsWith(".wasm") ? "wasm" : "esm";
   return [name, { type, contents: readFileSync(`${bundle}/${name}`, type === "esm" ? "utf8" : undefined) }];
@@ -40,19 +40,11 @@ const miniflare = new Miniflare({
         compatibilityDate: date,
         manifest: { mainModule: "worker.mjs", modules: Object.fromEntries(readdirSync(bundle).map(module)) },
         env: {
-          OBJECTS: binding(defect === undefined ? "TestLeases" : "BrokenLeases"),
-          OLD: binding("OldLeases"),
-          OTHER: binding("OtherClass"),
-          D1: { type: "d1", id: "frazil" },
-          D1_NEW: { type: "d1", id: "empty" },
-          ...(defect !== undefined && { DEFECT: { type: "json", value: defect } }),
+          ...mapped(objects, (exportName) => ({ type: "durable-object", worker: "frazil", exportName })),
+          ...mapped(databases, (id) => ({ type: "d1", id })),
+          ...mapped(vars, (value) => ({ type: "json", value })),
         },
-        exports: {
-          TestLeases: object("sqlite"),
-          BrokenLeases: object("sqlite"),
-          OldLeases: object("legacy-kv"),
-          OtherClass: object("sqlite"),
-        },
+        exports: mapped(classes, (storage) => ({ type: "durable-object", storage })),
       },
       dev: { rootPath: folder },
     },

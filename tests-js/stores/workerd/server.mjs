@@ -24,14 +24,15 @@ function newestDate() {
   return date.replace(/^(....)(..)(..)$/, "$1-$2-$3");
 }
 
-let bundled;
+const bundles = new Map();
 
-/** The folder of the Worker as wrangler bundles it: the wasm file is an import. */
-async function bundleOnce() {
-  if (bundled) return bundled;
+/** The folder of a Worker as wrangler bundles it: the wasm file is an import. */
+async function bundleOnce(entry) {
+  const known = bundles.get(entry);
+  if (known !== undefined) return known;
   const outdir = serverFolder();
   await build({
-    entryPoints: [path("worker.mjs")],
+    entryPoints: { worker: entry },
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -41,10 +42,15 @@ async function bundleOnce() {
     conditions: ["workerd", "worker", "browser"],
     loader: { ".wasm": "copy" },
     external: ["cloudflare:workers"],
+    // Not that of the package, which has the sources in the place of `frazil`.
+    tsconfigRaw: {},
   });
-  bundled = outdir;
-  return bundled;
+  bundles.set(entry, outdir);
+  return outdir;
 }
+
+/** The classes of the Worker of the tests, with their storage. */
+const CLASSES = { TestLeases: "sqlite", BrokenLeases: "sqlite", OldLeases: "legacy-kv", OtherClass: "sqlite" };
 
 /** A Worker. */
 export class WorkerServer {
@@ -53,10 +59,23 @@ export class WorkerServer {
   #running;
   folder = serverFolder();
 
-  /** `defect`: what is broken in its objects and in its database. */
-  static async start({ date = DATES[1], defect } = {}) {
+  /** The Worker of the tests. `defect`: what is broken in its objects and in its database. */
+  static start({ date, defect } = {}) {
+    const class_ = defect === undefined ? "TestLeases" : "BrokenLeases";
+    return WorkerServer.startWith(path("worker.mjs"), {
+      ...(date !== undefined && { date }),
+      objects: { OBJECTS: class_, OLD: "OldLeases", OTHER: "OtherClass" },
+      classes: CLASSES,
+      databases: { D1: "frazil", D1_NEW: "empty" },
+      vars: defect === undefined ? {} : { DEFECT: defect },
+    });
+  }
+
+  /** A Worker whose main module is a file. */
+  static async startWith(entry, { date = DATES[1], objects = {}, classes = {}, databases = {}, vars = {} }) {
     const server = new WorkerServer();
-    server.#options = { folder: server.folder, bundle: await bundleOnce(), date, defect };
+    const bundle = await bundleOnce(entry);
+    server.#options = { folder: server.folder, bundle, date, objects, classes, databases, vars };
     await server.start();
     return server;
   }
@@ -103,6 +122,10 @@ export class WorkerServer {
   loseDisk() {
     rmSync(this.folder, { recursive: true, force: true });
     mkdirSync(this.folder);
+  }
+
+  get url() {
+    return this.#running.url;
   }
 
   /** Calls the Worker once. Rejects with the error of the call; with that of `fetch` while workerd is not running. */

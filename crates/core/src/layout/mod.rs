@@ -28,7 +28,6 @@ use alloc::vec::Vec;
 #[cfg(all(feature = "page", feature = "std"))]
 pub(crate) use field::is_name;
 pub use field::{Field, FieldKind};
-#[cfg(feature = "page")]
 pub(crate) use geometry::MAX_SAFE_INTEGER;
 pub(crate) use geometry::{Geometry, Span, to_u32};
 

@@ -1,6 +1,6 @@
-//! Calls with a number for what they do: `lease` and `segment`.
+//! Numbers with names: what the calls `lease` and `segment` do, and what they answer.
 
-/// A module with the number of each call, and a list of their names.
+/// A module with the number of each name, and a list of the names.
 macro_rules! numbered_calls {
     (
         $(#[doc = $module_doc:literal])+ $module:ident;
@@ -19,7 +19,7 @@ macro_rules! numbered_calls {
         const _: () = {
             let (numbers, mut at) = ([$($module::$name),+], 0);
             while at < numbers.len() {
-                assert!(numbers[at] as usize == at, "a call has another number than its place");
+                assert!(numbers[at] as usize == at, "a name has another number than its place");
                 at += 1;
             }
         };

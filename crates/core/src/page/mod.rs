@@ -34,5 +34,5 @@ pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};
 pub use opening::KINDS;
-pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call};
+pub use segment::{SEGMENT_CALLS, SEGMENT_REQUESTS, segment_call, segment_request};
 pub use slots::{NUMBERS, SLOTS, slot};

@@ -10,10 +10,10 @@ use super::handles::{Handles, Minter};
 use super::memory::{IDS, Page};
 use super::slots::slot;
 use crate::clock::millisecond_of;
-use crate::error::{Code, Error, Result, Rule, Subject};
+use crate::error::{Code, Result, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
-use crate::segment::{Allocated, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+use crate::segment::{Allocated, MAX_STRIDE, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 numbered_calls! {
     /// What `segment` does, by number.
@@ -42,40 +42,54 @@ numbered_calls! {
     WRITE = 7;
 }
 
-/// The requests of the slot `REQUEST`, by name and in the order of the numbers.
-///
-/// ```
-/// assert_eq!(frazil::page::SEGMENT_REQUESTS[2], "ALLOCATE");
-/// ```
-pub const SEGMENT_REQUESTS: [&str; 3] = ["NOTHING", "WAIT", "ALLOCATE"];
+numbered_calls! {
+    /// The requests of the slot `REQUEST`, by number.
+    segment_request;
+    /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::SEGMENT_REQUESTS[2], "ALLOCATE");
+    /// ```
+    SEGMENT_REQUESTS: 3;
+    /// Enough is there.
+    NOTHING = 0;
+    /// Nothing for `WAIT_MS`.
+    WAIT = 1;
+    /// Ask the store for `RANGE_COUNT` numbers, or as many as it has for the tag if that is 0.
+    ALLOCATE = 2;
+}
 
 impl Page {
     fn read_terms(&self) -> Result<SegmentTerms> {
-        // What is no whole number is refused by the rule for the option: no bound allows it.
-        let read = |at: usize, subject: Subject| self.whole_number(at, Code::InvalidOption, subject, 0, MAX_SAFE_INTEGER);
-        let bounded = |at: usize, subject: Subject, min: u64| self.whole_number(at, Code::InvalidOption, subject, min, MAX_STEP);
-        let step = if self.flag(slot::HAS_STEP) { Some(bounded(slot::STEP, Subject::Step, 1)?) } else { None };
-        let max_step = bounded(slot::MAX_STEP, Subject::MaxStep, step.unwrap_or(1))?;
-        let grow_below_ms = read(slot::GROW_BELOW_MS, Subject::GrowBelowMs)?;
-        SegmentTerms::new(step, max_step, grow_below_ms, read(slot::SHRINK_ABOVE_MS, Subject::ShrinkAboveMs)?)
+        SegmentTerms::read(self.flag(slot::HAS_STEP), |subject, min, max| {
+            let at = match subject {
+                Subject::Step => slot::STEP,
+                Subject::MaxStep => slot::MAX_STEP,
+                Subject::GrowBelowMs => slot::GROW_BELOW_MS,
+                _ => slot::SHRINK_ABOVE_MS,
+            };
+            self.whole_number(at, Code::InvalidOption, subject, min, max)
+        })
     }
 
     fn read_want(&self) -> Result<u64> {
         self.whole_number(slot::WANT, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
     }
 
-    fn read_allocated(&self) -> Result<Allocated> {
-        let refused = Error::bad_input(Code::StoreRefused, Subject::Segment, Rule::SegmentRange);
-        let read =
-            |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER).map_err(|_| refused);
-        let range = SegmentRange { first: self.first_id(), stride: read(slot::STRIDE)?, count: read(slot::RANGE_COUNT)? };
-        let step = read(slot::STEP)?;
-        Ok(Allocated { attempt: Nonce(self.read_bits(slot::NONCE)?), range, step: (step > 0).then_some(step) })
+    /// Reads an answer. What is no number is a range without numbers, which is refused.
+    fn read_allocated(&self, attempt: Nonce) -> Allocated {
+        let read = |at: usize| self.whole_number(at, Code::StoreRefused, Subject::Segment, 0, MAX_SAFE_INTEGER);
+        let (stride, count, step) = match (read(slot::STRIDE), read(slot::RANGE_COUNT), read(slot::STEP)) {
+            (Ok(stride), Ok(count), Ok(step)) => (stride, count, step),
+            _ => (0, 0, 0),
+        };
+        let range = SegmentRange { first: self.first_id(), stride, count };
+        Allocated { attempt, range, step: (step > 0).then_some(step) }
     }
 
     fn write_range(&mut self) -> Result<()> {
         let read = |at: usize, max: u64| self.whole_number(at, Code::InvalidArgument, Subject::Count, 0, max);
-        let (count, stride) = (read(slot::WANT, IDS as u64)?, read(slot::STRIDE, u64::from(u32::MAX))?);
+        let (count, stride) = (read(slot::WANT, IDS as u64)?, read(slot::STRIDE, MAX_STRIDE)?);
         let mut number = self.first_id();
         #[expect(clippy::cast_possible_truncation, reason = "at most 4096")]
         for id in self.ids.iter_mut().take(count as usize) {
@@ -97,19 +111,20 @@ impl Page {
 
     #[expect(clippy::cast_precision_loss, reason = "pauses and steps below 2^53")]
     fn write_segment_request(&mut self, request: SegmentRequest) {
-        self.numbers[slot::REQUEST] = match request {
-            SegmentRequest::Nothing => 0.0,
+        let number = match request {
+            SegmentRequest::Nothing => segment_request::NOTHING,
             SegmentRequest::Wait { ms } => {
                 self.numbers[slot::WAIT_MS] = ms as f64;
-                1.0
+                segment_request::WAIT
             }
             SegmentRequest::Allocate { count, above, attempt } => {
                 self.numbers[slot::RANGE_COUNT] = count.unwrap_or(0) as f64;
                 self.set_first_id(above);
                 self.write_bits(slot::NONCE, attempt.0);
-                2.0
+                segment_request::ALLOCATE
             }
         };
+        self.numbers[slot::REQUEST] = f64::from(number);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counters and times below 2^53")]
@@ -165,12 +180,13 @@ impl Handles {
                 page.numbers[slot::RANGE_COUNT] = count as f64;
             }
             segment_call::ASK => {
-                let request = segment.ask(monotonic_ms, page.read_want()?, page.read_bits(slot::RANDOM)?);
+                let ahead = page.whole_number(slot::AHEAD, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)?;
+                let request = segment.ask(monotonic_ms, page.read_want()?, ahead, page.read_bits(slot::RANDOM)?);
                 page.write_segment_request(request);
             }
             segment_call::TAKE => {
-                let jitter = page.read_jitter()?;
-                let taken = page.read_allocated().and_then(|answer| segment.take(&answer, monotonic_ms));
+                let (jitter, attempt) = (page.read_jitter()?, Nonce(page.read_bits(slot::NONCE)?));
+                let taken = segment.take(&page.read_allocated(attempt), monotonic_ms);
                 if taken.is_err() {
                     segment.fail(monotonic_ms, jitter);
                 }

@@ -272,5 +272,7 @@ slots! {
         FETCH_MS = 236;
         /// Out: 1 if another range is needed.
         SHORT = 237;
+        /// In: how many of the numbers that were drawn are not handed out yet.
+        AHEAD = 238;
     }
 }

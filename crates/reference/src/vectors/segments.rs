@@ -16,7 +16,7 @@ pub(super) fn vectors() -> Value {
     json!({
         "_comment": comment(&[
             "steps: if `numbers` numbers lasted `lastedMs`, and the step is `step`, the next range has `next` numbers (in Rust SegmentTerms::next_step). `base`: the shortest step, which is the configured one, or else the one that the store has for the tag.",
-            "segments: a segment that asks for a range at each time of `askedMs` (monotonic, in milliseconds), when it has handed out as many numbers as `drawn` says since the request before, asks for `counts` numbers. A count of null: as many as the store has for the tag, which answers with `storeStep`, as the count and as its step. Without `step` in the terms, the store decides.",
+            "segments: a segment that asks for a range at each time of `askedMs` (monotonic, in milliseconds), when it has handed out as many numbers as `drawn` says since the request before, asks for `counts` numbers. `ahead`, unless it is 0: how many of the numbers that were drawn were not handed out by then. A count of null: as many as the store has for the tag, which answers with `storeStep`, as the count and as its step. Without `step` in the terms, the store decides.",
         ]),
         "steps": steps(),
         "segments": segments(),
@@ -140,6 +140,27 @@ fn history_case(name: &str, terms: &Terms, step: u128, is_of_store: bool, reques
     merge(merge(json!({ "name": name, key: number(step) }), terms_of(terms)), history)
 }
 
+/// The same, by a driver that draws the rest of a range before it asks: nine tenths of each are not handed out then.
+fn drawn_ahead(name: &str, mut case: Value) -> Value {
+    let numbers = |key: &str| -> Vec<u64> {
+        let list = case[key].as_array().into_iter().flatten();
+        list.map(|value| value.as_u64().unwrap_or_default()).collect()
+    };
+    let (used, counts) = (numbers("drawn"), numbers("counts"));
+    let mut ahead = vec![0];
+    // With the second request, all but the first number of the first range.
+    ahead.extend(counts.iter().take(counts.len() - 1).map(|count| count - count / 10 - 1));
+    let drawn: Vec<u64> = used
+        .iter()
+        .enumerate()
+        .map(|(at, used)| used + ahead[at] - at.checked_sub(1).map_or(0, |before| ahead[before]))
+        .collect();
+    case["name"] = json!(name);
+    case["drawn"] = json!(drawn);
+    case["ahead"] = json!(ahead);
+    case
+}
+
 fn segments() -> Vec<Value> {
     let (grows, stays, shrinks) = (1000, 20 * MINUTE_MS, 31 * MINUTE_MS);
     let default = usual(1_000_000);
@@ -167,7 +188,9 @@ fn segments() -> Vec<Value> {
         .into_iter()
         .map(|numbers| (100 * (numbers - numbers % 100), Some(numbers)))
         .collect();
-    cases.push(history_case("ten numbers a second, the table of docs/segments.md", &default, 1000, false, &ten_a_second));
+    let table = history_case("ten numbers a second, the table of docs/segments.md", &default, 1000, false, &ten_a_second);
+    cases.push(drawn_ahead("ten numbers a second, drawn as the driver does", table.clone()));
+    cases.push(table);
     cases.push(segment_case("the store's step is over the maximum", &usual(1000), 5000, true, &[grows, grows, shrinks]));
     let mut random = Random(2);
     for index in 1..=40 {

@@ -106,6 +106,7 @@ export enum Slot {
   GRANTED = 235,
   FETCH_MS = 236,
   SHORT = 237,
+  AHEAD = 238,
 }
 
 /** What is fixed about the page. */
@@ -121,7 +122,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3689697148,
+  ABI = 940935009,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

@@ -26,6 +26,14 @@ export function wholeOf(field: string, value: unknown): number {
   return number as number;
 }
 
+/** A number that a driver returned as a bigint, digits or an exact number. */
+export function bigintOf(field: string, value: unknown): bigint {
+  const isExact = typeof value === "bigint" || Number.isSafeInteger(value);
+  if (!isExact && !(typeof value === "string" && /^-?\d+$/.test(value)))
+    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number`);
+  return BigInt(value as bigint | number | string);
+}
+
 /** The answer in a row. */
 export function answerOf(row: AnswerRow, grant: string): Answer {
   const { reason } = row;
@@ -64,6 +72,10 @@ export const isLostRace = (answer: Answer): boolean =>
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_REFUSED", message, { ...(cause !== undefined && { cause }) });
 
+/** Why a server whose expression for the option `incarnation` has no value is refused. */
+export const NO_INCARNATION =
+  "the expression of the option incarnation is null or empty, so no failover could be told. It must always have a value";
+
 /** `STORE_UNAVAILABLE`: the store did not answer, and it is unknown whether the operation took place. */
 export const storeUnavailable = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_UNAVAILABLE", message, { retryable: true, ...(cause !== undefined && { cause }) });
@@ -94,6 +106,9 @@ export function alreadyInitialised(scope: string, layout: string | undefined): C
 
 /** How often a statement that lost a race is repeated. */
 export const MAX_ATTEMPTS = 20;
+
+/** How often an allocation is: all processes of a tag replace one record, where those of a scope write a row each. */
+export const MAX_ALLOCATE_TRIES = 3 * MAX_ATTEMPTS;
 
 /** Waits before an attempt is repeated: a random time that grows to 100 ms, so that clients do not meet again. */
 export function pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {

@@ -24,11 +24,12 @@ import {
   type ScopeView,
 } from "./compare-and-set.js";
 import { described } from "./given.js";
+import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import { recentText, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, printableTag, type Tags, type TagTable, type TagView } from "./segments.js";
+import { allocateFrom, type DdlTags, makeTagIn, printableTag, type TagTable, type TagView } from "./segments.js";
 import {
   ANY,
   CLOCK,
@@ -298,6 +299,11 @@ export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
     );
   }
 
+  /** As for every store, but that the longest window is 10 minutes unless it is given. */
+  override async init(options: InitOptions): Promise<void> {
+    return super.init(withWindow(options));
+  }
+
   async allocate(request: AllocateRequest): Promise<Allocation> {
     return allocateFrom(this, this.#tags, request);
   }
@@ -307,12 +313,14 @@ export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
   }
 }
 
+const withWindow = (options: InitOptions): InitOptions => ({ windowMaxMs: WORKERS_WINDOW_MAX_MS, ...options });
+
 /**
  * What `migrate` and `init`, or `initSegment`, do, as SQL for people to read and run.
  *
  * @internal
  */
-export function d1Ddl(options: InitOptions | Tags): string {
+export function d1Ddl(options: InitOptions | DdlTags): string {
   const tables = `-- The tables, once for each database. To run all of it: npx wrangler d1 execute NAME --remote --file FILE
 ${TABLES_SCRIPT}
 `;
@@ -322,7 +330,7 @@ ${TABLES_SCRIPT}
     );
     return `${tables}-- The records of the tags, once. One that is there stays as it is.\n${rows.join("")}`;
   }
-  const record = recordOf(options);
+  const record = recordOf(withWindow(options));
   return `${tables}-- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.
 ${printed(INIT, valuesOf(record, INCARNATION))}`;
 }

@@ -23,6 +23,7 @@ import { hintFor } from "./clients.js";
 import { errorOfData, type Reply } from "./error-data.js";
 import { checkGiven, described, optionError } from "./given.js";
 import { layoutText, nodeCountOf } from "./layout-text.js";
+import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, type NodeRange, nodesOf } from "./object-nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
@@ -89,9 +90,6 @@ const CLASS_RULE =
   'the class of the namespace must be FrazilLeases of frazil/workers: write export { FrazilLeases } from "frazil/workers" in the ' +
   "main module of the Worker that the binding names, and deploy that first";
 
-/** The longest window of a scope, unless `init` is told otherwise: that of an object that has begun by itself. */
-const WINDOW_MAX_MS = 10 * 60_000;
-
 /** Leases and segments in objects of the class `FrazilLeases`. */
 export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "durable-object";
@@ -148,7 +146,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
    */
   async init(options: InitOptions): Promise<void> {
     const all = this.#nodesOf(layoutText(Layout.from(options?.layout)));
-    const record = recordOf({ windowMaxMs: WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? all });
+    const record = recordOf({ windowMaxMs: WORKERS_WINDOW_MAX_MS, ...options, nodes: options?.nodes ?? all });
     if (record.nodeFrom < all.from || record.nodeTo > all.to)
       throw optionError(
         "nodes",

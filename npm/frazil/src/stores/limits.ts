@@ -12,3 +12,13 @@ export const MAX_NODE = 2 ** 32 - 1;
 
 /** The longest tag of a segment, in characters: that of Leaf's column. */
 export const MAX_TAG_LENGTH = 128;
+
+/** Whether a value is a tag of a segment. */
+export const isTag = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= MAX_TAG_LENGTH;
+
+/** Whether every character of a tag stands for itself: in a shell, and in a statement in every mode of a server. */
+export const isPlainTag = (tag: string): boolean => /^[\w .@:#/+-]+$/.test(tag);
+
+/** The longest window of a scope on Workers, where windows are long since nothing runs between requests. */
+export const WORKERS_WINDOW_MAX_MS = 10 * 60_000;

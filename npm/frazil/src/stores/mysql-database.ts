@@ -14,6 +14,10 @@ import { MOVED_RULE, MOVED_US, TRANSACTION_RULE } from "./mysql-server.js";
 /** The values of a statement. */
 export type Values = Readonly<Record<string, Value>>;
 
+/** A text of the user as it is sent: no mode of the server and no character set of the connection changes hexadecimal digits. */
+export const hexOf = <T extends string | null>(text: T): T =>
+  (text === null ? null : Buffer.from(text, "utf8").toString("hex")) as T;
+
 /** Runs statements. */
 export class MySqlDatabase {
   readonly #query: Query;

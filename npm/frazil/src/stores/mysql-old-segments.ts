@@ -16,14 +16,15 @@
  * of CosId.
  */
 import { configError, LeaseError } from "../errors.js";
-import { MAX_ATTEMPTS, pause, storeRefused, storeUnavailable } from "./answers.js";
+import { MAX_ALLOCATE_TRIES, pause, storeRefused, storeUnavailable } from "./answers.js";
 import { checkGiven, optionError } from "./given.js";
+import { isPlainTag } from "./limits.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { checkServer } from "./mysql-server.js";
 import { COMMITS, SETTINGS } from "./mysql-statements.js";
-import { DEFAULT_STEP, MAX_NUMBER } from "./segment-rules.js";
+import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
 
@@ -53,7 +54,7 @@ interface Range {
 }
 
 /** What is known of one generator. `{table}` is its table in a statement. */
-interface Generator {
+interface OldGenerator {
   readonly name: string;
   readonly table: string;
   /** The columns of the tag and of the counter. */
@@ -65,7 +66,7 @@ interface Generator {
   readonly allocate: string;
   /** The columns of a new row and their values, besides the tag and the counter. */
   readonly insert: readonly [string, string];
-  rangeOf(row: OldRow, count: number | undefined): Range;
+  rangeOf(row: OldRow, request: AllocateRequest): Range;
 }
 
 /**
@@ -78,7 +79,7 @@ const reading = (tag: string, columns: readonly string[]): string => `SELECT ${S
 FROM (SELECT 1 AS one) o LEFT JOIN {table} r ON r.${tag} = :tag LIMIT 2`;
 
 /** Leaf. A range has `step` numbers at least; a server that is busy takes more. */
-const LEAF: Generator = {
+const LEAF: OldGenerator = {
   name: "Leaf",
   table: "leaf_alloc",
   tag: "biz_tag",
@@ -89,7 +90,7 @@ const LEAF: Generator = {
   allocate: `UPDATE {table} SET max_id = CAST(:next AS SIGNED)
 WHERE biz_tag = :tag AND max_id = CAST(:max_id AS SIGNED) AND ${COMMITS}`,
   insert: ["step, description", "2000, ''"],
-  rangeOf(row, wanted) {
+  rangeOf(row, { count: wanted }) {
     const first = row.counter();
     const step = Number(row.whole("step", 1n, MAX_INT));
     const count = wanted ?? step;
@@ -101,7 +102,7 @@ WHERE biz_tag = :tag AND max_id = CAST(:max_id AS SIGNED) AND ${COMMITS}`,
  * Tinyid. The numbers of a database are those with `number % delta = remainder`, and `step` is a distance: a range has `step / delta`
  * numbers. A server of Tinyid reads `delta` NULL as 0 and fails; where `remainder` is `delta` or more, none of its numbers has it.
  */
-const TINYID: Generator = {
+const TINYID: OldGenerator = {
   name: "Tinyid",
   table: "tiny_id_info",
   tag: "biz_type",
@@ -113,14 +114,14 @@ const TINYID: Generator = {
 WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:version AS SIGNED)
   AND delta = CAST(:delta AS SIGNED) AND remainder <=> CAST(:remainder AS SIGNED) AND ${COMMITS}`,
   insert: ["begin_id, step, delta, remainder, create_time, update_time, version", "1, 100000, 1, 0, now(), now(), 1"],
-  rangeOf(row, wanted) {
+  rangeOf(row, { count: wanted }) {
     const taken = row.counter();
     const delta = row.whole("delta", 1n, MAX_INT);
     const remainder = row.isNull("remainder")
       ? 0n
       : row.whole("remainder", 0n, delta - 1n, `0 to ${delta - 1n}, below delta`);
     const distance = row.whole("step", 1n, MAX_INT);
-    row.whole("version", 0n, MAX_NUMBER - 1n);
+    row.whole("version", 0n, MAX_COUNTER - 1n);
     const step = distance < delta ? 1 : Number(distance / delta);
     const count = wanted ?? step;
     // The lowest number above `taken` that has the remainder.
@@ -130,7 +131,7 @@ WHERE biz_type = :tag AND max_id = CAST(:max_id AS SIGNED) AND version = CAST(:v
 };
 
 /** CosId. The step is a setting of each process, and not in the table. */
-const COSID: Generator = {
+const COSID: OldGenerator = {
   name: "CosId",
   table: "cosid",
   tag: "name",
@@ -141,9 +142,9 @@ const COSID: Generator = {
   allocate: `UPDATE {table} SET last_max_id = CAST(:next AS SIGNED), last_fetch_time = unix_timestamp()
 WHERE name = :tag AND last_max_id = CAST(:last_max_id AS SIGNED) AND ${COMMITS}`,
   insert: ["last_fetch_time", "unix_timestamp()"],
-  rangeOf(row, wanted) {
+  rangeOf(row, request) {
     const taken = row.counter();
-    const count = wanted ?? DEFAULT_STEP;
+    const { count = stepWithin(request) } = request;
     return { first: taken + 1n, count, stride: 1, next: taken + BigInt(count) };
   },
 };
@@ -153,13 +154,13 @@ const quoted = (name: string): string => (/^\w+$/.test(name) ? name : `\`${name}
 
 /** The row of a tag as it was read. */
 class OldRow {
-  readonly #generator: Generator;
+  readonly #generator: OldGenerator;
   readonly #columns: Row;
   /** The table with its database, and the condition that finds the row, for errors. */
   readonly table: string;
   readonly where: string;
 
-  constructor(generator: Generator, columns: Row, table: string, tag: string) {
+  constructor(generator: OldGenerator, columns: Row, table: string, tag: string) {
     this.#generator = generator;
     this.#columns = columns;
     this.table = [String(columns["place"]), table].map(quoted).join(".");
@@ -188,8 +189,8 @@ class OldRow {
   counter(): bigint {
     const { counter } = this.#generator;
     const text = this.#columns[counter];
-    if (typeof text === "string" && /^\d+$/.test(text) && BigInt(text) >= MAX_NUMBER) throw this.usedUp();
-    return this.whole(counter, 0n, MAX_NUMBER - 1n);
+    if (typeof text === "string" && /^\d+$/.test(text) && BigInt(text) >= MAX_COUNTER) throw this.usedUp();
+    return this.whole(counter, 0n, MAX_COUNTER - 1n);
   }
 
   /** A column as a whole number. @throws {LeaseError} `STORE_REFUSED` */
@@ -227,12 +228,12 @@ class OldRow {
 /** A store of segments on the table of another generator. */
 class OldSegments implements SegmentStore {
   readonly name: string;
-  readonly #generator: Generator;
+  readonly #generator: OldGenerator;
   readonly #table: string;
   readonly #database: MySqlDatabase;
 
   /** @internal */
-  constructor(generator: Generator, client: MySqlClient, options: OldSegmentsOptions) {
+  constructor(generator: OldGenerator, client: MySqlClient, options: OldSegmentsOptions) {
     const { table = generator.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
@@ -245,13 +246,13 @@ class OldSegments implements SegmentStore {
   /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
-    const { tag, count: wanted, above, attempt, signal } = request;
-    if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
+    const { tag, above, attempt, signal } = request;
+    if (!isPlainTag(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
     const { counter, read, allocate, rangeOf } = this.#generator;
-    for (let tries = 1; tries <= 3 * MAX_ATTEMPTS; tries++) {
+    for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
       const row = await this.#read(read, tag, signal);
-      const { next, step, ...range } = rangeOf(row, wanted);
-      if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_NUMBER || next > MAX_NUMBER)
+      const { next, step, ...range } = rangeOf(row, request);
+      if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_COUNTER || next > MAX_COUNTER)
         throw row.usedUp();
       if (range.first < above) throw this.#wentBack(row, above);
       const values = { ...row.seen, tag, next: `${next}` };
@@ -260,7 +261,7 @@ class OldSegments implements SegmentStore {
       await pause(tries, signal);
     }
     throw storeUnavailable(
-      `others moved ${counter} of the tag ${JSON.stringify(tag)} in the table ${this.#table} first, ${3 * MAX_ATTEMPTS} times`,
+      `others moved ${counter} of the tag ${JSON.stringify(tag)} in the table ${this.#table} first, ${MAX_ALLOCATE_TRIES} times`,
     );
   }
 

@@ -13,8 +13,8 @@
  */
 import { ConfigError, configError } from "../errors.js";
 import { Rule } from "../generated/rules.js";
+import { drawRandom } from "../kernel-random.js";
 import { checkKeys } from "../keys.js";
-import { drawRandom } from "../lease-random.js";
 import { storeRefused } from "./answers.js";
 
 /** The table that new node ids come from. */

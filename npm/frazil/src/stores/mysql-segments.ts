@@ -1,13 +1,12 @@
 /** The records of tags in MariaDB and MySQL: one row for each, replaced by one statement that compares it. */
+import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
 import type { MySqlClient } from "./mysql-client.js";
-import { MySqlDatabase } from "./mysql-database.js";
+import { hexOf, MySqlDatabase } from "./mysql-database.js";
 import type { MySqlStoreOptions } from "./mysql-options.js";
 import { checkServer, incarnationOf } from "./mysql-server.js";
 import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./mysql-statements.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 import type { TagTable, TagView } from "./segments.js";
-
-const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex");
 
 export class MySqlTags implements TagTable {
   readonly #database: MySqlDatabase;
@@ -40,7 +39,7 @@ export class MySqlTags implements TagTable {
   }
 
   async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
-    for (;;) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const rows = await this.#database.read(READ_TAG, { tag: hexOf(tag) }, undefined);
       if (rows === undefined) return undefined;
       const [row] = rows;
@@ -48,7 +47,11 @@ export class MySqlTags implements TagTable {
       if (row["tag"] !== null) return false;
       const values = { tag: hexOf(tag), first: `${first}`, server: incarnationOf(row) };
       if (await this.#database.write(MAKE_TAG, values, undefined)) return true;
+      await pause(attempt, undefined);
     }
+    throw storeUnavailable(
+      `the record of the tag ${JSON.stringify(tag)} could not be written, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,
+    );
   }
 
   async placeOfTags(signal: AbortSignal | undefined): Promise<string> {

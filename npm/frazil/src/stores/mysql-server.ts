@@ -1,5 +1,5 @@
 /** Checks of a server of MariaDB or MySQL, and of a session: what would lose, or take back, what it acknowledged is refused. */
-import { storeRefused } from "./answers.js";
+import { NO_INCARNATION, storeRefused } from "./answers.js";
 import type { Row } from "./mysql-client.js";
 
 /** A setting of the server that is on. */
@@ -46,9 +46,6 @@ export const MOVED_RULE =
 /** The incarnation in a row, which must have a value: two servers without one could not be told apart. */
 export function incarnationOf(row: Row): string {
   const value = row["incarnation"];
-  if (typeof value !== "string" || value === "")
-    throw storeRefused(
-      "the expression of the option incarnation is null or empty, so no failover could be told. It must always have a value",
-    );
+  if (typeof value !== "string" || value === "") throw storeRefused(NO_INCARNATION);
   return value;
 }

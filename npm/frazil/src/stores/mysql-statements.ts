@@ -237,18 +237,17 @@ export const READ_TAG = `SELECT ${SERVER}, t.tag AS tag, CAST(t.next_number AS C
   HEX(t.incarnation) AS recorded FROM (SELECT 1 AS one) o LEFT JOIN {segments} t ON ${TAG} LIMIT 1`;
 
 /**
- * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
- * failover between reading and writing another incarnation would allocate what the old server had allocated. Numbers are cast,
- * since a comparison with digits is one of floating-point numbers.
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
+ * (`TagTable.replaceTag` has the reason). Numbers are cast, since a comparison with digits is one of floating-point numbers.
  */
 export const REPLACE_TAG = `UPDATE {segments} t
   SET t.next_number = CAST(:next AS SIGNED), t.recent = :recent,
     t.incarnation = CONVERT(UNHEX(:server) USING utf8mb4), t.writes = t.writes + 1
   WHERE ${TAG} AND t.next_number = CAST(:seenNext AS SIGNED) AND t.recent = :seenRecent
-    AND HEX(t.incarnation) = :recorded AND ${INCARNATION} = :server AND ${COMMITS}`;
+    AND HEX(t.incarnation) = :recorded AND ${SAME_SERVER}`;
 
 /** `initSegment`. A record that is there stays. */
 export const MAKE_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
   SELECT UNHEX(:tag), CAST(:first AS SIGNED), '[]', CONVERT(UNHEX(:server) USING utf8mb4)
   FROM (SELECT 1 AS one) o
-  WHERE ${INCARNATION} = :server AND NOT EXISTS (SELECT 1 FROM {segments} t WHERE ${TAG})`;
+  WHERE ${SAME_SERVER} AND NOT EXISTS (SELECT 1 FROM {segments} t WHERE ${TAG})`;

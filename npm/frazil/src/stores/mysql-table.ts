@@ -4,7 +4,7 @@ import { MAX_ATTEMPTS, notInitialised, pause, storeRefused, storeUnavailable, wh
 import type { AcquireView, LeaseTable, RowView, ScopeView } from "./compare-and-set.js";
 import { optionError } from "./given.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
-import { MySqlDatabase, type Values } from "./mysql-database.js";
+import { hexOf, MySqlDatabase, type Values } from "./mysql-database.js";
 import { causeOf, DUPLICATE, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_KEY, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { checkOldTable, NEVER_MS, type OldTable, recordedTable, withOldTable } from "./mysql-old-tables.js";
 import { type MySqlStoreOptions, type NodeIdSource, type OldTableSource, sourceText } from "./mysql-options.js";
@@ -86,8 +86,6 @@ function leaseRowOf(row: Row): LeaseRow | undefined {
 }
 /** The owner of a row that was read: a write that has it leaves the owner as it is. No text of a request contains U+0000. */
 const KEPT = "\0";
-
-const hexOf = (text: string | null) => (text === null ? null : Buffer.from(text, "utf8").toString("hex"));
 
 /** What a compare-and-set compares. */
 const sameRow = (scope: string, seen: LeaseRow): Values => ({

@@ -1,5 +1,5 @@
 /**
- * Leases in MariaDB and MySQL: one row for each node id, granted by one read and one compare-and-set.
+ * Leases and segments in MariaDB and MySQL: one row for each node id and each tag, written by one read and one compare-and-set.
  *
  * ```js
  * import { MySqlStore } from "frazil/stores/mysql";
@@ -33,7 +33,7 @@ import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, printableTag, type Tags } from "./segments.js";
+import { allocateFrom, type DdlTags, makeTagIn, printableTag } from "./segments.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
 export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./mysql-old-segments.js";
@@ -44,7 +44,7 @@ export type * from "./store.js";
 
 const LEFT_RULE = "must take its node ids from an old table: it numbers them itself";
 
-/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStore {
   readonly #table: MySqlTable;
   readonly #tags: MySqlTags;
@@ -106,7 +106,7 @@ export class MySqlStore extends CompareAndSetStore implements ManagedSegmentStor
  *
  * @internal
  */
-export function mysqlDdl(options: MySqlInitOptions | Tags, store: MySqlStoreOptions, role?: string): string {
+export function mysqlDdl(options: MySqlInitOptions | DdlTags, store: MySqlStoreOptions, role?: string): string {
   const { permissions, records } = "tags" in options ? tagRecords(options) : scopeRecord(options);
   // Commented out without a role, so that the whole can be passed to a client.
   const rights = permissions.map((right) =>
@@ -166,7 +166,7 @@ ${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]
   };
 }
 
-function tagRecords({ tags }: Tags): Records {
+function tagRecords({ tags }: DdlTags): Records {
   const records = tags.map((tag) => INSERT_TAG.replaceAll(":tag", () => `'${printableTag(tag)}'`));
   return {
     permissions: PERMISSIONS,

@@ -1,7 +1,7 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
-import { storeRefused } from "./answers.js";
+import { NO_INCARNATION, storeRefused } from "./answers.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
-import type { TagTable, TagView } from "./segments.js";
+import { type DdlTags, printableTag, type TagTable, type TagView } from "./segments.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
@@ -17,8 +17,8 @@ const READ = `SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, (
 FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
- * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a
- * failover between reading and writing another incarnation would allocate what the old server had allocated.
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
+ * (`TagTable.replaceTag` has the reason).
  */
 const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation)
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
@@ -31,6 +31,18 @@ const MAKE = `WITH clock AS MATERIALIZED (SELECT {durable})
 INSERT INTO {segments} (tag, next_number, recent, incarnation)
 SELECT $1::text, $2::bigint, '[]', ({incarnation})::text FROM clock WHERE clock.durable IS NOT NULL
 ON CONFLICT (tag) DO NOTHING RETURNING tag`;
+
+/** The record of a tag, as SQL for people to read and run. */
+const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
+VALUES ($1, 1, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
+`;
+
+/** The records of tags, as SQL for people to read and run. */
+export function tagRecords({ tags }: DdlTags): string {
+  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${printableTag(tag)}'`));
+  return `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+${records.join("")}`;
+}
 
 type Rows = readonly Record<string, unknown>[];
 
@@ -54,10 +66,7 @@ export class PostgresTags implements TagTable {
     const [row] = (await this.#run(READ, [tag], signal)) ?? [];
     if (row === undefined || row["tag"] === null) return undefined;
     const { next_number, recent, written, incarnation } = row;
-    if (incarnation === null)
-      throw storeRefused(
-        "the expression of the option incarnation is null, so no failover could be told. It must always have a value",
-      );
+    if (incarnation === null) throw storeRefused(NO_INCARNATION);
     return { record: tagRecordOf(tag, next_number, written, recent), incarnation: String(incarnation) };
   }
 

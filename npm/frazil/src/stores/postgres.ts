@@ -1,5 +1,5 @@
 /**
- * Leases in Postgres: one row for each node id, granted by statements that are atomic by themselves.
+ * Leases and segments in Postgres: one row for each node id and each tag, written by statements that are atomic by themselves.
  *
  * ```js
  * import { PostgresStore } from "frazil/stores/postgres";
@@ -30,6 +30,7 @@ import {
   answerOf,
   isLostRace,
   MAX_ATTEMPTS,
+  NO_INCARNATION,
   notInitialised,
   pause,
   storeRefused,
@@ -41,11 +42,11 @@ import {
 import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { PERMISSIONS } from "./permissions.js";
-import { PostgresTags, SEGMENT_TABLE } from "./postgres-segments.js";
+import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { REACH } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, printableTag, type Tags } from "./segments.js";
+import { allocateFrom, type DdlTags, makeTagIn } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -286,11 +287,6 @@ const INSERT_RECORD = `INSERT INTO {scopes} (scope, layout, node_from, node_to, 
 VALUES ($1, $2, $3, $4, $3, $5, 0, ({incarnation})::text);
 `;
 
-/** The record of a tag, as SQL for people to read and run. */
-const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-VALUES ($1, 1, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
-`;
-
 /**
  * The incarnation of a server: the number that `initdb` drew, and the timeline, which a promotion changes. Both are those of
  * the moment. `pg_control_checkpoint()` still has the old timeline after a promotion, until the next checkpoint.
@@ -373,7 +369,7 @@ function rowsOf(result: unknown): readonly Record<string, unknown>[] {
   return rows;
 }
 
-/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "postgres";
   readonly #query: Query;
@@ -514,10 +510,7 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
       return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
     if (state === "23502" && /"incarnation"/.test((error as Error).message))
-      return storeRefused(
-        `${reported}: the expression of the option incarnation is null, so no failover could be told. It must always have a value`,
-        error,
-      );
+      return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
     if (UNKNOWN_FUNCTION.includes(state))
       return storeRefused(
         `${reported}: this server cannot say which incarnation it is (Aurora, CockroachDB). Pass the option incarnation: ` +
@@ -574,7 +567,7 @@ function completion(options: PostgresStoreOptions): (statement: string) => strin
  *
  * @internal
  */
-export function postgresDdl(options: InitOptions | Tags, store: PostgresStoreOptions, role?: string): string {
+export function postgresDdl(options: InitOptions | DdlTags, store: PostgresStoreOptions, role?: string): string {
   // Commented out without a role, so that the whole can be passed to psql.
   const rights = PERMISSIONS.map((right) =>
     role === undefined ? `-- ${right}` : right.replace("your_role", quoted(role)),
@@ -593,12 +586,6 @@ function scopeRecord(options: InitOptions): string {
   const values = [`'${scope}'`, `'${layout}'`, nodeFrom, nodeTo, windowMaxMs];
   return `-- The record of the scope "${scope}", once, on the primary. It fails if there is one: leave that as it is.
 ${INSERT_RECORD.replace(/\$(\d)/g, (_, at) => `${values[at - 1]}`)}`;
-}
-
-function tagRecords({ tags }: Tags): string {
-  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${printableTag(tag)}'`));
-  return `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
-${records.join("")}`;
 }
 
 /** A name as an identifier of SQL. */

@@ -1,5 +1,5 @@
 /**
- * Leases in Redis and Valkey: a record and its rows under one hash tag, granted by Lua scripts that are atomic by themselves.
+ * Leases and segments in Redis and Valkey: a record and its rows under one hash tag, a hash for each tag, written by Lua scripts that are atomic by themselves.
  *
  * ```js
  * import { RedisStore } from "frazil/stores/redis";
@@ -36,7 +36,7 @@ import { type FenceCause, REACH } from "./rules.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, makeTagIn, printableTag, type Tags, type TagTable } from "./segments.js";
+import { allocateFrom, type DdlTags, makeTagIn, printableTag, type TagTable } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -363,21 +363,21 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   async acquire(request: AcquireRequest): Promise<Answer> {
     checkAcquire(request);
     const { scope, layout, windowMs, grant, nonce, owner, node, signal } = request;
-    const reply = await this.#run(ACQUIRE, scope, [layout, windowMs, grant, nonce, owner, node ?? ""], signal);
+    const reply = await this.#run(ACQUIRE, keysOf(scope), [layout, windowMs, grant, nonce, owner, node ?? ""], signal);
     return answerIn(reply, grant);
   }
 
   async renew(request: RenewRequest): Promise<Answer> {
     checkRenew(request);
     const { scope, layout, windowMs, grant, nonce, node, untilMs, signal } = request;
-    const reply = await this.#run(RENEW, scope, [layout, windowMs, grant, nonce, node, untilMs], signal);
+    const reply = await this.#run(RENEW, keysOf(scope), [layout, windowMs, grant, nonce, node, untilMs], signal);
     return answerIn(reply, grant);
   }
 
   async release(request: ReleaseRequest): Promise<boolean> {
     checkRelease(request);
     const { scope, grant, node, untilMs, heldUntilMs, signal } = request;
-    const [outcome] = await this.#run(RELEASE, scope, [grant, node, untilMs, heldUntilMs], signal);
+    const [outcome] = await this.#run(RELEASE, keysOf(scope), [grant, node, untilMs, heldUntilMs], signal);
     return outcome === "released";
   }
 
@@ -388,7 +388,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
 
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-    const [outcome, present] = await this.#run(INIT, scope, [layout, nodeFrom, nodeTo, windowMaxMs]);
+    const [outcome, present] = await this.#run(INIT, keysOf(scope), [layout, nodeFrom, nodeTo, windowMaxMs]);
     if (outcome !== "made") throw alreadyInitialised(scope, present);
   }
 
@@ -397,7 +397,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async #raise(scope: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
-    const [outcome, fenceMs] = await this.#run(ENSURE, scope, [cause], signal);
+    const [outcome, fenceMs] = await this.#run(ENSURE, keysOf(scope), [cause], signal);
     if (outcome === "missing") throw notInitialised(this, scope, placeOf(fenceMs));
     return wholeOf("fence_ms", fenceMs);
   }
@@ -406,13 +406,6 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     return allocateFrom(this, this.#tags, request);
   }
 
-  /**
-   * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
-   * several processes may call it at once. Resolves to whether it made it.
-   *
-   * @throws {ConfigError} `INVALID_OPTION`.
-   * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-   */
   async initSegment(options: TagOptions): Promise<boolean> {
     return makeTagIn(this, this.#tags, options);
   }
@@ -440,7 +433,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
   /** Runs a script on keys. Returns its reply: what came of it, and then the values, all as text. */
   async #run(
     script: string,
-    scope: string | readonly string[],
+    keys: readonly string[],
     given: readonly (string | number)[],
     signal?: AbortSignal,
   ): Promise<readonly string[]> {
@@ -448,8 +441,7 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
     let reply: unknown;
     try {
       const values = given.map(String);
-      const keys = typeof scope === "string" ? keysOf(scope) : [...scope];
-      reply = await untilAborted((async () => this.#eval(this.#complete(script), keys, values))(), signal);
+      reply = await untilAborted((async () => this.#eval(this.#complete(script), [...keys], values))(), signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (FrazilError.is(error)) throw error;
@@ -498,8 +490,8 @@ local function text(value) return "=" .. (value or "") end
 return {"tag", text(found[1]), text(found[2]), text(found[3]), text(incarnation)}`;
 
 /**
- * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for: after a failover
- * between reading and writing another incarnation would allocate what the old server had allocated.
+ * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
+ * (`TagTable.replaceTag` has the reason).
  *
  * ARGV: next, recent and incarnation to write; the same as they were read.
  */
@@ -602,7 +594,7 @@ const NOT_WRITTEN = "frazil: the record was not written. If the scope has a reco
  *
  * @internal
  */
-export function redisDdl(options: InitOptions | Tags, store: RedisStoreOptions): string {
+export function redisDdl(options: InitOptions | DdlTags, store: RedisStoreOptions): string {
   const complete = completion(store);
   return `# Settings of redis.conf. A restart without its last writes is fenced; one without any writes needs a person.
 #   appendonly yes
@@ -625,7 +617,7 @@ redis-cli EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
 `;
 }
 
-function tagRecords({ tags }: Tags, complete: (script: string) => string): string {
+function tagRecords({ tags }: DdlTags, complete: (script: string) => string): string {
   const keys = tags.map((tag) => quoted(tagKey(printableTag(tag))));
   return `# The records of tags, on the primary. 1 is the first number. One that is there stays as it is: its reply is "present".
 for key in ${keys.join(" ")}; do

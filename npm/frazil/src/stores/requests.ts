@@ -5,7 +5,7 @@
 
 import { Layout } from "frazil";
 import { wallClock } from "../clock.js";
-import { configError, type ErrorCode } from "../errors.js";
+import { configError, whole } from "../errors.js";
 import { Rule } from "../generated/rules.js";
 import { checkKeys } from "../keys.js";
 import { layoutText } from "./layout-text.js";
@@ -40,18 +40,6 @@ export interface ScopeRecord {
   readonly windowMaxMs: number;
 }
 
-function whole(
-  field: string,
-  value: unknown,
-  min: number,
-  max: number,
-  code = "INVALID_ARGUMENT" as ErrorCode,
-): number {
-  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
-    throw configError(code, field, value, Rule.WHOLE_NUMBER, min, max);
-  return value as number;
-}
-
 /** 128 random bits as text, checked. */
 export function hex(field: string, value: unknown): string {
   if (typeof value !== "string" || !/^[0-9a-f]{32}$/.test(value))
@@ -75,7 +63,7 @@ function checkWindow(request: WindowRequest): void {
   scopeOf(request.scope);
   hex("grant", request.grant);
   hex("nonce", request.nonce);
-  whole("windowMs", request.windowMs, 1, MAX_DATE_MS);
+  whole("INVALID_ARGUMENT", "windowMs", request.windowMs, 1, MAX_DATE_MS);
   if (typeof request.layout !== "string" || request.layout === "" || request.layout.includes("\0"))
     throw configError("INVALID_ARGUMENT", "layout", request.layout, LAYOUT_RULE);
 }
@@ -83,7 +71,7 @@ function checkWindow(request: WindowRequest): void {
 export function checkAcquire(request: AcquireRequest): void {
   checkWindow(request);
   const { node, owner } = request;
-  if (node !== undefined) whole("node", node, 0, MAX_NODE);
+  if (node !== undefined) whole("INVALID_ARGUMENT", "node", node, 0, MAX_NODE);
   // Postgres stores no U+0000.
   if (typeof owner !== "string" || owner.length > MAX_OWNER_LENGTH || owner.includes("\0"))
     throw configError("INVALID_ARGUMENT", "owner", owner, OWNER_RULE);
@@ -91,17 +79,17 @@ export function checkAcquire(request: AcquireRequest): void {
 
 export function checkRenew(request: RenewRequest): void {
   checkWindow(request);
-  whole("node", request.node, 0, MAX_NODE);
-  whole("untilMs", request.untilMs, 0, MAX_DATE_MS);
+  whole("INVALID_ARGUMENT", "node", request.node, 0, MAX_NODE);
+  whole("INVALID_ARGUMENT", "untilMs", request.untilMs, 0, MAX_DATE_MS);
 }
 
 export function checkRelease(request: ReleaseRequest): void {
   checkRequest(request);
   scopeOf(request.scope);
   hex("grant", request.grant);
-  whole("node", request.node, 0, MAX_NODE);
-  whole("untilMs", request.untilMs, 0, MAX_DATE_MS);
-  whole("heldUntilMs", request.heldUntilMs, 0, MAX_DATE_MS);
+  whole("INVALID_ARGUMENT", "node", request.node, 0, MAX_NODE);
+  whole("INVALID_ARGUMENT", "untilMs", request.untilMs, 0, MAX_DATE_MS);
+  whole("INVALID_ARGUMENT", "heldUntilMs", request.heldUntilMs, 0, MAX_DATE_MS);
 }
 
 export function checkEnsure(request: EnsureRequest): void {
@@ -132,7 +120,7 @@ export function recordOf(options: InitOptions): ScopeRecord {
     );
   const { from = 0, to = last } = nodes === undefined ? {} : checkKeys("INVALID_OPTION", "nodes", nodes, "from, to");
   const option = (field: string, value: unknown, min: number, max: number) =>
-    whole(field, value, min, max, "INVALID_OPTION");
+    whole("INVALID_OPTION", field, value, min, max);
   return {
     scope: scopeOf(scope),
     layout: layoutText(layout),

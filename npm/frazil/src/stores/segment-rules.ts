@@ -2,7 +2,7 @@
  * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
  * on condition that nobody else has written it meanwhile.
  */
-import { storeRefused } from "./answers.js";
+import { bigintOf, storeRefused } from "./answers.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
@@ -23,10 +23,12 @@ export interface TagRecord {
   readonly recent: readonly RecentAllocation[];
 }
 
-/** How many numbers a range has, if nobody says. @internal */
-export const DEFAULT_STEP = 1000;
+/** How many numbers a range has, if nobody says. */
+const DEFAULT_STEP = 1000;
+/** The step of a store that has none for the tag. @internal */
+export const stepWithin = ({ maxCount }: AllocateRequest): number => Math.min(DEFAULT_STEP, maxCount);
 /** The largest value of a counter, which is above every number. */
-export const MAX_NUMBER = 2n ** 63n - 1n;
+export const MAX_COUNTER = 2n ** 63n - 1n;
 /** How many processes a record remembers: more of them than lose an answer before they ask again. */
 const REMEMBERED = 32;
 
@@ -45,7 +47,9 @@ export interface AllocateDecision {
  * given.
  */
 export function decideAllocate(record: TagRecord, request: AllocateRequest, incarnation: string): AllocateDecision {
-  const { tag, count = DEFAULT_STEP, above, failoverSkip, holder, attempt } = request;
+  const { tag, above, failoverSkip, holder, attempt } = request;
+  const step = stepWithin(request);
+  const { count = step } = request;
   const hasLost = record.incarnation !== incarnation || above > record.next;
   const highest = above > record.next ? above : record.next;
   const start = hasLost ? highest + BigInt(failoverSkip) : highest;
@@ -53,11 +57,11 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
   const isKnown = known !== undefined && known.first >= above;
   const range = isKnown ? known : { holder, attempt, first: start, count };
   const next = isKnown ? start : start + BigInt(count);
-  if (next > MAX_NUMBER)
+  if (next > MAX_COUNTER)
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first: range.first, count: range.count, step: DEFAULT_STEP },
+    allocation: { attempt, first: range.first, count: range.count, step },
     record: { next, incarnation, recent: [range, ...others] },
   };
 }
@@ -65,14 +69,6 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
 /** The recent allocations as text for a column: JSON that people can read. */
 export const recentText = (recent: TagRecord["recent"]): string =>
   JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count]));
-
-/** A number that a driver returned as a bigint, digits or an exact number. */
-export function bigintOf(field: string, value: unknown): bigint {
-  const isExact = typeof value === "bigint" || Number.isSafeInteger(value);
-  if (!isExact && !(typeof value === "string" && /^-?\d+$/.test(value)))
-    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number`);
-  return BigInt(value as bigint | number | string);
-}
 
 /** The record in the columns of a row. */
 export function tagRecordOf(tag: string, next: unknown, incarnation: unknown, recent: unknown): TagRecord {

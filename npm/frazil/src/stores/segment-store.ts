@@ -6,8 +6,13 @@
 export interface AllocateRequest {
   /** The name of the counter: 1 to 128 characters. */
   readonly tag: string;
-  /** How many numbers. `undefined`: as many as the store has for the tag, or else 1000. */
+  /** How many numbers. `undefined`: as many as the store has for the tag, or else 1000, and at most `maxCount`. */
   readonly count: number | undefined;
+  /**
+   * How many numbers a range has at most where `count` is `undefined`, since `failoverSkip` is some multiple of that. A store that has
+   * a step of its own for the tag, which others share, keeps to its step.
+   */
+  readonly maxCount: number;
   /**
    * What the range must not begin below: the end of all that this process was granted. If the counter is below it, the store has
    * lost an allocation.
@@ -30,7 +35,7 @@ export interface AllocateRequest {
 export interface Allocation {
   /** The attempt that asked for it. */
   readonly attempt: string;
-  /** The first number, from 0 to 2^63 - 1. */
+  /** The first number, from 0 to 2^63 - 2. */
   readonly first: bigint;
   /** How many numbers: at least one, and not more than 2^53 - 1. */
   readonly count: number;

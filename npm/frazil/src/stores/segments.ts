@@ -1,15 +1,15 @@
 /** What all stores of segments share: checks of requests, the loop around a lost race, and errors. */
-import { configError, LeaseError } from "../errors.js";
+import { configError, LeaseError, whole } from "../errors.js";
 import { Rule } from "../generated/rules.js";
-import { MAX_ATTEMPTS, pause, storeUnavailable } from "./answers.js";
+import { MAX_ALLOCATE_TRIES, pause, storeUnavailable } from "./answers.js";
 import { checkGiven } from "./given.js";
-import { MAX_TAG_LENGTH } from "./limits.js";
+import { isPlainTag, isTag, MAX_TAG_LENGTH } from "./limits.js";
 import { hex } from "./requests.js";
-import { decideAllocate, MAX_NUMBER, type TagRecord } from "./segment-rules.js";
+import { decideAllocate, MAX_COUNTER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
 
 /** Tags whose records a command line prints. */
-export interface Tags {
+export interface DdlTags {
   readonly tags: readonly string[];
 }
 
@@ -25,7 +25,8 @@ export interface TagTable {
   readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined>;
   /**
    * Replaces the record, if it is as it was read and the incarnation of the store is still that of the new one: both in one atomic
-   * operation. On disk before it resolves to `true`.
+   * operation. After a failover between reading and writing another incarnation would allocate what the old server had allocated. On
+   * disk before it resolves to `true`.
    */
   replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean>;
   /** Writes a record without recent allocations, unless there is one. `undefined`: there is nothing to keep one in. */
@@ -37,21 +38,17 @@ export interface TagTable {
 const PRINTABLE_RULE =
   "must have only letters, digits, blanks and _ . @ : # / + - to be printed: make another one by store.initSegment()";
 
-const isTag = (tag: unknown): tag is string => typeof tag === "string" && tag !== "" && tag.length <= MAX_TAG_LENGTH;
-
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export function checkAllocate(request: AllocateRequest): void {
-  const { tag, count, above, failoverSkip, holder, attempt } = request;
-  const invalid = (field: string, value: unknown, rule: string, min?: number, max?: number) =>
-    configError("INVALID_ARGUMENT", field, value, rule, min, max);
-  const isWhole = (value: unknown, min: number): value is number =>
-    Number.isSafeInteger(value) && (value as number) >= min;
-  if (!isTag(tag)) throw invalid("tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
-  if (count !== undefined && !isWhole(count, 1))
-    throw invalid("count", count, Rule.WHOLE_NUMBER, 1, Number.MAX_SAFE_INTEGER);
-  if (!isWhole(failoverSkip, 0))
-    throw invalid("failoverSkip", failoverSkip, Rule.WHOLE_NUMBER, 0, Number.MAX_SAFE_INTEGER);
-  if (typeof above !== "bigint" || above < 0n) throw invalid("above", above, "must be a bigint that is not negative");
+  const { tag, count, maxCount, above, failoverSkip, holder, attempt } = request;
+  if (!isTag(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+  const check = (field: string, value: unknown, min: number) =>
+    whole("INVALID_ARGUMENT", field, value, min, Number.MAX_SAFE_INTEGER);
+  if (count !== undefined) check("count", count, 1);
+  check("maxCount", maxCount, 1);
+  check("failoverSkip", failoverSkip, 0);
+  if (typeof above !== "bigint" || above < 0n)
+    throw configError("INVALID_ARGUMENT", "above", above, "must be a bigint that is not negative");
   // Two attempts that are written alike would be answered with one range.
   hex("holder", holder);
   hex("attempt", attempt);
@@ -63,8 +60,8 @@ export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
   if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
   const isNumber = typeof first === "bigint" || Number.isSafeInteger(first);
   const number = isNumber ? BigInt(first as bigint | number) : -1n;
-  if (number < 0n || number > MAX_NUMBER)
-    throw configError("INVALID_OPTION", "first", first, Rule.WHOLE_NUMBER, 0, `${MAX_NUMBER}` as never);
+  if (number < 0n || number > MAX_COUNTER)
+    throw configError("INVALID_OPTION", "first", first, Rule.WHOLE_NUMBER, 0, MAX_COUNTER);
   return { tag, first: number };
 }
 
@@ -75,7 +72,7 @@ export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
  */
 export function printableTag(tag: string): string {
   newTagOf({ tag });
-  if (!/^[\w .@:#/+-]+$/.test(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
+  if (!isPlainTag(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
   return tag;
 }
 
@@ -87,15 +84,15 @@ export async function allocateFrom(
 ): Promise<Allocation> {
   checkAllocate(request);
   const { tag, signal } = request;
-  for (let attempt = 1; attempt <= 3 * MAX_ATTEMPTS; attempt++) {
+  for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
     signal?.throwIfAborted();
     const view = await table.readTag(tag, signal);
     if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
     const { allocation, record } = decideAllocate(view.record, request, view.incarnation);
     if (await table.replaceTag(tag, view.record, record, signal)) return allocation;
-    await pause(attempt, signal);
+    await pause(tries, signal);
   }
-  throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${3 * MAX_ATTEMPTS} times`);
+  throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${MAX_ALLOCATE_TRIES} times`);
 }
 
 /** Makes the record of a tag, unless there is one. Resolves to whether it made it. */

@@ -1,5 +1,5 @@
 /**
- * Leases in an SQLite file: for the processes of one host, or for a program that has an SQLite file already.
+ * Leases and segments in an SQLite file: for the processes of one host, or for a program that has an SQLite file already.
  *
  * ```js
  * import { SqliteStore } from "frazil/stores/sqlite";
@@ -74,7 +74,7 @@ const CODES: Record<number, string> = {
   26: "NOTADB",
 };
 
-/** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file, and segments in `frazil_segments`. */
 export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "sqlite";
   readonly #db: SqliteDatabase;

@@ -8,9 +8,10 @@ import { draw } from "./holder.js";
  *
  * - `"retries"`: to tell that an attempt is repeated. It then allocates another range;
  * - `"skips"`: to move a counter that has lost allocations. It then refuses to allocate;
+ * - `"limits"`: to give fewer numbers than its own step for the tag has, where no count is asked for;
  * - `"tags"`: to have counters of any tag of up to 128 characters.
  */
-export type Inability = "retries" | "skips" | "tags";
+export type Inability = "retries" | "skips" | "limits" | "tags";
 
 /** A store that is open, and what can be done to it. The last calls are optional: without one, its scenarios are skipped. */
 export interface OpenStore {
@@ -26,6 +27,8 @@ export interface OpenStore {
   changeIncarnation?(): Promise<void>;
 }
 
+/** How many numbers a range has at most where the store decides, unless a scenario says. */
+const MOST = 1_000_000;
 /** How many numbers are skipped, unless a scenario says. @internal */
 export const SKIP = 1000;
 
@@ -63,7 +66,15 @@ export class Process {
   /** Allocates ten numbers, unless something else is given. */
   async allocate(given: Partial<AllocateRequest> = {}): Promise<Range> {
     const { holder, above } = this;
-    const usual = { tag: this.counter.tag, count: 10, above, failoverSkip: SKIP, holder, attempt: draw() };
+    const usual = {
+      tag: this.counter.tag,
+      count: 10,
+      maxCount: MOST,
+      above,
+      failoverSkip: SKIP,
+      holder,
+      attempt: draw(),
+    };
     const request = { ...usual, ...given };
     const range = rangeIn(await this.store.allocate(request), request);
     if (range.end > this.above) this.above = range.end;

@@ -14,12 +14,12 @@
  */
 import { declareScenarios } from "./declaration.js";
 import { Bench, type OpenStore, type Scenario } from "./holder.js";
-import { clocks } from "./scenarios/clocks.js";
-import { fences } from "./scenarios/fences.js";
-import { grants } from "./scenarios/grants.js";
-import { refusals } from "./scenarios/refusals.js";
-import { releases } from "./scenarios/releases.js";
-import { renewals } from "./scenarios/renewals.js";
+import { clocks } from "./scenarios/lease/clocks.js";
+import { fences } from "./scenarios/lease/fences.js";
+import { grants } from "./scenarios/lease/grants.js";
+import { refusals } from "./scenarios/lease/refusals.js";
+import { releases } from "./scenarios/lease/releases.js";
+import { renewals } from "./scenarios/lease/renewals.js";
 
 export type { LeaseStore } from "../stores/store.js";
 export { Bench, type OpenStore, type Scenario, type ScenarioScope } from "./holder.js";

@@ -15,10 +15,10 @@
  */
 import { Bench, type OpenStore, type Scenario } from "./counter.js";
 import { declareScenarios } from "./declaration.js";
-import { failovers } from "./scenarios/failovers.js";
-import { ranges } from "./scenarios/ranges.js";
-import { retries } from "./scenarios/retries.js";
-import { tags } from "./scenarios/tags.js";
+import { failovers } from "./scenarios/segment/failovers.js";
+import { ranges } from "./scenarios/segment/ranges.js";
+import { retries } from "./scenarios/segment/retries.js";
+import { tags } from "./scenarios/segment/tags.js";
 
 export type { SegmentStore } from "../stores/segment-store.js";
 export { Bench, type Inability, type OpenStore, type Scenario } from "./counter.js";

@@ -98,9 +98,8 @@ export function leased(source: unknown, second?: unknown, third?: unknown): unkn
   const options = ctx === undefined && third === undefined ? second : third;
   if (last !== undefined && last.source === source && last.options === options) {
     const { ids, driver } = last.entry;
-    const nowMs = wallClock();
     // The whole cost of a lease that is held.
-    if (nowMs >= driver.quietFromMs && nowMs < driver.quietUntilMs) return ids;
+    if (driver.isQuietAt(wallClock())) return ids;
   }
   return look(source, ctx as RequestContext | undefined, options as Options | undefined);
 }
@@ -110,6 +109,7 @@ function look(source: unknown, ctx: RequestContext | undefined, options: Options
   const entry = entryOf(storeOf(source), options);
   last = { source, options, entry };
   const { ids, driver } = entry;
+  if (driver.isQuietAt(wallClock())) return ids;
   const keep: Keep = ctx === undefined ? waitUntil : (promise) => ctx.waitUntil(promise);
   return driver.isHeld(keep) ? ids : usable(entry);
 }
@@ -173,7 +173,13 @@ function checkSame(first: Options = {}, given: Options = {}): void {
 }
 
 /** What an option is if it is not given, where that is decided here. */
-const UNGIVEN: Options = { scope: "default", windowMs: DEFAULTS.windowMs, owner: "worker", time: "wall", layout: "edge" };
+const UNGIVEN: Options = {
+  scope: "default",
+  windowMs: DEFAULTS.windowMs,
+  owner: "worker",
+  time: "wall",
+  layout: "edge",
+};
 
 /** An option as text that is equal for equal options. */
 function textOf(name: string, given: unknown): string {

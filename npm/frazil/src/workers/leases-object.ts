@@ -18,6 +18,7 @@ import { wallClock } from "../clock.js";
 import { configError, FrazilError } from "../errors.js";
 import { notInitialised, storeRefused, storeUnavailable } from "../stores/answers.js";
 import { type Reply, replyOf } from "../stores/error-data.js";
+import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
 import { isNodeRange, NODES_RULE, type NodeRange } from "../stores/object-nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, type ScopeRecord, scopeOf } from "../stores/requests.js";
 import { decideRenew, type FenceCause, type Moment } from "../stores/rules.js";
@@ -52,8 +53,6 @@ export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
   readonly nodes: NodeRange;
 }
 
-/** The longest window of a scope that the object has made by itself. */
-export const OBJECT_WINDOW_MAX_MS = 10 * 60_000;
 /** No restore is visible to an object, so that it has one incarnation for ever. */
 const INCARNATION = "object";
 /** The layout of a record that was fenced before the first `acquire` has named one. */
@@ -162,7 +161,7 @@ export class FrazilLeases extends Base {
   /** Makes the record of a scope that is new, or compares the node ids of the record. */
   #open({ scope: name, layout, nodes: { from, to } }: ObjectAcquireRequest): void {
     const scope = this.#tables.scope(name);
-    const record = { scope: name, layout, nodeFrom: from, nodeTo: to, windowMaxMs: OBJECT_WINDOW_MAX_MS };
+    const record = { scope: name, layout, nodeFrom: from, nodeTo: to, windowMaxMs: WORKERS_WINDOW_MAX_MS };
     if (scope === undefined) this.#make(record);
     else if (scope.layout === UNKNOWN_LAYOUT) this.#adopt(name, { ...record, nextNode: from });
     else if (scope.layout === layout && (scope.nodeFrom < from || scope.nodeTo > to))
@@ -191,7 +190,7 @@ export class FrazilLeases extends Base {
   #raise(name: string, cause: FenceCause): number {
     return this.#making((moment) => {
       if (this.#tables.scope(name) === undefined)
-        this.#make({ scope: name, layout: UNKNOWN_LAYOUT, nodeFrom: 0, nodeTo: 0, windowMaxMs: OBJECT_WINDOW_MAX_MS });
+        this.#make({ scope: name, layout: UNKNOWN_LAYOUT, nodeFrom: 0, nodeTo: 0, windowMaxMs: WORKERS_WINDOW_MAX_MS });
       const fenceMs = this.#tables.raise(name, cause, moment);
       if (fenceMs === undefined) throw notInitialised(store, name, PLACE);
       return fenceMs;

@@ -13,11 +13,11 @@ import { waitUntil } from "#host";
 import type { FrazilError } from "../errors.js";
 import { LeaseCall } from "../generated/lease.js";
 import { releaseNoteIn } from "../lease-core.js";
-import { rejectionError } from "../lease-errors.js";
 import { noListeners } from "../lease-events.js";
 import { type Attached, isOfLease, LeaseHolder, type StoreRequest } from "../lease-holder.js";
 import type { Minting } from "../lease-session.js";
 import { type Waiting, waitIn, wakeAll } from "../lease-waiters.js";
+import { rejectionError } from "../store-errors.js";
 import { sleep } from "../wait.js";
 
 /** Keeps the program alive until a promise is settled, although the request was answered. */
@@ -25,9 +25,9 @@ export type Keep = (promise: Promise<unknown>) => void;
 
 /** Asks the store in requests, when the core says so. @internal */
 export class RequestDriver extends LeaseHolder {
-  /** From when until when, by the wall clock, a lease is held and nothing is due: a call need not look closer. */
-  quietFromMs = 0;
-  quietUntilMs = 0;
+  /** From when until when, by the wall clock, a lease is held and nothing is due. */
+  #quietFromMs = 0;
+  #quietUntilMs = 0;
   protected attached!: Attached;
   protected isClosing = false;
 
@@ -52,6 +52,11 @@ export class RequestDriver extends LeaseHolder {
     return !this.isClosing;
   }
 
+  /** Whether a lease is held and nothing is due, as far as that is known without a closer look. */
+  isQuietAt(wallMs: number): boolean {
+    return wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs;
+  }
+
   /** Whether a lease is held and its window is not over. If so, and a renewal is due, has the store asked beside the request. */
   isHeld(keep: Keep = waitUntil): boolean {
     const held = this.held();
@@ -59,8 +64,8 @@ export class RequestDriver extends LeaseHolder {
     const nowMs = Number(this.clock());
     if (!(nowMs >= held.fromMs && nowMs < held.untilMs)) return false;
     this.#askBeside(keep);
-    this.quietFromMs = this.wallMs - (nowMs - held.fromMs);
-    this.quietUntilMs = this.wallMs + Math.min(this.nextMs, held.untilMs - nowMs);
+    this.#quietFromMs = this.wallMs - (nowMs - held.fromMs);
+    this.#quietUntilMs = this.wallMs + Math.min(this.nextMs, held.untilMs - nowMs);
     return true;
   }
 
@@ -78,16 +83,16 @@ export class RequestDriver extends LeaseHolder {
     } catch (error) {
       this.report(rejectionError(error, request.verb, this.context));
     }
-    this.quietUntilMs = 0;
+    this.#quietUntilMs = 0;
   }
 
   protected usedLate(): void {
-    this.quietUntilMs = 0;
+    this.#quietUntilMs = 0;
   }
 
   protected refusedOfLease(isExpired: boolean): void {
     if (this.isClosing) return;
-    this.quietUntilMs = 0;
+    this.#quietUntilMs = 0;
     if (isExpired) this.call(LeaseCall.HURRY);
     // Later, since this runs inside a call that mints, and the store is code of the user. An asynchronous call asks itself before.
     queueMicrotask(() => {
@@ -129,7 +134,7 @@ export class RequestDriver extends LeaseHolder {
   async close(): Promise<void> {
     if (this.isClosing) return;
     this.isClosing = true;
-    this.quietUntilMs = 0;
+    this.#quietUntilMs = 0;
     const note = releaseNoteIn(this.call(LeaseCall.CLOSE));
     this.free();
     await this.release(note);

@@ -8,7 +8,7 @@ export type { NodeIdsFrom } from "./mysql-old-tables.js";
 export type { MySqlInitOptions, MySqlStoreOptions } from "./mysql-options.js";
 export type * from "./segment-store.js";
 export type * from "./store.js";
-/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export declare class MySqlStore extends CompareAndSetStore implements ManagedSegmentStore {
     #private;
     /**

@@ -27,7 +27,7 @@ export interface PostgresStoreOptions {
         readonly sql: string;
     } | "none-accepting-repeats-after-failover";
 }
-/** Leases in the tables `frazil_scopes` and `frazil_leases`. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export declare class PostgresStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "postgres";

@@ -54,12 +54,5 @@ export declare class RedisStore implements ManagedStore, ManagedSegmentStore {
         readonly scope?: string;
     }): Promise<number>;
     allocate(request: AllocateRequest): Promise<Allocation>;
-    /**
-     * Makes the counter of a tag. Call it once for each tag, when the tag is new. A counter that is there stays as it is, so that
-     * several processes may call it at once. Resolves to whether it made it.
-     *
-     * @throws {ConfigError} `INVALID_OPTION`.
-     * @throws {LeaseError} `STORE_REFUSED`, `STORE_UNAVAILABLE`.
-     */
     initSegment(options: TagOptions): Promise<boolean>;
 }

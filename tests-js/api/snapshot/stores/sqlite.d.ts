@@ -12,7 +12,7 @@ export interface SqliteDatabase {
     prepare(sql: string): SqliteStatement;
     exec(sql: string): unknown;
 }
-/** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file. */
+/** Leases in the tables `frazil_scopes` and `frazil_leases` of an SQLite file, and segments in `frazil_segments`. */
 export declare class SqliteStore implements ManagedStore, ManagedSegmentStore {
     #private;
     readonly name = "sqlite";

@@ -4,9 +4,10 @@ import type { SegmentStore } from "../stores/segment-store.js";
  *
  * - `"retries"`: to tell that an attempt is repeated. It then allocates another range;
  * - `"skips"`: to move a counter that has lost allocations. It then refuses to allocate;
+ * - `"limits"`: to give fewer numbers than its own step for the tag has, where no count is asked for;
  * - `"tags"`: to have counters of any tag of up to 128 characters.
  */
-export type Inability = "retries" | "skips" | "tags";
+export type Inability = "retries" | "skips" | "limits" | "tags";
 /** A store that is open, and what can be done to it. The last calls are optional: without one, its scenarios are skipped. */
 export interface OpenStore {
     readonly store: SegmentStore;

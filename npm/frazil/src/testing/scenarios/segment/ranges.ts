@@ -1,6 +1,6 @@
 /** Scenarios of `allocate`: which numbers a range has. */
 import assert from "node:assert/strict";
-import { assertWhole, type Bench, type Range, type Scenario } from "../counter.js";
+import { assertWhole, type Bench, type Range, type Scenario } from "../../counter.js";
 
 async function aRangeBeginsWhereTheLastOneEnded(bench: Bench) {
   for (const first of [1n, 2n, 1000n]) {
@@ -27,6 +27,19 @@ async function withoutACountTheStoreDecides(bench: Bench) {
   const process = counter.process();
   const range = await process.allocate({ count: undefined });
   if (range.step !== undefined) assert.equal(range.count, range.step, "not the step that the store has");
+  await counter.isAt(range.end, "the counter did not move by the count of the answer");
+}
+
+async function withoutACountARangeHasAtMostMaxCount(bench: Bench) {
+  const counter = await bench.counter();
+  const process = counter.process();
+  for (const maxCount of [100, 1, 7]) {
+    const range = await process.allocate({ count: undefined, maxCount });
+    assert.ok(range.count <= maxCount, `a range of ${range.count} numbers, where ${maxCount} are the most`);
+    if (range.step !== undefined) assert.equal(range.step, range.count, "the step of the answer is another one");
+  }
+  // A count that is asked for is the caller's own decision.
+  const range = await process.allocate({ count: 10, maxCount: 5 });
   await counter.isAt(range.end, "the counter did not move by the count of the answer");
 }
 
@@ -81,6 +94,11 @@ export const ranges: readonly Scenario[] = [
     run: aRangeBeginsWhereTheLastOneEnded,
   },
   { name: "without a count the store decides", run: withoutACountTheStoreDecides },
+  {
+    name: "without a count a range has at most maxCount numbers",
+    needs: ["limits"],
+    run: withoutACountARangeHasAtMostMaxCount,
+  },
   { name: "numbers are exact up to 2^63 - 2", run: numbersAreExactUpToTheLargest },
   { name: "numbers beyond 2^63 - 2 are refused, and the refusal takes none", run: numbersThatAreUsedUpAreRefused },
   // Alone, since the others would wait for it.

@@ -1,6 +1,6 @@
 /** Scenarios of a store that has lost allocations, or may have. */
 import assert from "node:assert/strict";
-import type { Bench, Scenario } from "../counter.js";
+import type { Bench, Scenario } from "../../counter.js";
 
 async function nothingBelowWhatTheProcessKnows(bench: Bench) {
   const counter = await bench.counter();

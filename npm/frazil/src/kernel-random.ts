@@ -1,12 +1,22 @@
 /**
- * Random numbers for grants and nonces where the core is WebAssembly. (The native addon asks the kernel itself.)
+ * Random numbers from the kernel: for grants, nonces and attempts where the core is WebAssembly (the native addon asks the kernel
+ * itself), for who asks for ranges, and for the marker of an old table.
  *
  * Two copies of a virtual machine that was cloned must not draw the same numbers. `crypto.getRandomValues` of Node draws from
  * a generator in the memory of the process, which a clone copies, so the kernel is asked where there is `/dev/urandom`. On
  * Workers and in browsers nobody clones a running isolate. On Windows without the addon the promise about clones does not
  * hold (docs/leases.md).
  */
-export const WORDS = 8;
+import type { Backend } from "./boundary.js";
+
+const WORDS = 8;
+
+/** Eight random numbers for a call of the core, if it needs some. Only one that asks the store must have them from the kernel. */
+export function randomFor(backend: Backend, isAsking: boolean): Uint32Array | undefined {
+  if (backend !== "wasm") return undefined;
+  // Jitter must not fail.
+  return isAsking ? drawRandom() : crypto.getRandomValues(new Uint32Array(WORDS));
+}
 
 /** Eight random numbers of 32 bits. */
 export function drawRandom(): Uint32Array {

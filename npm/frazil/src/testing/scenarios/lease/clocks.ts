@@ -1,7 +1,7 @@
 /** Scenarios of wrong clocks and of stores that were away. They change what all scopes share, and run alone. */
 import assert from "node:assert/strict";
-import type { Grant } from "../../stores/store.js";
-import { type Bench, granted, type Holder, leased, refused, type Scenario, type Scope } from "../holder.js";
+import type { Grant } from "../../../stores/store.js";
+import { type Bench, granted, type Holder, leased, refused, type Scenario, type Scope } from "../../holder.js";
 
 const YEAR = 365 * 24 * 3600 * 1000;
 const HOUR = 3600 * 1000;

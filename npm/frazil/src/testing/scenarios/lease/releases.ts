@@ -1,6 +1,6 @@
 /** Scenarios of `release`: the node id is free at once, and the old holder cannot come back. */
 import assert from "node:assert/strict";
-import { type Bench, draw, granted, leased, refused, type Scenario } from "../holder.js";
+import { type Bench, draw, granted, leased, refused, type Scenario } from "../../holder.js";
 
 const MINUTE = 60_000;
 

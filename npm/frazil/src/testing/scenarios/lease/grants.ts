@@ -1,6 +1,6 @@
 /** Scenarios of `acquire`: who is granted which node id, and from when. */
 import assert from "node:assert/strict";
-import { type Bench, draw, granted, type Holder, leased, refused, type Scenario } from "../holder.js";
+import { type Bench, draw, granted, type Holder, leased, refused, type Scenario } from "../../holder.js";
 
 const MINUTE = 60_000;
 /** Longer than the slowest store on the slowest machine takes for 1,024 grants: a window that is over is granted again. */

@@ -1,7 +1,7 @@
 /** Scenarios of tags, and of requests that are refused. */
 import assert from "node:assert/strict";
-import type { AllocateRequest } from "../../stores/segment-store.js";
-import { type Bench, Counter, type Scenario } from "../counter.js";
+import type { AllocateRequest } from "../../../stores/segment-store.js";
+import { type Bench, Counter, type Scenario } from "../../counter.js";
 
 async function aMissingCounterIsNeverMade(bench: Bench) {
   const missing = new Counter(bench.open, bench.newTag());
@@ -76,6 +76,7 @@ async function badRequestsAreRefused(bench: Bench) {
   const bad: Record<keyof Omit<AllocateRequest, "signal">, unknown[]> = {
     tag: ["", "x".repeat(129), undefined, null, 5, {}],
     count: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", 5n, null],
+    maxCount: [0, -1, 1.5, Number.NaN, 2 ** 53, "5", 5n, undefined, null],
     above: [-1n, 5, "5", undefined, null],
     failoverSkip: [-1, 1.5, Number.NaN, 2 ** 53, "5", 5n, undefined, null],
     holder: ["", "5", undefined, null, 5, "A".repeat(32), "a".repeat(31), `${"a".repeat(31)}'`],

@@ -1,6 +1,6 @@
 /** Scenarios of `renew`: a compare-and-set on the end of the window, which a clone of the process loses. */
 import assert from "node:assert/strict";
-import { type Bench, draw, granted, leased, refused, type Scenario } from "../holder.js";
+import { type Bench, draw, granted, leased, refused, type Scenario } from "../../holder.js";
 
 const MINUTE = 60_000;
 

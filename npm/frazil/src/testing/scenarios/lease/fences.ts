@@ -1,7 +1,7 @@
 /** Scenarios of `ensure` and the fence: what a store does that has lost writes, or may have. */
 import assert from "node:assert/strict";
-import { type Answer, FENCE_MARGIN_MS } from "../../stores/store.js";
-import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../holder.js";
+import { type Answer, FENCE_MARGIN_MS } from "../../../stores/store.js";
+import { type Bench, draw, granted, type Holder, leased, refused, type Scenario, type Scope } from "../../holder.js";
 
 /** Far beyond the time that a slow machine takes. */
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 /** Scenarios of requests that do not fit the scope. */
 import assert from "node:assert/strict";
-import { type Bench, granted, leased, refused, type Scenario } from "../holder.js";
+import { type Bench, granted, leased, refused, type Scenario } from "../../holder.js";
 
 const MINUTE = 60_000;
 

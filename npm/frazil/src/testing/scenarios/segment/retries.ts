@@ -1,7 +1,7 @@
 /** Scenarios of an attempt that is made again, since its answer was lost or late. */
 import assert from "node:assert/strict";
-import { type Bench, type Range, type Scenario, SKIP } from "../counter.js";
-import { draw } from "../holder.js";
+import { type Bench, type Range, type Scenario, SKIP } from "../../counter.js";
+import { draw } from "../../holder.js";
 
 const numbersOf = ({ first, count }: Range) => ({ first, count });
 

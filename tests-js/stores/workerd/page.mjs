@@ -1,0 +1,51 @@
+// The pages of the stores of Workers, as they are printed.
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { WorkerServer } from "./server.mjs";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+const textOf = (name) => readFileSync(path(`../../../docs/stores/${name}.md`), "utf8");
+
+/** The blocks of a page in a language. */
+export const blocksOf = (name, language) =>
+  [...textOf(name).matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs"))].map(([, code]) => code);
+
+/** The cells of a row of a table of a page, without its first one. */
+export const rowOf = (name, first) =>
+  textOf(name)
+    .split("\n")
+    .find((line) => line.startsWith(`| ${first} |`))
+    .split("|")
+    .slice(2, -1)
+    .map((cell) => cell.trim().replaceAll("`", ""));
+
+/** What the wrangler configuration of a page binds. */
+function bindingsOf(name) {
+  const [printed = "{}"] = blocksOf(name, "jsonc");
+  const { durable_objects: objects = {}, migrations = [], d1_databases: databases = [] } = JSON.parse(printed);
+  return {
+    objects: Object.fromEntries((objects.bindings ?? []).map(({ name, class_name }) => [name, class_name])),
+    classes: Object.fromEntries(
+      migrations.flatMap(({ new_sqlite_classes: classes }) => classes.map((name) => [name, "sqlite"])),
+    ),
+    databases: Object.fromEntries(databases.map(({ binding, database_id }) => [binding, database_id])),
+  };
+}
+
+let started = 0;
+
+/** Starts a Worker of a page under its configuration. `more`: further bindings. */
+export async function startPage(name, code, more = {}) {
+  const file = path(`of-the-page-${name}-${process.pid}-${++started}.mjs`);
+  const bindings = bindingsOf(name);
+  const merged = Object.fromEntries(Object.entries(bindings).map(([key, value]) => [key, { ...value, ...more[key] }]));
+  writeFileSync(file, code);
+  try {
+    return await WorkerServer.startWith(file, merged);
+  } finally {
+    rmSync(file);
+  }
+}
+
+/** The text that a Worker answers a request with. */
+export const answerOf = async ({ url }, path = "/") => (await fetch(new URL(path, url))).text();

@@ -1,0 +1,81 @@
+// docs/transport.md as it is printed: its programs in this Node, and its Workers in workerd, with the bindings that they use.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { PostgresServer } from "../stores/postgres/server.mjs";
+import { startWorker, textOf } from "./workerd.mjs";
+
+const folder = fileURLToPath(new URL("./", import.meta.url));
+const page = readFileSync(new URL("../../docs/transport.md", import.meta.url), "utf8");
+const parts = [...page.matchAll(/^## ([^\n]+)$|^```(\w+)\n(.*?)^```$/gms)];
+
+/** The blocks with code and output, each with the heading above it. */
+const blocks = [];
+let heading;
+for (const [at, [, title, language, text]] of parts.entries()) {
+  if (title) heading = title;
+  if (language !== "js") continue;
+  assert.equal(parts[at + 1]?.[2], "text", `the block under ${heading} has no output`);
+  blocks.push({ heading, program: text, output: parts[at + 1][3] });
+}
+const workers = blocks.filter(({ program }) => program.includes("export default"));
+const programs = blocks.filter((block) => !workers.includes(block));
+
+test("the page has programs and Workers", () => assert.deepEqual([programs.length, workers.length], [3, 6]));
+
+for (const { heading, program, output } of programs) {
+  test(`${heading}: the program prints the output of the page`, () => {
+    // In this folder, where `frazil` is found.
+    const own = mkdtempSync(join(folder, "run-"));
+    try {
+      writeFileSync(join(own, "program.mjs"), program);
+      assert.equal(execFileSync(process.execPath, [join(own, "program.mjs")], { encoding: "utf8" }), output);
+    } finally {
+      rmSync(own, { recursive: true });
+    }
+  });
+}
+
+let postgres;
+before(async () => {
+  postgres = await PostgresServer.start();
+});
+after(() => postgres?.stop());
+
+/** Sends what a Worker of the page needs first, and then the request whose answer the page shows. */
+const REQUESTS = {
+  JSON: async (worker) => {
+    const [, body] = page.match(/With the body `(.*)` it answers/);
+    const wrong = JSON.parse(await textOf(worker, "/", body.replaceAll(/"(\d+)"/g, "$1")));
+    assert.deepEqual([wrong.code, wrong.field], ["INVALID_ID", "id"]);
+    return textOf(worker, "/", body);
+  },
+  D1: async (worker) => {
+    const [, create] = page.match(/```sql\n(.*?)```/s);
+    const { DB } = await worker.getBindings();
+    await DB.exec(create.trim());
+    return textOf(worker);
+  },
+  Queues: async (worker) => {
+    assert.equal(await textOf(worker, "/", {}), "sent");
+    let answer = "null";
+    for (let tries = 0; tries < 500 && answer.includes("null"); tries++) answer = await textOf(worker);
+    return answer;
+  },
+};
+
+for (const { heading, program, output } of workers) {
+  test(`${heading}: the Worker answers what the page shows`, async () => {
+    const classes = [...program.matchAll(/^export class (\w+) extends DurableObject/gm)].map(([, name]) => name);
+    const connectionString = program.includes("HYPERDRIVE") ? postgres.url : undefined;
+    const worker = await startWorker(program, { classes, connectionString });
+    try {
+      assert.equal(`${await (REQUESTS[heading] ?? textOf)(worker)}\n`, output);
+    } finally {
+      await worker.dispose();
+    }
+  });
+}
