@@ -92,12 +92,12 @@ export const BROKEN = {
       ],
       ["closeNow();\n      const attached", "const attached"],
       [
-        "attached.minting.changed(undefined);\n      return driver.close(attached);",
-        "return driver.close(attached).then(closeNow).then(() => attached.minting.changed(undefined));",
+        "return driver.close(attached);",
+        "return driver.close(attached).then(closeNow);",
       ],
       ["this.isClosing = true;\n    this.#quietUntilMs = 0;", "this.#quietUntilMs = 0;"],
     ],
-    says: /repeats|window|node id after close/,
+    says: /repeats|window/,
   },
   "requests share the promise of an answer": {
     files: ["request-driver.ts"],
