@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import { BUNDLES, ENTRIES } from "./bundles.mjs";
+import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -63,25 +63,15 @@ function buildAddon() {
 function buildWasm() {
   const triple = "wasm32-unknown-unknown";
   run("cargo", ["build", "--locked", "--quiet", "-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"]);
-  const out = `${frazil}/build`;
-  rmSync(out, { recursive: true, force: true });
-  run("cargo", [
-    "run",
-    "--locked",
-    "--quiet",
-    "-p",
-    "xtask",
-    "--",
-    "bindgen",
-    `${target}/${triple}/release-wasm/frazil_wasm.wasm`,
-    out,
-  ]);
-  // The package has a loader of its own for each runtime, so wasm-bindgen's glue is not needed: npm/frazil/src/binding/wasm.ts.
-  for (const glue of ["frazil.js", "frazil_bg.js"]) rmSync(`${out}/${glue}`);
-  const module = `${out}/frazil_bg.wasm`;
+  const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
+  const module = `${frazil}/build/frazil.wasm`;
+  run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
   run(`${bin}/wasm-opt`, [
     "-Oz",
     "--converge",
+    // Notes for tools, of which the package needs none.
+    "--strip-producers",
+    "--strip-target-features",
     ...FEATURES.map((feature) => `--enable-${feature}`),
     module,
     "-o",
@@ -122,7 +112,10 @@ async function buildPackage() {
   // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
-  copyFileSync(`${frazil}/build/frazil_bg.wasm`, `${dist}/frazil.wasm`);
+  copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
+  // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
+  for (const [file, imported] of Object.entries(WASM_IMPORTS))
+    writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
   for (const { file, entry, binding, host, format, platform = "neutral" } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],
@@ -138,7 +131,7 @@ async function buildPackage() {
       },
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: ["./frazil.wasm", "./frazil.wasm?module", "frazil", "cloudflare:workers"],
+      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "cloudflare:workers"],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       minifySyntax: true,
@@ -164,7 +157,7 @@ export async function build() {
   } else {
     process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
   }
-  const wasm = ["npm/frazil/build/frazil_bg.wasm"];
+  const wasm = ["npm/frazil/build/frazil.wasm"];
   await cached(
     "building the WebAssembly module",
     [...rust, "crates/wasm", "crates/xtask", "package-lock.json"],

@@ -40,3 +40,10 @@ export const BUNDLES = [
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];
+
+/** The files that import the WebAssembly module where the host compiles it, each with its import. */
+export const WASM_IMPORTS = {
+  // A namespace, because tools give it different exports: see `binding/workerd.ts`.
+  "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
+  "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
+};

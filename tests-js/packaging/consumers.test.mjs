@@ -144,18 +144,39 @@ test("esbuild-node: a bundle uses the addon if node_modules can be reached, and 
   }
 });
 
-test("workerd: a Worker that bundles the package mints and decodes in a request", needs(NODE24), () => {
-  const folder = installConsumer("workerd");
+/** Bundles a Worker, runs it in workerd, and returns its answer and the names of its files. */
+function inWorkerd(folder, entry) {
   const conditions = ["workerd", "worker", "browser"];
-  mkdirSync(join(folder, "out"));
-  const copy = { ".wasm": "copy" };
-  bundle(folder, { entryPoints: ["worker.mjs"], outfile: "out/worker.mjs", format: "esm", conditions, loader: copy });
+  const out = join(folder, `out-${entry}`);
+  mkdirSync(out);
+  const how = { outfile: `out-${entry}/worker.mjs`, format: "esm", conditions, loader: { ".wasm": "copy" } };
+  bundle(folder, { entryPoints: [entry], ...how });
   const serve = fileURLToPath(new URL("workerd/serve.mjs", import.meta.url));
-  const { stdout } = run(folder, NODE24, [serve, join(folder, "out")]);
-  const { id, lateMs, ...answer } = JSON.parse(stdout);
-  assert.deepEqual(answer, { backend: "wasm", node: 7 });
+  return { answer: JSON.parse(run(folder, NODE24, [serve, out]).stdout), files: readdirSync(out) };
+}
+
+test("workerd: a Worker that bundles the package mints and decodes in a request", needs(NODE24), () => {
+  const { answer, files } = inWorkerd(installConsumer("workerd"), "worker.mjs");
+  const { id, lateMs, ...rest } = answer;
+  assert.deepEqual(rest, { backend: "wasm", node: 7, oneLayout: true });
   assert.match(id, /^\d{18,19}$/);
   assert.ok(Math.abs(lateMs) < 5000, `${lateMs}`);
+  assert.equal(files.filter((name) => name.endsWith(".wasm")).length, 1, `${files}`);
+});
+
+test("workerd: a Worker that uses Layout alone decodes, and has no WebAssembly module", needs(NODE24), () => {
+  const { answer, files } = inWorkerd(installConsumer("workerd"), "layout.mjs");
+  assert.deepEqual(answer, { date: "2016-04-30T11:18:25.796Z", refused: "INVALID_ID" });
+  assert.deepEqual(files, ["worker.mjs"]);
+});
+
+test("wasm-module: a host that takes the module for an ES module mints with it", needs(NODE24), () => {
+  const folder = installConsumer("wasm-module");
+  const flags = ["--conditions=workerd", "--disable-warning=ExperimentalWarning"];
+  const { stdout, stderr } = run(folder, NODE24, [...flags, "main.mjs"]);
+  assert.equal(stderr, "");
+  const calls = ["abi", "admit", "health", "lease", "memory", "next", "open", "page", "release", "reserve", "segment"];
+  assert.deepEqual(JSON.parse(stdout), { exports: calls, backend: "wasm", nodes: [7, 7, 7], increasing: true });
 });
 
 test("no-addon: WebAssembly is used, with one warning that names every cause", () => {

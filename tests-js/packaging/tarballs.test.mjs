@@ -55,6 +55,13 @@ test("every file that a manifest names is in the tarball", () => {
   }
 });
 
+test("the WebAssembly module imports nothing, so tools that take it for an ES module look for no other file", () => {
+  const folder = emptyFolder("module");
+  run(folder, "tar", ["-xzf", pack()[0].tarball, "package/dist/frazil.wasm"]);
+  const module = new WebAssembly.Module(readFileSync(join(folder, "package/dist/frazil.wasm")));
+  assert.deepEqual(WebAssembly.Module.imports(module), []);
+});
+
 test("publint finds no problem in strict mode", async () => {
   for (const { name, tarball } of pack()) {
     const bytes = readFileSync(tarball);

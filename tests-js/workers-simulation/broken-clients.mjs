@@ -91,10 +91,7 @@ export const BROKEN = {
     this.free();`,
       ],
       ["closeNow();\n      const attached", "const attached"],
-      [
-        "return driver.close(attached);",
-        "return driver.close(attached).then(closeNow);",
-      ],
+      ["return driver.close(attached);", "return driver.close(attached).then(closeNow);"],
       ["this.isClosing = true;\n    this.#quietUntilMs = 0;", "this.#quietUntilMs = 0;"],
     ],
     says: /repeats|window/,

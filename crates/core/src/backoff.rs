@@ -18,6 +18,7 @@ pub(crate) fn backoff_ms(failures: u32, jitter: u64) -> u64 {
 }
 
 /// A pause of half to all of `pause_ms`, so that holders that failed together do not come back together.
+#[inline(never)] // for the size of the WebAssembly module
 pub(crate) const fn with_jitter(pause_ms: u64, jitter: u64) -> u64 {
     let half_ms = pause_ms / 2;
     match jitter.checked_rem(pause_ms - half_ms + 1) {

@@ -761,6 +761,7 @@ impl Lease {
     }
 
     /// The attempt is over, and its outcome is known.
+    #[inline(never)] // for the size of the WebAssembly module
     fn succeed(&mut self) {
         self.nonce = None;
         self.outstanding = false;

@@ -167,12 +167,14 @@ impl Readings {
 }
 
 /// A difference of two times.
+#[inline(never)] // for the size of the WebAssembly module
 fn difference_ms(minuend_ms: u64, subtrahend_ms: u64) -> i64 {
     let size_ms = i64::try_from(minuend_ms.abs_diff(subtrahend_ms)).unwrap_or(i64::MAX);
     if minuend_ms < subtrahend_ms { -size_ms } else { size_ms }
 }
 
 /// How much further the wall clock moved on than monotonic time did.
+#[inline(never)] // for the size of the WebAssembly module
 fn drift_ms(from: Readings, to: Readings) -> i64 {
     difference_ms(to.wall_ms, from.wall_ms).saturating_sub(difference_ms(to.monotonic_ms, from.monotonic_ms))
 }

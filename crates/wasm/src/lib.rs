@@ -56,7 +56,9 @@ fn with_page<T>(page: u32, closed: T, call: impl FnOnce(&mut Instance) -> T) -> 
     if page != self::page() {
         return closed;
     }
-    call(&mut INSTANCE.0.borrow_mut())
+    // Not `borrow_mut`, which brings the code of a message into the module that no panic prints.
+    let Ok(mut instance) = INSTANCE.0.try_borrow_mut() else { core::arch::wasm32::unreachable() };
+    call(&mut instance)
 }
 
 /// `frazil::page::ABI`.

@@ -1,7 +1,8 @@
 //! Build steps that need Rust. They are run by `cargo run -p xtask -- COMMAND`.
 //!
-//! * `bindgen WASM DIR` writes the glue of wasm-bindgen for a module. It uses wasm-bindgen as a library, at the version that
-//!   Cargo.lock pins, because the glue and the module must come from the same version.
+//! * `bindgen WASM DIR` writes a module and the glue of wasm-bindgen for it. It uses wasm-bindgen as a library, at the version that
+//!   Cargo.lock pins, because the glue and the module must come from the same version. The tests of `crates/wasm` need the glue.
+//! * `module WASM FILE` writes the module of the package, which has no imports and so needs no glue.
 //! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
 //!   differs from what would be written.
 //!
@@ -10,6 +11,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use wasm_bindgen_cli_support::Bindgen;
+
+mod module;
 mod tables;
 
 use tables::GeneratedFile;
@@ -21,9 +25,10 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
+        ["module", wasm, file] => write_module(Path::new(wasm), Path::new(file)),
         ["tables"] => write_or_check(&tables::files(), false),
         ["tables", "--check"] => write_or_check(&tables::files(), true),
-        _ => Err("usage: xtask bindgen WASM DIR | tables [--check]".into()),
+        _ => Err("usage: xtask bindgen WASM DIR | module WASM FILE | tables [--check]".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -52,10 +57,22 @@ fn write_or_check(files: &[GeneratedFile], check: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
-    let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
+/// wasm-bindgen, set up for a module.
+fn wasm_bindgen(wasm: &Path) -> Result<Bindgen, Failure> {
+    let mut bindgen = Bindgen::new();
     bindgen.input_path(wasm).out_name("frazil").typescript(false).bundler(true)?;
-    Ok(bindgen.generate(directory)?)
+    Ok(bindgen)
+}
+
+fn bindgen(wasm: &Path, directory: &Path) -> Result<(), Failure> {
+    Ok(wasm_bindgen(wasm)?.generate(directory)?)
+}
+
+fn write_module(wasm: &Path, file: &Path) -> Result<(), Failure> {
+    let mut output = wasm_bindgen(wasm)?.generate_output()?;
+    module::remove_glue(output.wasm_mut())?;
+    std::fs::create_dir_all(file.parent().ok_or("a module has a folder")?)?;
+    Ok(std::fs::write(file, output.wasm_mut().emit_wasm())?)
 }
 
 #[cfg(test)]

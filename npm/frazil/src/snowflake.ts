@@ -40,9 +40,12 @@ const OPEN_LOCAL_ASYNC = Symbol();
 const min = (a: number, b: number): number => (a < b ? a : b);
 
 /**
- * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked.
+ * Captured at load: a subclass of `Layout` that overrides them does not change the layout or node id that is checked. A bundler
+ * keeps destructuring, and with it `Layout` in every bundle, but drops these calls.
  */
-const { joinNode, with: withChanges } = Layout.prototype;
+const method = <K extends keyof Layout>(name: K): Layout[K] => Layout.prototype[name];
+const joinNode = /* @__PURE__ */ method("joinNode");
+const withChanges = /* @__PURE__ */ method("with");
 
 /**
  * Mints Snowflake IDs.
@@ -138,10 +141,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * `CLOCK_BEFORE_EPOCH`.
    */
   static local<const L extends LayoutInput = "default">(options: LocalOptions<L> = {}): Snowflake<L> {
-    if (!Host.FILES) throw nativeRequired();
-    const ids = openLocal<L>(options, OPEN_LOCAL);
-    if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
-    return ids;
+    if (Host.FILES) {
+      const ids = openLocal<L>(options, OPEN_LOCAL);
+      if (ids.#startWaitMs > 0) block(ids.#startWaitMs);
+      return ids;
+    }
+    throw nativeRequired();
   }
 
   /**
@@ -151,22 +156,24 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   static async localAsync<const L extends LayoutInput = "default">(
     options: LocalAsyncOptions<L> = {},
   ): Promise<Snowflake<L>> {
-    if (!Host.FILES) throw nativeRequired();
-    const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
-    const signal = signalOf({ signal: given });
-    signal?.throwIfAborted();
-    const ids = openLocal<L>(rest, OPEN_LOCAL_ASYNC);
-    const opened = ids.#finishOpenAsync(rest);
-    try {
-      await unlessAborted(opened, signal);
-      if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
-    } catch (error) {
-      // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
-      (ids.#port as Port).binding.files?.abandon(ids.#ticket);
-      opened.then(ids.close, () => {});
-      throw error;
+    if (Host.FILES) {
+      const { signal: given, ...rest } = checkOptions(options, `${LOCAL_OPTIONS}, signal`, NOT_LOCAL);
+      const signal = signalOf({ signal: given });
+      signal?.throwIfAborted();
+      const ids = openLocal<L>(rest, OPEN_LOCAL_ASYNC);
+      const opened = ids.#finishOpenAsync(rest);
+      try {
+        await unlessAborted(opened, signal);
+        if (ids.#startWaitMs > 0) await sleep(ids.#startWaitMs, signal);
+      } catch (error) {
+        // An opening that has not ended must not hold the event loop. A file that is open already is closed here.
+        (ids.#port as Port).binding.files?.abandon(ids.#ticket);
+        opened.then(ids.close, () => {});
+        throw error;
+      }
+      return ids;
     }
-    return ids;
+    throw nativeRequired();
   }
 
   /**
@@ -630,11 +637,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#lastRetryMs = retryMs;
         this.#session?.refused(error);
         if (retryMs < Infinity) this.#stalls++;
-        if (!(Host.BLOCKS && retryMs <= call.remainingMs && canBlock())) throw error;
-        call.remainingMs -= retryMs;
-        this.#waitedMs += retryMs;
-        block(retryMs);
-        confirmed = false;
+        if (Host.BLOCKS && retryMs <= call.remainingMs && canBlock()) {
+          call.remainingMs -= retryMs;
+          this.#waitedMs += retryMs;
+          block(retryMs);
+          confirmed = false;
+        } else throw error;
       }
       now = this.#clock();
     }

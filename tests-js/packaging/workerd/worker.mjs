@@ -1,4 +1,4 @@
-import { Snowflake } from "frazil";
+import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
 
 export default {
@@ -7,6 +7,7 @@ export default {
     const ids = new Snowflake({ node: 7 });
     const id = ids.next();
     const { node, timestampMs } = decode(id, "default");
-    return Response.json({ backend: ids.backend, id: String(id), node, lateMs: Date.now() - timestampMs });
+    const oneLayout = ids.layout instanceof Layout;
+    return Response.json({ backend: ids.backend, id: String(id), node, oneLayout, lateMs: Date.now() - timestampMs });
   },
 };

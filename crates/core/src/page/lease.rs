@@ -269,6 +269,7 @@ impl Handles {
         Ok(())
     }
 
+    #[inline(never)] // for the size of the WebAssembly module
     fn open_leased(&mut self, page: &mut Page) -> Result<()> {
         let geometry = page.read_geometry()?;
         // The node id to ask for first. Which one is granted is the store's choice.

@@ -38,6 +38,7 @@ impl Page {
 
     /// Writes the properties of a generator that was opened.
     #[expect(clippy::cast_precision_loss, reason = "a block of at most 4096, and milliseconds within a Date")]
+    #[inline(never)] // for the size of the WebAssembly module
     pub(super) fn write_opened(&mut self, machine: &Machine, wait_ms: u64) {
         self.numbers[slot::MAX_BLOCK] = machine.max_block() as f64;
         self.numbers[slot::MAX_LEAD_MS] = machine.max_lead_ms as f64;

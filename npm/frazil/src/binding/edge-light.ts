@@ -1,10 +1,10 @@
 /** Vercel's edge runtime. The module is imported with the suffix that its bundler requires. `canBlock` finds out whether it can block. */
 
 import type { Binding } from "../boundary.js";
-import module from "./frazil.wasm?module";
-import { instantiate } from "./wasm.js";
+import wasm from "./edge-light-wasm.mjs";
+import { bindExports, instanceOf } from "./wasm.js";
 
-export const load = (): Binding => instantiate(() => module);
+export const load = (): Binding => bindExports(() => instanceOf(wasm));
 
 /** An isolate has one thread. See `inline.ts`. */
 export enum Host {

@@ -1,12 +1,12 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
-import text from "../../build/frazil_bg.wasm";
+import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
-import { instantiate } from "./wasm.js";
+import { bindExports, instanceOf } from "./wasm.js";
 
 /** The bytes of the module, decoded from the text. */
 export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-export const load = (): Binding => instantiate(() => new WebAssembly.Module(wasmBytes()));
+export const load = (): Binding => bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
 
 /**
  * Capabilities that the host may have, 0 or 1. An enum, because esbuild inlines its numbers and removes the code for

@@ -1,17 +1,18 @@
-// The modules that `scripts/build.mjs` writes to `build/` before it makes the bundles.
+// The modules that `scripts/build.mjs` writes: the first before it makes the bundles, the others beside them.
 
-declare module "*/frazil_bg.wasm" {
+declare module "*/frazil.wasm" {
   /** The module as base64. */
   const text: string;
   export default text;
 }
 
-declare module "*/frazil.wasm" {
-  const module: WebAssembly.Module;
-  export default module;
+declare module "*/workerd-wasm.mjs" {
+  /** What the import of the module gives. */
+  const wasm: { readonly default: WebAssembly.Module } | import("./wasm.js").Exports;
+  export default wasm;
 }
 
-declare module "*/frazil.wasm?module" {
-  const module: WebAssembly.Module;
-  export default module;
+declare module "*/edge-light-wasm.mjs" {
+  const wasm: WebAssembly.Module;
+  export default wasm;
 }

@@ -72,9 +72,7 @@ const THREAD_WASM = Symbol.for("frazil.wasm");
  * same function.
  */
 const INSTANTIATE = `(bytes) => {
-  const glue = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), glue);
-  exports.__wbindgen_start?.();
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   return () => exports;
 }`;
 

@@ -1,4 +1,4 @@
-/** The WebAssembly binding: instantiates a compiled module synchronously. */
+/** The WebAssembly binding: a compiled module, or the exports of its instance. */
 
 import type { Binding, Calls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
@@ -8,15 +8,7 @@ export interface Exports extends Calls {
   readonly memory: WebAssembly.Memory;
   abi(): number;
   page(): number;
-  __wbindgen_start?(): void;
 }
-
-/**
- * The import that the module needs from wasm-bindgen's glue: a function that fills the table of JavaScript values. Only
- * numbers cross the boundary (see `page` in `crates/core/src`), so the table stays empty, and no bundle contains the
- * glue.
- */
-const GLUE = { "./frazil_bg.js": { __wbindgen_init_externref_table() {} } };
 
 /** The error if WebAssembly is not available. */
 export const wasmUnavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
@@ -26,13 +18,9 @@ export const wasmUnavailable = (cause: unknown, reasons = String(cause)): Config
     { cause },
   );
 
-/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export const instantiate = (compile: () => WebAssembly.Module): Binding =>
-  bindExports(() => {
-    const exports = new WebAssembly.Instance(compile(), GLUE).exports as unknown as Exports;
-    exports.__wbindgen_start?.();
-    return exports;
-  });
+/** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
+export const instanceOf = (module: WebAssembly.Module): Exports =>
+  new WebAssembly.Instance(module).exports as unknown as Exports;
 
 /** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
 export function bindExports(make: () => Exports): Binding {

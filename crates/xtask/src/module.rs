@@ -1,0 +1,69 @@
+//! Removes from the WebAssembly module what wasm-bindgen adds for its glue.
+//!
+//! * **No imports**: bundlers and hosts that take a `.wasm` file for an ES module look for the files that it imports. Only numbers
+//!   cross the boundary (`crates/wasm`), so the module needs nothing from its host, and the package does not contain the glue.
+//! * **Checked**: if an import remains, the module is refused.
+
+use walrus::Module;
+
+/// How the exports begin that only the glue uses. One of them, `__wbindgen_start`, is an import of the glue that fills a table of
+/// JavaScript values.
+const GLUE: &str = "__";
+
+/// Removes the exports that only the glue uses, and then what nothing uses, such as imports.
+///
+/// # Errors
+///
+/// If an import remains.
+pub(crate) fn remove_glue(module: &mut Module) -> Result<(), String> {
+    let glue: Vec<_> = module.exports.iter().filter(|export| export.name.starts_with(GLUE)).map(walrus::Export::id).collect();
+    for export in glue {
+        module.exports.delete(export);
+    }
+    walrus::passes::gc::run(module);
+    let imports: Vec<String> = module.imports.iter().map(|import| format!("{:?} of {:?}", import.name, import.module)).collect();
+    if imports.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "the WebAssembly module imports {}: let only numbers cross the boundary (crates/wasm/src/lib.rs)",
+        imports.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use walrus::{FunctionBuilder, Module};
+
+    use super::remove_glue;
+
+    /// A module that exports `next`, which calls an import or does not, and the import as wasm-bindgen's start function.
+    fn module_that(calls_the_import: bool) -> Module {
+        let mut module = Module::default();
+        let void = module.types.add(&[], &[]);
+        let (import, _) = module.add_import_func("./frazil_bg.js", "init", void);
+        let mut next = FunctionBuilder::new(&mut module.types, &[], &[]);
+        if calls_the_import {
+            next.func_body().call(import);
+        }
+        let next = next.finish(vec![], &mut module.funcs);
+        module.exports.add("next", next);
+        module.exports.add("__wbindgen_start", import);
+        module
+    }
+
+    #[test]
+    fn the_import_that_only_the_glue_needs_is_removed() {
+        let mut module = module_that(false);
+        assert!(remove_glue(&mut module).is_ok());
+        let module = Module::from_buffer(&module.emit_wasm()).expect("a valid module");
+        assert_eq!(module.imports.iter().count(), 0);
+        assert_eq!(module.exports.iter().map(|export| export.name.as_str()).collect::<Vec<_>>(), ["next"]);
+    }
+
+    #[test]
+    fn an_import_that_the_module_uses_is_refused_by_name() {
+        let refusal = remove_glue(&mut module_that(true)).expect_err("it imports a function");
+        assert!(refusal.contains(r#"imports "init" of "./frazil_bg.js""#), "{refusal}");
+    }
+}
