@@ -13,7 +13,7 @@ const RUNTIME = ["Date", "performance", "setTimeout", "clearTimeout", "crypto", 
 
 const GIVEN = {
   "#host": "export const { waitUntil } = host; export const requireWorkers = () => {}; export class DurableObject {}",
-  "./frazil.wasm": "export default host.module;",
+  "./workerd-wasm.mjs": "export default { default: host.module };",
 };
 
 /**
@@ -25,7 +25,7 @@ export async function compile({ files = [], changes = [] } = {}) {
   const plugin = {
     name: "isolate",
     setup(build) {
-      build.onResolve({ filter: /^#host$|^\.\/frazil\.wasm$/ }, ({ path }) => ({ path, namespace: "given" }));
+      build.onResolve({ filter: /^#host$|^\.\/workerd-wasm\.mjs$/ }, ({ path }) => ({ path, namespace: "given" }));
       build.onResolve({ filter: /^#binding$/ }, () => ({ path: `${sources}binding/workerd.ts` }));
       build.onResolve({ filter: /^frazil$/ }, () => ({ path: `${sources}index.ts` }));
       build.onLoad({ filter: /./, namespace: "given" }, ({ path }) => ({ contents: GIVEN[path] }));
