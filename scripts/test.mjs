@@ -368,7 +368,7 @@ const SUITES = [
   {
     name: "workers",
     requires: [runtimes],
-    run: () => testFolder("workers", { under: tools.node24, limitMs: 300_000 }),
+    beside: () => folderArguments("workers", { limitMs: 300_000 }),
   },
   { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
   { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },

@@ -16,6 +16,7 @@ async function run(from, until, ...client) {
   return JSON.parse(stdout);
 }
 
+// docs/safety.md: 22, 23, 24, 25, 27
 test(`${SEEDS} seeds, in which no ID repeats, no request hangs, and every isolate mints in the end`, async (context) => {
   const halves = await Promise.all([run(0, SEEDS / 2), run(SEEDS / 2, SEEDS)]);
   for (const { failure } of halves) assert.equal(failure, undefined, failure);

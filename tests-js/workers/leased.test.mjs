@@ -3,25 +3,22 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DATES, startWorker } from "./server.mjs";
+import { addressOf, DATES, startWorker } from "./server.mjs";
 
 /** A request whose connection is reset after so long. */
-async function resetAfter({ url }, path, ms) {
-  const { hostname, port } = new URL(url);
+async function resetAfter({ hostname, port, pathname, search }, ms) {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: frazil.test\r\n\r\n`);
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: frazil.test\r\n\r\n`);
   await sleep(ms);
   socket.resetAndDestroy();
 }
-
-const pathOf = (name, given) => `/${name}?given=${encodeURIComponent(JSON.stringify(given))}`;
 
 for (const date of DATES) {
   describe(`leased() at ${date}`, () => {
     let worker;
     before(async () => {
-      worker = await startWorker({ date });
+      worker = await startWorker(date);
     });
     after(() => worker?.stop());
 
@@ -121,6 +118,7 @@ for (const date of DATES) {
       assert.deepEqual([same, stats.renewed, stats.lost], [node, 1, 0]);
     });
 
+    // docs/safety.md: 23
     test("with the clock of production, which steps back between requests, no call fails and no ID repeats", async (context) => {
       const options = { scope: "still", windowMs: 3000 };
       await worker.call("still", { isStill: true });
@@ -148,7 +146,7 @@ for (const date of DATES) {
 
     test("a request that is cancelled while it acquires holds up no other one", async () => {
       const given = { options: { scope: "slow" }, delayMs: 3000 };
-      const cancelled = resetAfter(worker, pathOf("slow", given), 300);
+      const cancelled = resetAfter(addressOf(worker, "slow", given), 300);
       await sleep(100);
       // While the first one waits for its answer, and after it was cancelled.
       const beganMs = Date.now();
@@ -161,9 +159,9 @@ for (const date of DATES) {
 
     test("a promise that requests share does hold them up, so the test above would see one", async () => {
       const given = { options: { scope: "naive" }, delayMs: 3000 };
-      const cancelled = resetAfter(worker, pathOf("naive", given), 300);
+      const target = addressOf(worker, "naive", given);
+      const cancelled = resetAfter(target, 300);
       await sleep(100);
-      const target = new URL(pathOf("naive", given), worker.url);
       const outcome = await fetch(target, { signal: AbortSignal.timeout(4000) }).then(
         (response) => response.text(),
         (error) => error.name,
