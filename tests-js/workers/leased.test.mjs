@@ -81,6 +81,17 @@ for (const date of DATES) {
       assert.deepEqual([stats.acquired, stats.lost, stats.refused], [1, 0, 0]);
     });
 
+    test("an object of a program mints under a lease, and has it renewed", async () => {
+      const options = { scope: "object", windowMs: 3000 };
+      const { id, node } = await worker.call("in-an-object", { options });
+      await sleep(1600);
+      await worker.call("in-an-object", { options });
+      await sleep(300);
+      const again = await worker.call("in-an-object", { options });
+      assert.deepEqual([again.node, again.stats.renewed], [node, 1]);
+      assert.ok(BigInt(again.id) > BigInt(id));
+    });
+
     test("other options than in the first call are refused by name", async () => {
       const options = { scope: "options", layout: "edge" };
       await worker.call("id", { options });

@@ -12,8 +12,9 @@ export const addressOf = ({ url }, call, given = {}) =>
 
 /** Starts the Worker. `call` resolves to the result of a call, and rejects with what it threw. */
 export async function startWorker(date) {
-  const objects = { FRAZIL: "TestLeases" };
-  const server = await WorkerServer.startWith(entry, { date, objects, classes: { TestLeases: "sqlite" } });
+  const objects = { FRAZIL: "TestLeases", MINTING: "Minting" };
+  const classes = { TestLeases: "sqlite", Minting: "sqlite" };
+  const server = await WorkerServer.startWith(entry, { date, objects, classes });
   const { url } = server;
   return {
     url,

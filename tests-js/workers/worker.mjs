@@ -1,5 +1,5 @@
 // A Worker that mints under leases. The path of a request selects what to do; the response is the result.
-import { env as moduleEnv } from "cloudflare:workers";
+import { DurableObject, env as moduleEnv } from "cloudflare:workers";
 import { FrazilError } from "frazil";
 import { DurableObjectStore, FrazilLeases, leased } from "frazil/workers";
 
@@ -25,6 +25,14 @@ function dataOf(error) {
 export class TestLeases extends FrazilLeases {
   abortNow() {
     this.ctx.abort("aborted by a test");
+  }
+}
+
+/** An object of a program, which mints under a lease as well. */
+export class Minting extends DurableObject {
+  async mint(options) {
+    const ids = await leased(this.env.FRAZIL, options);
+    return { id: ids.nextString(), node: ids.node, stats: ids.stats().lease };
   }
 }
 
@@ -118,6 +126,7 @@ const calls = {
     const awaited = await ids.nextManyAsync(20);
     return { awaited: awaited.map(String), stats: ids.stats().lease };
   },
+  "in-an-object": ({ env, given }) => env.MINTING.get(env.MINTING.idFromName("one")).mint(given.options),
   issued: () => issued.map(String),
   /** Acquires. The first request that asks is answered late. */
   slow: async ({ env, ctx, given }) => {
