@@ -126,6 +126,11 @@ export interface LeaseStore {
     /** How the store is called in errors and `health()`, such as `"postgres"`. */
     readonly name: string;
     /**
+     * What stands for the store in a cache: two store objects with the same identity are the same store. For a store that is made for
+     * each request on something that lives longer, such as a binding of a Worker.
+     */
+    readonly identity?: object;
+    /**
      * Why an operation that is under way may be without an answer, in words for the error of its time-out, such as that the client has no
      * connection. It asks nobody, and it does not throw.
      */

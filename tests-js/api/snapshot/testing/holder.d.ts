@@ -19,6 +19,8 @@ export interface OpenStore {
     init(scope: ScenarioScope): Promise<void>;
     /** Whether the store reads the clock of this process: then a wrong one cannot be told from a wrong clock of the store. */
     readonly hasClockOfProcess?: boolean;
+    /** Whether the first `acquire` begins a scope that the store does not know, as an object does that serves one scope. */
+    readonly beginsScopes?: boolean;
     /** Another client of the same store, as another process has it. Default: `store`. */
     connect?(): Promise<LeaseStore>;
     /** Lets the store's clock go on, if tests move it: the scenarios then run one after the other. Default: waits. */
@@ -45,6 +47,8 @@ export interface Scenario {
     readonly needs?: readonly ("jumpClock" | "changeIncarnation" | "stop")[];
     /** Whether it sets the clock of this process wrong, which must not be that of the store. */
     readonly skewsClient?: boolean;
+    /** Whether it asks for a scope that has no record, which must be refused. */
+    readonly missesRecord?: boolean;
     /** Whether it runs alone: it changes something that all scopes share, such as a clock, or keeps the store busy. */
     readonly alone?: boolean;
     run(bench: Bench): Promise<void>;

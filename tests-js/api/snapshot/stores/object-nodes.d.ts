@@ -1,0 +1,26 @@
+/** Location hints, in the order of their parts. Never change it: two objects would grant the same node ids. */
+export declare const LOCATION_HINTS: readonly ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"];
+/** Where an object is made: Cloudflare's location hints. */
+export type LocationHint = (typeof LOCATION_HINTS)[number];
+/** A range of node ids, both ends included. */
+export interface NodeRange {
+    readonly from: number;
+    readonly to: number;
+}
+export declare const NODES_RULE = "must be { from, to }, two node ids in their order";
+export declare function isNodeRange(given: unknown): given is NodeRange;
+/** The location hint in an option. @throws {ConfigError} `INVALID_OPTION` */
+export declare function locationHintIn(value: unknown): LocationHint | undefined;
+/** The node ids of an object, of so many in the layout. @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small. */
+export declare function nodesOf(hint: LocationHint | undefined, count: number): NodeRange;
+/** What a request to a Worker has in `request.cf`, as far as it tells where the Worker runs. */
+export interface RequestPlace {
+    readonly continent?: unknown;
+    readonly country?: unknown;
+    readonly longitude?: unknown;
+}
+/**
+ * The location hint that is nearest to where a request comes from, by `request.cf`: `continent`, and within it `country` and
+ * `longitude`. Undefined if the continent is unknown, and for Antarctica.
+ */
+export declare function locationHintOf(cf: RequestPlace | null | undefined): LocationHint | undefined;

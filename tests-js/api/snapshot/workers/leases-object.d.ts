@@ -1,0 +1,49 @@
+import { type Reply } from "../stores/error-data.js";
+import { type NodeRange } from "../stores/object-nodes.js";
+import { type ScopeRecord } from "../stores/requests.js";
+import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
+import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
+/** What the object uses of its SQL storage. */
+export interface ObjectSql {
+    exec(query: string, ...bindings: (string | number | null)[]): {
+        toArray(): Record<string, unknown>[];
+    };
+}
+/** What the object uses of its storage. */
+export interface ObjectStorage {
+    readonly sql: ObjectSql;
+    transactionSync<T>(closure: () => T): T;
+}
+/** What the object uses of its state, which the runtime hands to it. */
+export interface ObjectState {
+    readonly storage: ObjectStorage;
+}
+/** What the runtime's class of objects has. */
+interface ObjectBase {
+    readonly __DURABLE_OBJECT_BRAND: never;
+}
+/** What `acquire` is sent: a request, and the node ids that the object may grant. */
+export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
+    readonly nodes: NodeRange;
+}
+/** The class of objects of the runtime. Its declaration is not part of this package's. */
+declare const Base: new (ctx: ObjectState, env: unknown) => ObjectBase;
+/** Grants the leases of a scope, and allocates the numbers of a tag. Its methods are called by `DurableObjectStore`. */
+export declare class FrazilLeases extends Base {
+    #private;
+    constructor(ctx: ObjectState, env: unknown);
+    acquire(request: ObjectAcquireRequest): Reply<Answer>;
+    renew(request: Omit<RenewRequest, "signal">): Reply<Answer>;
+    release(request: Omit<ReleaseRequest, "signal">): Reply<boolean>;
+    ensure(request: Omit<EnsureRequest, "signal">): Reply<void>;
+    fence({ scope }: {
+        readonly scope: string;
+    }): Reply<number>;
+    init(record: ScopeRecord): Reply<void>;
+    allocate(request: Omit<AllocateRequest, "signal">): Reply<Allocation>;
+    initSegment(options: {
+        readonly tag: string;
+        readonly first: bigint;
+    }): Reply<boolean>;
+}
+export {};
