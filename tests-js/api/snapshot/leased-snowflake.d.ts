@@ -20,13 +20,15 @@ export declare class LeasedSnowflake<const L extends LayoutInput = "default"> ex
      * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and
      * waits for the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10
      * seconds and `maxAsyncWaitMs`), and the window is not over, it resolves nevertheless. Rejects with the errors of
-     * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal.
+     * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal. On Workers it is what `leased()` does: a
+     * renewal that is due is begun, and is not waited for.
      */
     readonly ready: (options?: AsyncOptions) => Promise<void>;
     /**
      * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
      * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
-     * is free after its window. Without `close()`, as after a crash, nothing repeats either.
+     * is free after its window. Without `close()`, as after a crash, nothing repeats either. On Workers it waits for no attempt of
+     * another request.
      */
     readonly close: () => Promise<void>;
     /** Counters of this generator and of its lease. */

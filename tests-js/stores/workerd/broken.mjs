@@ -7,9 +7,7 @@ const CHANGES = {
   "the grant of a row does not matter": (sql) => sql.replace(" AND grant_id = ?", " AND ? IS NOT NULL"),
   "rows that are held count as free": (sql) => sql.replace("until_ms <= ?", "until_ms <= 1e18 + ?"),
   "the nonce of a renewal is not written": (sql) =>
-    sql.replace(/^UPDATE frazil_leases SET .* nonce = \?,/, (text) =>
-      text.replace("nonce = ?", "nonce = coalesce(nonce, ?)"),
-    ),
+    sql.replace("SET until_ms = ?, nonce = ?", "SET until_ms = ?, nonce = coalesce(nonce, ?)"),
   "a window begins at 0": (sql) =>
     sql.replace(
       "SELECT node, from_ms, until_ms,",

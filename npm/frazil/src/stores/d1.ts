@@ -54,6 +54,7 @@ import {
   type Value,
   valuesOf,
   WRITE,
+  WRITE_RENEWED,
   WRITE_TAG,
 } from "./sqlite-tables.js";
 import type { AcquireRequest, InitOptions } from "./store.js";
@@ -82,9 +83,11 @@ const FREE = freeAt(`(SELECT ${CLOCK})`, 4 * DRAWN_FROM);
 /** Whether the record is as it was read. */
 const SAME_RECORD = `EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = ? AND fence_ms = ? AND incarnation = ?)`;
 
-/** `acquire`, `renew` and `release`. Invariant: the row and the record are as they were read. */
-const REPLACE_ROW = `${WRITE} AND until_ms = ? AND grant_id IS ? AND nonce IS ?
+/** Invariant: the row and the record are as they were read. */
+const IF_SAME = `AND until_ms = ? AND grant_id IS ? AND nonce IS ?
 AND ${SAME_RECORD} RETURNING node`;
+const REPLACE_ROW = `${WRITE} ${IF_SAME}`;
+const REPLACE_RENEWED = `${WRITE_RENEWED} ${IF_SAME}`;
 
 /** `acquire`: rows that were never granted, unless somebody else makes them. */
 const MAKE_ROWS = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms)
@@ -199,9 +202,10 @@ class D1Leases implements LeaseTable<Scope, LeaseRow> {
   ): Promise<boolean> {
     const { fenceMs, incarnation } = view.scope;
     const compared = [seen.untilMs, seen.grant, seen.nonce, scope, fenceMs, incarnation];
-    return (
-      (await this.#database.write([REPLACE_ROW, ...columnsOf(row), scope, row.node, ...compared], signal)) === true
-    );
+    // A renewal leaves the rest of the row as it is.
+    const written: Bound =
+      row.grant === seen.grant ? [REPLACE_RENEWED, row.untilMs, row.nonce] : [REPLACE_ROW, ...columnsOf(row)];
+    return (await this.#database.write([...written, scope, row.node, ...compared], signal)) === true;
   }
 
   async makeRows(

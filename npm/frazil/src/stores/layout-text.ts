@@ -21,7 +21,7 @@ export function layoutText({ epochMs, tickMs, unsigned, fields }: Layout<string>
   return [epochMs, `${tickMs}ms`, ...widths, ...(unsigned ? ["unsigned"] : [])].join(" ");
 }
 
-/** How many node ids a layout has, from its text; 1 without a node field. */
+/** How many node ids a layout has, from its text; 1 without a node field. @internal */
 export function nodeCountOf(text: string): number {
   const bits = [...text.matchAll(/ node(\d+)/g)].reduce((sum, [, width]) => sum + Number(width), 0);
   return 2 ** bits;

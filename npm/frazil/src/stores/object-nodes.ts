@@ -18,8 +18,10 @@ export interface NodeRange {
   readonly to: number;
 }
 
+/** @internal */
 export const NODES_RULE = "must be { from, to }, two node ids in their order";
 
+/** @internal */
 export function isNodeRange(given: unknown): given is NodeRange {
   const { from, to } = (given ?? {}) as { from?: unknown; to?: unknown };
   const isNode = (value: unknown): value is number =>
@@ -29,13 +31,13 @@ export function isNodeRange(given: unknown): given is NodeRange {
 
 const PARTS = 16;
 
-/** The location hint in an option. @throws {ConfigError} `INVALID_OPTION` */
+/** The location hint in an option. @throws {ConfigError} `INVALID_OPTION` @internal */
 export function locationHintIn(value: unknown): LocationHint | undefined {
   if (value === undefined || LOCATION_HINTS.includes(value as LocationHint)) return value as LocationHint | undefined;
   throw configError("INVALID_OPTION", "locationHint", value, `must be one of ${LOCATION_HINTS.join(", ")}`);
 }
 
-/** The node ids of an object, of so many in the layout. @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small. */
+/** The node ids of an object, of so many in the layout. @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small. @internal */
 export function nodesOf(hint: LocationHint | undefined, count: number): NodeRange {
   if (count < PARTS) {
     if (hint === undefined) return { from: 0, to: count - 1 };

@@ -80,7 +80,10 @@ const MAKE = `INSERT INTO frazil_leases (scope, node, from_ms, until_ms) VALUES 
 /** `acquire`: the node id from which on no row exists. */
 const MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ?`;
 
-/** `acquire`, `renew` and `release`: a row as `rules.ts` decided. */
+/** `renew`: a row as `rules.ts` decided. Without its grant, so that the index is not written. */
+export const WRITE_RENEWED = `UPDATE frazil_leases SET until_ms = ?, nonce = ? WHERE scope = ? AND node = ?`;
+
+/** `acquire` and `release`: a row as `rules.ts` decided. */
 export const WRITE = `UPDATE frazil_leases SET from_ms = ?, until_ms = ?, grant_id = ?, nonce = ?, owner = ?
 WHERE scope = ? AND node = ?`;
 
@@ -206,7 +209,7 @@ export class SqliteTables {
     const scope = this.scope(name);
     if (scope === undefined) return this.#missing();
     const { answer, row } = decideRenew(scope, this.#row(OF_NODE, name, node), request, moment);
-    if (row) this.#write(name, row);
+    if (row) this.#statements.run(WRITE_RENEWED, row.untilMs, row.nonce, name, node);
     return answer;
   }
 

@@ -10,5 +10,3 @@ import type { Layout } from "../layout.js";
  * ```
  */
 export declare function layoutText({ epochMs, tickMs, unsigned, fields }: Layout<string>): string;
-/** How many node ids a layout has, from its text; 1 without a node field. */
-export declare function nodeCountOf(text: string): number;

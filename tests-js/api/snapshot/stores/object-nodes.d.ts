@@ -7,12 +7,6 @@ export interface NodeRange {
     readonly from: number;
     readonly to: number;
 }
-export declare const NODES_RULE = "must be { from, to }, two node ids in their order";
-export declare function isNodeRange(given: unknown): given is NodeRange;
-/** The location hint in an option. @throws {ConfigError} `INVALID_OPTION` */
-export declare function locationHintIn(value: unknown): LocationHint | undefined;
-/** The node ids of an object, of so many in the layout. @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small. */
-export declare function nodesOf(hint: LocationHint | undefined, count: number): NodeRange;
 /** What a request to a Worker has in `request.cf`, as far as it tells where the Worker runs. */
 export interface RequestPlace {
     readonly continent?: unknown;
