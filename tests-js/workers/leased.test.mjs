@@ -155,6 +155,19 @@ for (const date of DATES) {
       }
     });
 
+    test("while the clock stands still there are the IDs of a thousand ticks", async () => {
+      const options = { scope: "burst" };
+      await worker.call("id", { options });
+      await worker.call("still", { isStill: true });
+      try {
+        const { count, code, retryAfterMs } = await worker.call("burst", { options });
+        assert.deepEqual([code, retryAfterMs], ["SEQUENCE_EXHAUSTED", 1]);
+        assert.ok(count > 255_000 && count <= 256_256, `${count}`);
+      } finally {
+        await worker.call("still", { isStill: false });
+      }
+    });
+
     test("a request that is cancelled while it acquires holds up no other one", async () => {
       const given = { options: { scope: "slow" }, delayMs: 3000 };
       const cancelled = resetAfter(addressOf(worker, "slow", given), 300);

@@ -126,6 +126,20 @@ const calls = {
     const awaited = await ids.nextManyAsync(20);
     return { awaited: awaited.map(String), stats: ids.stats().lease };
   },
+  /** How many IDs there are in one event, and why there is no further one. */
+  burst: async ({ env, ctx, given }) => {
+    const ids = await leased(env.FRAZIL, ctx, given.options);
+    const target = new BigUint64Array(1024);
+    const seen = new Set();
+    for (;;) {
+      try {
+        for (const id of ids.fill(target)) seen.add(id);
+      } catch (error) {
+        for (const id of target.subarray(0, error.issued)) seen.add(id);
+        return { count: seen.size, ...dataOf(error) };
+      }
+    }
+  },
   "in-an-object": ({ env, given }) => env.MINTING.get(env.MINTING.idFromName("one")).mint(given.options),
   issued: () => issued.map(String),
   /** Acquires. The first request that asks is answered late. */
