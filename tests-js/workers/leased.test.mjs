@@ -155,14 +155,14 @@ for (const date of DATES) {
       }
     });
 
-    test("while the clock stands still there are the IDs of a thousand ticks", async () => {
+    test("while the clock stands still there are the IDs of a thousand ticks, less those by which it has stepped back", async () => {
       const options = { scope: "burst" };
       await worker.call("id", { options });
       await worker.call("still", { isStill: true });
       try {
         const { count, code, retryAfterMs } = await worker.call("burst", { options });
         assert.deepEqual([code, retryAfterMs], ["SEQUENCE_EXHAUSTED", 1]);
-        assert.ok(count > 255_000 && count <= 256_256, `${count}`);
+        assert.ok(count > 200_000 && count <= 256_256, `${count}`);
       } finally {
         await worker.call("still", { isStill: false });
       }
