@@ -310,7 +310,7 @@ const SUITES = [
   },
   {
     name: "stores",
-    requires: [runtimes, postgres],
+    requires: [runtimes, postgres, mariadb, redis],
     beside: () => folderArguments("stores", { limitMs: 300_000 }),
   },
   ...Object.entries({ ...SERVERS, postgres: [postgres, pgbouncer], sqlite: [] }).map(([name, requires]) => ({

@@ -192,7 +192,7 @@ function* layouts() {
   for (const kind of ["timestamp", "", null, undefined, 0]) {
     yield withField({ kind, bits: 10 }, "kind", rules.KNOWN_KIND);
   }
-  yield withField({ kind: "node", bits: 10, width: 10 }, "width", `${rules.KNOWN_KEY} (did you mean bits?)`);
+  yield withField({ kind: "node", bits: 10, width: 10 }, "width", `${rules.KNOWN_KEY} (one of kind, bits, name)`);
   for (const name of ["1st", "", "a b", 5, null, "n".repeat(33)]) {
     yield withField({ kind: "node", bits: 10, name }, "name", rules.NAME_SYNTAX);
   }

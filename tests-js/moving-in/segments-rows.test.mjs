@@ -459,6 +459,27 @@ test("a table that is missing, another one, and a missing right say what to do",
   assert.equal((await allocated(new LeafSegments(program), tag)).first, 1n);
 });
 
+test("a binary log that is not synced is refused, unless the program accepts repeats after a crash", async () => {
+  const logging = await MySqlServer.start({ "log-bin": "log", "server-id": 5, "innodb-flush-log-at-trx-commit": 1 });
+  const own = mysql.createPool(logging.address({ database: "test", connectionLimit: 2, multipleStatements: true }));
+  const binlog = "unsynced-accepting-repeats-after-crash";
+  for (const ddl of [LEAF_ALLOC, TINY_ID_INFO, COSID]) await own.query(ddl);
+  await own.query("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)");
+  await assert.rejects(new LeafSegments(own).allocate(attempt("orders")), {
+    code: "STORE_REFUSED",
+    message: /sync_binlog is 0.*SET GLOBAL sync_binlog = 1.*or pass the option binlog/,
+  });
+  assert.equal((await allocated(new LeafSegments(own, { binlog }), "orders")).first, 1n);
+  // What else may lose a commit is refused as before.
+  await logging.query("SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+  const refused = { code: "STORE_REFUSED", message: /innodb_flush_log_at_trx_commit is 2/ };
+  for (const Store of [LeafSegments, TinyidSegments, CosIdSegments])
+    await assert.rejects(new Store(own, { binlog }).allocate(attempt("orders")), refused);
+  assert.throws(() => new LeafSegments(own, { binlog: "no" }), { code: "INVALID_OPTION", field: "binlog" });
+  await own.end();
+  await logging.stop();
+});
+
 test("a table that is not InnoDB, and one that has lost its unique key, are refused", async () => {
   await query(
     "CREATE DATABASE odd; CREATE TABLE odd.leaf_alloc LIKE leaf_alloc; ALTER TABLE odd.leaf_alloc ENGINE = MyISAM",

@@ -68,6 +68,10 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 //
 // Segments take 2.4 kB of the module: the state machine of `segment.rs`, its numbers in the page with a check of each, and the errors.
 // The class and what it asks of the store are in `frazil/segment` alone.
+// There these take 0.94 kB together: a queue of the calls that wait, whose cost does not depend on how many there are, which fails none
+// whose numbers are there; errors that say what is missing, and what a store answered, with the line of the caller; what a process
+// knows of a tag, for later segments and copies of the package; segments that are collected unclosed, timers that are lost, and
+// answers to attempts that are over.
 //
 // That the core counts its requests, and decides by number which outcome counts where several are under way, takes 0.25 kB of the
 // module. That the driver of `frazil/lease` shares what outcomes mean with the one for Workers takes 0.15 kB of it.
@@ -88,7 +92,7 @@ const CEILINGS = [
   ["frazil/lease", 8.8125 * kB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
   [
     "frazil/segment",
-    5.375 * kB,
+    6.34375 * kB,
     () => bundled('export * from "./npm/frazil/dist/segment.mjs"', ["browser"], ["frazil"]),
   ],
   [

@@ -45,7 +45,7 @@ const recipes = blocks.flatMap(({ language, text }, at) =>
     : [],
 );
 
-test("there are recipes", () => assert.equal(recipes.length, 5));
+test("there are recipes", () => assert.equal(recipes.length, 6));
 
 const request = `await (await import("node:events")).once(server, "listening");
 const answer = await fetch(\`http://127.0.0.1:\${server.address().port}\`);

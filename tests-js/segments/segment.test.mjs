@@ -53,6 +53,7 @@ test("a store that answers slowly is asked as soon as a range begins", async () 
   await orders.ready();
   const before = store.requests.length;
   orders.tryNext();
+  await undefined;
   assert.equal(store.requests.length, before + 1, "the next range was asked for with the first number");
 });
 
@@ -299,6 +300,7 @@ test("close: calls that wait and later ones reject, the attempt is aborted, and 
     return sleep(20);
   };
   const waits = orders.next();
+  await undefined;
   orders.close();
   orders.close();
   await assert.rejects(waits, { code: "CLOSED" });

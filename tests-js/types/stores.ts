@@ -2,8 +2,8 @@
 import { type InitOptions, type LeaseStore, lease, type ManagedStore } from "frazil/lease";
 import type { D1Store } from "frazil/stores/d1";
 import type { EtcdStore } from "frazil/stores/etcd";
-import type { MySqlInitOptions, MySqlStore } from "frazil/stores/mysql";
-import type { PostgresStore } from "frazil/stores/postgres";
+import { type MySqlInitOptions, MySqlStore } from "frazil/stores/mysql";
+import { PostgresStore } from "frazil/stores/postgres";
 import type { RedisStore } from "frazil/stores/redis";
 import type { SqliteStore } from "frazil/stores/sqlite";
 import type { LeafStore, ZooKeeperStore } from "frazil/stores/zookeeper";
@@ -49,4 +49,27 @@ declare const own: LeaseStore;
 // @ts-expect-error: a store of one's own need not have `init` and `fence`
 const managed: ManagedStore = own;
 
-export { managed, objects, setUp };
+/** What a `Pool` of `pg` has, and what one of `mysql2` and `mariadb` has, as far as it matters. Their own types were checked by hand. */
+interface PgPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  query(config: object): Promise<{ rows: unknown[] }>;
+  readonly waitingCount: number;
+}
+interface MySqlPool {
+  // biome-ignore lint/suspicious/noExplicitAny: as mysql2 declares it
+  query(statement: any, values?: any): Promise<unknown>;
+  escapeId(name: string): string;
+}
+
+function clients(pg: PgPool, mysql: MySqlPool): void {
+  new PostgresStore(pg);
+  new MySqlStore(mysql);
+  new PostgresStore({ query: (text, values) => pg.query(text, values) });
+  new MySqlStore({ query: (statement, values) => mysql.query(statement, values) });
+  // @ts-expect-error: a pool of MySQL
+  new PostgresStore(mysql);
+  // @ts-expect-error: a pool of Postgres
+  new MySqlStore(pg);
+}
+
+export { clients, managed, objects, setUp };

@@ -38,6 +38,7 @@ Options
   --nodes 0-99     for ddl: the node ids to grant (default: all of the layout)
   --window-max MS  for ddl: the longest window of a lease (default: 60000; d1: 600000)
   --tag NAME       for ddl postgres, mysql, redis and d1: the name of a counter, in place of a scope. Repeat it for more
+  --first N        for ddl with --tag: the first number (default: 1), such as one above those of a sequence
   --role NAME      for ddl postgres and mysql: who gets the rights
   --schema, --database NAME, --prefix PATH
                    for ddl postgres, mysql, and etcd or zookeeper: where the tables or keys are
@@ -65,6 +66,7 @@ interface Flags {
   json?: boolean | undefined;
   scope?: string | undefined;
   tag?: string[] | undefined;
+  first?: string | undefined;
   nodes?: string | undefined;
   "window-max"?: string | undefined;
   role?: string | undefined;
@@ -78,8 +80,13 @@ interface Flags {
 
 /** A whole number given as text. The callee checks its range. */
 function wholeNumber(flag: string, text: string): number {
+  return Number(wholeBigint(flag, text));
+}
+
+/** The same above 2^53. */
+function wholeBigint(flag: string, text: string): bigint {
   if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be a whole number`);
-  return Number(text);
+  return BigInt(text);
 }
 
 function layoutOf({ layout = "default", epoch }: Flags): Layout {
@@ -225,8 +232,17 @@ const PRINTERS: { readonly [store: string]: Printer } = {
     print: (options, { prefix, acl }) => zookeeperDdl(options, given<{ prefix: string; acl: string }>({ prefix, acl })),
   },
   sqlite: { flags: [], print: sqliteDdl },
-  d1: { flags: ["tag"], print: d1Ddl, printTags: d1Ddl },
+  d1: { flags: [], print: d1Ddl, printTags: d1Ddl },
 };
+
+/** Names under which people know a store. */
+const ALIASES: readonly (readonly [RegExp, keyof typeof PRINTERS])[] = [
+  [/^maria|^mysql/i, "mysql"],
+  [/^valkey|^redis|^dragonfly|^keydb/i, "redis"],
+  [/^sqlite|^better-sqlite/i, "sqlite"],
+  [/^zk$|^zoo/i, "zookeeper"],
+  [/^etcd/i, "etcd"],
+];
 
 /** The flags of the record of a scope. */
 const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
@@ -237,10 +253,13 @@ const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => f
 function ddl(flags: Flags, stores: readonly string[]): void {
   const [name = "", ...rest] = stores;
   const printer = Object.hasOwn(PRINTERS, name) && rest.length === 0 ? PRINTERS[name] : undefined;
-  if (printer === undefined)
+  if (printer === undefined) {
+    const [tag] = flags.tag ?? [];
+    const store = ALIASES.find(([alias]) => alias.test(name))?.[1] ?? "postgres";
     throw new UsageError(
-      `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}: npx frazil ddl postgres --scope default`,
+      `ddl needs a store, one of ${Object.keys(PRINTERS).join(", ")}: npx frazil ddl ${store} ${tag === undefined ? "--scope default" : `--tag ${tag}`}`,
     );
+  }
   const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
   if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
   if (flags.tag !== undefined) {
@@ -254,9 +273,11 @@ function ddl(flags: Flags, stores: readonly string[]): void {
       throw new UsageError(
         `--tag is for the record of a counter, and --${other} for that of a scope: print one after the other`,
       );
-    process.stdout.write(printer.printTags({ tags: flags.tag }, flags));
+    const first = flags.first === undefined ? {} : { first: wholeBigint("first", flags.first) };
+    process.stdout.write(printer.printTags({ tags: flags.tag, ...first }, flags));
     return;
   }
+  if (flags.first !== undefined) throw new UsageError("--first is the first number of a --tag, which is not given");
   const { scope, nodes, "window-max": windowMaxMs } = flags;
   const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
   if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
@@ -274,7 +295,7 @@ const COMMANDS: { readonly [command: string]: { flags: readonly (keyof Flags)[] 
   next: { flags: ["node", "dir", "layout", "epoch", "count", "json"] },
   decode: { flags: ["layout", "epoch", "json"] },
   plan: { flags: ["layout", "epoch", "json"] },
-  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "tag", ...STORE_FLAGS] },
+  ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "tag", "first", ...STORE_FLAGS] },
 };
 
 /** Refuses a flag that the command does not read, and names the commands that do. */
@@ -299,6 +320,7 @@ function main(args: string[]): void {
       json: { type: "boolean" },
       scope: { type: "string" },
       tag: { type: "string", multiple: true },
+      first: { type: "string" },
       nodes: { type: "string" },
       "window-max": { type: "string" },
       role: { type: "string" },

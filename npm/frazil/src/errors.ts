@@ -113,8 +113,8 @@ export class DecodeError extends FrazilError {
   static override readonly label = "DecodeError";
 }
 
-/** A value as it is written in a message: short, and so that its type is visible. */
-function show(value: unknown): string {
+/** A value as it is written in a message: short, and so that its type is visible. @internal */
+export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.replace(/^(.{64}).+/s, "$1…"));
   if (typeof value === "bigint") return `${value}n`;
   return Object(value) === value ? `some ${typeof value}` : String(value);

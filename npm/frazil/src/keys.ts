@@ -24,11 +24,11 @@ function distance(from: string, to: string): number {
 
 /** The hint for an unknown name: the nearest known one, or else `hint`. */
 export function hintOf(key: string, known: string, hint = ` (one of ${known})`): string {
-  let least = MAX_DISTANCE + 1;
+  // A name that has less than half of the letters was not meant: "step" by "scope".
+  let least = Math.min(MAX_DISTANCE, key.length / 2) + 1 / 2;
   for (const name of known.split(", ")) {
     const letters = distance(key, name);
-    // A name that has no letter in common was not meant.
-    if (letters < least && letters < name.length) {
+    if (letters < least) {
       least = letters;
       hint = ` (did you mean ${name}?)`;
     }

@@ -11,7 +11,7 @@ import { Snowflake } from "frazil";
 import { copyIds } from "./arrays.js";
 import { monotonicClock } from "./clock.js";
 import { digitsAt, writeDigits } from "./digits.js";
-import { type FrazilError, LeaseError, refusal } from "./errors.js";
+import { type FrazilError, LeaseError, refusal, show } from "./errors.js";
 import { Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { CODES, RULES, SegmentCall, SegmentRequest, SUBJECTS } from "./generated/segment.js";
@@ -22,9 +22,39 @@ import { noAnswer, rejectionError, type StoreContext, untrueAnswer } from "./sto
 import type { Allocation, SegmentStore } from "./stores/segment-store.js";
 import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
 
+/** What is known of a tag of a store object. @internal */
+export interface TagState {
+  /** The end of all that was allocated to this process. No range begins below it, also that of a later segment. */
+  above: bigint;
+  /** The segment that is open, unless it was garbage-collected. */
+  open?: Weak<FetcherOwner> | undefined;
+}
+
+/** Whoever hands the numbers out. @internal */
+export interface FetcherOwner {
+  /** How many numbers callers wait for, beyond those that were drawn. */
+  wanted(): number;
+  /** How many of the numbers that were drawn are not handed out yet. */
+  ahead(): number;
+  /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
+  changed(failure?: FrazilError): void;
+}
+
+/** A reference that does not keep an object. */
+interface Weak<T> {
+  deref(): T | undefined;
+}
+
+/** Workers with a compatibility date before 2025-05-05 have no weak references. @internal */
+export const weakly = <T extends object>(target: T): Weak<T> =>
+  typeof WeakRef === "undefined" ? { deref: () => target } : new WeakRef(target);
+
 /** What the fetcher needs to know. @internal */
 export interface FetcherOptions {
   readonly store: SegmentStore;
+  /** The name of the store. */
+  readonly name: string;
+  readonly state: TagState;
   readonly tag: string;
   readonly step: unknown;
   readonly maxStep: unknown;
@@ -59,7 +89,14 @@ export interface SegmentStats {
 }
 
 /** Numbers that follow each other, and differ in their lower 32 bits only. @internal */
-export type Drawn = readonly [first: bigint, stride: number, count: number];
+export interface Drawn {
+  readonly first: bigint;
+  readonly stride: number;
+  readonly count: number;
+}
+
+/** How long a call that found nothing may wait before it tries again, while the store is asked, in milliseconds. */
+const FIRST_PAUSE_MS = 50;
 
 const ANSWERS: Answers = [CODES, RULES, SUBJECTS];
 
@@ -72,19 +109,25 @@ export class SegmentFetcher {
   readonly #timeoutMs: number;
   /** Drawn with the first request. */
   #holder: string | undefined;
-  /** How many numbers callers wait for. */
-  readonly #wanted: () => number;
-  /** How many of the numbers that were drawn are not handed out yet. */
-  readonly #ahead: () => number;
-  /** Something has changed for callers that wait: numbers are there, or an attempt failed. */
-  readonly #changed: (failure?: FrazilError) => void;
+  readonly #owner: Weak<FetcherOwner>;
   /** Whether another range was needed after the last draw. */
   isShort = false;
   /** How many numbers the core has. */
   left = 0;
-  /** How long until the store has answered or is asked again, in milliseconds. */
+  /** How long until the store is asked again, or until the try under way is over, in milliseconds. */
   #nextMs = 1;
+  #buffers = 0;
+  #fetchMs = 0;
+  #isNew = true;
+  /** Whether the numbers that were drawn last are the rest of a range, which the core does not count any more. */
+  #isRest = false;
+  /** The last time that the clock showed. */
+  #nowMs = 0;
   #timer: Timer | undefined;
+  /** The attempt whose answer would be taken. */
+  #attempt: string | undefined;
+  /** Whether a look at what is needed is queued. */
+  #isAsking = false;
   #underWay: AbortController | undefined;
   /** The try before, which timed out, and whose answer would still be taken. */
   #late: AbortController | undefined;
@@ -93,16 +136,9 @@ export class SegmentFetcher {
   #tries = 0;
   #problem: FrazilError | undefined;
 
-  constructor(
-    options: FetcherOptions,
-    wanted: () => number,
-    ahead: () => number,
-    changed: (failure?: FrazilError) => void,
-  ) {
+  constructor(options: FetcherOptions, owner: Weak<FetcherOwner>) {
     this.#options = options;
-    this.#wanted = wanted;
-    this.#ahead = ahead;
-    this.#changed = changed;
+    this.#owner = owner;
     // Its declaration is internal.
     const port = (Snowflake as unknown as { port(): Port }).port();
     this.#port = port;
@@ -125,8 +161,7 @@ export class SegmentFetcher {
   }
 
   /** Makes a call of the core. `write` must not run code of the user. */
-  #call(call: SegmentCall, write?: (port: Port) => void, given?: unknown): Float64Array {
-    const nowMs = monotonicClock();
+  #call(call: SegmentCall, write?: (port: Port) => void, given?: unknown, nowMs = monotonicClock()): Float64Array {
     const { binding } = this.#port;
     const isDrawing = call === SegmentCall.DRAW || call === SegmentCall.STATUS;
     const random = isDrawing ? undefined : randomFor(binding.backend, call === SegmentCall.ASK);
@@ -136,24 +171,41 @@ export class SegmentFetcher {
     numbers[Slot.MONOTONIC_MS] = nowMs;
     const status = binding.calls.segment(binding.page, this.#handle, call);
     if (status !== 0) throw this.#port.error(status, given, undefined, ANSWERS);
+    this.#nowMs = nowMs;
     // Read after the call, during which the memory of WebAssembly may have grown.
     const written = this.#port.numbers;
     this.left = written[Slot.LEFT] as number;
+    this.#buffers = written[Slot.BUFFERS] as number;
+    this.#fetchMs = written[Slot.FETCH_MS] as number;
+    this.#isNew = written[Slot.RANGES] === 0;
     this.#nextMs = written[Slot.NEXT_MS] as number;
     return written;
   }
 
-  /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. */
-  draw(): Drawn {
-    const numbers = this.#call(SegmentCall.DRAW, ({ numbers }) => {
+  /** Looks what is there. */
+  look(nowMs: number): void {
+    this.#call(SegmentCall.STATUS, undefined, undefined, nowMs);
+  }
+
+  /** Draws numbers; possibly none. If `isShort` is true then, call `ask` when they are handed out. Runs no code of the user. */
+  draw(nowMs: number): Drawn {
+    const before = this.#buffers;
+    const write = ({ numbers }: Port) => {
       numbers[Slot.WANT] = Number.MAX_SAFE_INTEGER;
-    });
+    };
+    const numbers = this.#call(SegmentCall.DRAW, write, undefined, nowMs);
     this.isShort = numbers[Slot.SHORT] === 1;
-    return [this.#port.ids[0] as bigint, numbers[Slot.STRIDE] as number, numbers[Slot.RANGE_COUNT] as number];
+    this.#isRest = this.#buffers < before;
+    // No list, whose iterator a program can replace.
+    return {
+      first: this.#port.ids[0] as bigint,
+      stride: numbers[Slot.STRIDE] as number,
+      count: numbers[Slot.RANGE_COUNT] as number,
+    };
   }
 
   /** Writes numbers that were drawn into an array, from `at` on. In the core, which writes them faster than a loop over bigints. */
-  write([first, stride, count]: Drawn, target: BigUint64Array, at: number): void {
+  write({ first, stride, count }: Drawn, target: BigUint64Array, at: number): void {
     const { binding } = this.#port;
     for (let written = 0; written < count; ) {
       const wanted = Math.min(count - written, Page.IDS);
@@ -168,13 +220,40 @@ export class SegmentFetcher {
     }
   }
 
-  /** Asks the core whether to ask the store, and does it, which may run code of the user. Never throws. */
+  /**
+   * Asks the store soon, if the core says so. Not on the stack of the call, which takes numbers: the store is code of the user, and
+   * what becomes of the try may serve calls that wait.
+   */
   ask(): void {
-    if (this.#last ?? this.#underWay) return;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    queueMicrotask(() => {
+      this.#isAsking = false;
+      this.#ask();
+    });
+  }
+
+  /** Asks the core whether to ask the store, and does it. Never throws. */
+  #ask(): void {
+    if (this.#last) return;
     clearTimeout(this.#timer);
+    const owner = this.#owner.deref();
+    // It was garbage-collected, and not closed.
+    if (owner === undefined) {
+      this.close();
+      return;
+    }
     try {
+      if (this.#underWay) {
+        // Its timer may be lost: with the request of a Worker, or with a clock that a test took back.
+        this.look(monotonicClock());
+        if (this.#nextMs > 1) this.#schedule(this.#nextMs);
+        else this.#timedOut(this.#underWay);
+        return;
+      }
       this.#holder ??= digitsAt(drawRandom(), 0);
-      const [wanted, ahead] = [this.#wanted(), this.#ahead()];
+      const wanted = owner.wanted();
+      const ahead = owner.ahead();
       const numbers = this.#call(SegmentCall.ASK, ({ numbers }) => {
         numbers[Slot.WANT] = wanted;
         numbers[Slot.AHEAD] = ahead;
@@ -195,12 +274,13 @@ export class SegmentFetcher {
 
   /** Sends the request that the core has written into the page. Never rejects. */
   async #fetch(numbers: Float64Array): Promise<void> {
-    const { store, tag } = this.#options;
+    const { store, tag, state } = this.#options;
     const maxCount = this.#options.maxStep as number;
     const count = numbers[Slot.RANGE_COUNT] as number;
-    const above = this.#port.ids[0] as bigint;
+    const own = this.#port.ids[0] as bigint;
     const attempt = digitsAt(numbers, Slot.NONCE);
     const controller = new AbortController();
+    this.#attempt = attempt;
     this.#underWay = controller;
     this.#tries++;
     const { signal } = controller;
@@ -209,7 +289,7 @@ export class SegmentFetcher {
       tag,
       count: count || undefined,
       maxCount,
-      above,
+      above: own > state.above ? own : state.above,
       failoverSkip: this.#options.failoverSkip ?? 10 * maxCount,
       holder: this.#holder as string,
       attempt,
@@ -227,8 +307,10 @@ export class SegmentFetcher {
     } finally {
       clearTimeout(limit);
     }
+    // Another try of the attempt may have been answered before.
+    if (this.#attempt !== attempt) return;
     if (this.#underWay === controller) this.#underWay = undefined;
-    if (!this.#last) this.#take(answer, attempt);
+    this.#take(answer, attempt);
   }
 
   #timedOut(controller: AbortController): void {
@@ -245,39 +327,46 @@ export class SegmentFetcher {
     this.#underWay?.abort();
     this.#late = undefined;
     this.#underWay = undefined;
+    this.#attempt = undefined;
   }
 
   #take(answer: Allocation, attempt: string): void {
+    const { state } = this.#options;
     let call = SegmentCall.FAIL;
+    let isBelow = false;
+    let given = "";
     try {
       const { attempt: named, first, count, stride = 1, step = 0 } = Object(answer) as Allocation;
       if (named !== attempt) throw refusal(LeaseError, "STORE_REFUSED", "attempt", named, Rule.SAME_GRANT);
+      given = `first ${show(first)}, count ${show(count)}, stride ${show(stride)}, step ${show(step)}`;
+      const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
+      // The core knows what was allocated to this segment alone, and ends an attempt whose range has no numbers.
+      isBelow = isNumber && first < state.above;
       // What the core refuses it counts.
       call = SegmentCall.STATUS;
-      const isNumber = typeof first === "bigint" && first >= 0n && first < 2n ** 63n - 1n;
-      const numbers = this.#call(
-        SegmentCall.TAKE,
-        ({ numbers, ids }) => {
-          writeDigits(numbers, Slot.NONCE, attempt);
-          ids[0] = isNumber ? first : 0n;
-          // Refused by the rule for ranges.
-          numbers[Slot.RANGE_COUNT] = isNumber ? numberOrNaN(count) : 0;
-          numbers[Slot.STRIDE] = numberOrNaN(stride);
-          numbers[Slot.STEP] = numberOrNaN(step);
-        },
-        answer,
-      );
-      // If not, another try of the attempt was answered before.
-      if (numbers[Slot.RANGE_COUNT] === 1) {
-        this.#problem = undefined;
-        this.#abort();
-      }
+      const write = ({ numbers, ids }: Port) => {
+        writeDigits(numbers, Slot.NONCE, attempt);
+        ids[0] = isNumber ? first : 0n;
+        // Refused by the rule for ranges.
+        numbers[Slot.RANGE_COUNT] = isNumber && !isBelow ? numberOrNaN(count) : 0;
+        numbers[Slot.STRIDE] = numberOrNaN(stride);
+        numbers[Slot.STEP] = numberOrNaN(step);
+      };
+      this.#call(SegmentCall.TAKE, write, given);
+      state.above = first + BigInt(stride) * BigInt(count - 1) + 1n;
+      this.#problem = undefined;
+      this.#abort();
     } catch (error) {
+      // The attempt is over. Its other try is, too.
+      if (call === SegmentCall.STATUS) this.#abort();
       const context = this.#context;
-      this.#failed(call, untrueAnswer(rejectionError(error, "allocate", context), context));
+      const problem = isBelow
+        ? refusal(LeaseError, "STORE_REFUSED", "segment", given, Rule.SEGMENT_ABOVE)
+        : rejectionError(error, "allocate", context);
+      this.#failed(call, untrueAnswer(problem, context));
       return;
     }
-    this.#changed();
+    this.#owner.deref()?.changed();
     this.ask();
   }
 
@@ -290,7 +379,7 @@ export class SegmentFetcher {
     this.#readNext(call);
     this.#problem = problem;
     this.#schedule(this.#nextMs);
-    this.#changed(problem);
+    this.#owner.deref()?.changed(problem);
   }
 
   /** Reads when the store is asked again. Without a clock that shows a number that is unknown. */
@@ -304,30 +393,40 @@ export class SegmentFetcher {
   }
 
   get #context(): StoreContext {
-    const { store, tag } = this.#options;
-    return { store, where: `in the ${store.name} store, tag ${JSON.stringify(tag)}` };
+    const { store, name, tag } = this.#options;
+    return { store, where: `in the ${name} store, tag ${JSON.stringify(tag)}` };
   }
 
-  /** Why a call found no number. */
-  exhausted(): FrazilError {
+  /** Why a call found fewer numbers than it wants. `ahead`: how many drawn numbers were not handed out yet. */
+  exhausted(count: number, ahead: number): FrazilError {
     const problem = this.#problem;
     this.#readNext(SegmentCall.STATUS);
+    const left = this.left + ahead;
+    let what = "every number is used";
+    if (this.#isNew) what = "no number was allocated yet";
+    else if (left > 0)
+      what = `the call wants ${count} numbers, of which ${left} are there: ask for fewer, or raise maxStep,`;
     const why = problem?.message ?? "the store has not answered yet";
+    // An answer is sooner there than the time of the try is over.
+    const retryAfterMs = this.#underWay
+      ? Math.min(this.#nextMs, Math.max(this.#fetchMs, FIRST_PAUSE_MS))
+      : this.#nextMs;
     return new LeaseError(
       "SEGMENT_EXHAUSTED",
-      `every number is used ${this.#context.where}: ${why}. Retry after ${this.#nextMs} ms.`,
-      { retryable: true, retryAfterMs: this.#nextMs, cause: problem },
+      `${what} ${this.#context.where}: ${why}. Retry after ${retryAfterMs} ms.`,
+      { retryable: true, retryAfterMs, cause: problem },
     );
   }
 
   /** The counters. `ahead`: how many drawn numbers were not handed out yet. */
   stats(ahead: number, waits: number): SegmentStats {
-    const numbers = this.#last ?? this.#call(SegmentCall.STATUS);
+    // Without the clock, which counters do not need, and which may be broken.
+    const numbers = this.#last ?? this.#call(SegmentCall.STATUS, undefined, undefined, this.#nowMs);
     const read = (at: Slot) => numbers[at] as number;
     const [step, problem] = [read(Slot.STEP), this.#problem];
     return {
       left: read(Slot.LEFT) + ahead,
-      buffers: read(Slot.BUFFERS),
+      buffers: read(Slot.BUFFERS) + Number(this.#isRest && ahead > 0),
       ...(step > 0 && { step }),
       ranges: read(Slot.RANGES),
       allocated: read(Slot.GRANTED),
@@ -344,12 +443,9 @@ export class SegmentFetcher {
     if (this.#last) return;
     clearTimeout(this.#timer);
     unclosed?.unregister(this);
-    // Without the clock, which counters do not need, and which may be broken.
-    const { binding, numbers } = this.#port;
-    numbers[Slot.MONOTONIC_MS] = 0;
-    binding.calls.segment(binding.page, this.#handle, SegmentCall.STATUS);
-    this.#last = this.#port.numbers.slice();
-    this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
+    // Without the clock, as in `stats`.
+    this.#last = this.#call(SegmentCall.STATUS, undefined, undefined, this.#nowMs).slice();
+    this.left = this.#last[Slot.LEFT] = this.#last[Slot.BUFFERS] = 0;
     this.#release();
     this.#abort();
   }

@@ -12,14 +12,24 @@
  */
 import { isIdArray, lengthOf, listOf } from "./arrays.js";
 import { LOW } from "./bits.js";
+import { monotonicClock } from "./clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { type AsyncOptions, signalOf } from "./options.js";
-import { type FetcherOptions, SegmentFetcher, type SegmentStats } from "./segment-fetcher.js";
+import {
+  type FetcherOptions,
+  type FetcherOwner,
+  SegmentFetcher,
+  type SegmentStats,
+  type TagState,
+  weakly,
+} from "./segment-fetcher.js";
+import { type Outcome, SegmentWaiters } from "./segment-waiters.js";
 import { checkGiven, noStore } from "./stores/given.js";
 import { isTag, MAX_TAG_LENGTH } from "./stores/limits.js";
 import type { SegmentStore } from "./stores/segment-store.js";
 
+export type { AsyncOptions } from "./options.js";
 export type { SegmentStats } from "./segment-fetcher.js";
 export type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./stores/segment-store.js";
 
@@ -56,31 +66,43 @@ const DEFAULT_MAX_STEP = 1_000_000;
 const MAX_COUNT = 1_048_576;
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
-/** The tags of the open segments of each store object. */
-const openTags = /* @__PURE__ */ new WeakMap<SegmentStore, Set<string>>();
+const TAGS = /* @__PURE__ */ Symbol.for("frazil.segments");
 
-/** A call that waits for numbers. */
-interface Waiting {
-  readonly count: number;
-  /** Takes its numbers, which are there. */
-  readonly take: () => void;
-  readonly reject: (error: unknown) => void;
+/** The tags of each store object, for all copies of the package in a realm. */
+function tagsOf(store: SegmentStore): Map<string, TagState> {
+  const realm = globalThis as { [TAGS]?: WeakMap<SegmentStore, Map<string, TagState>> };
+  realm[TAGS] ??= new WeakMap();
+  const tags = realm[TAGS].get(store) ?? new Map<string, TagState>();
+  realm[TAGS].set(store, tags);
+  return tags;
 }
+
+const numberIn = (number: bigint) => number;
+const textOf = (number: bigint) => `${number}`;
 
 /**
  * Hands out the numbers of a tag. They increase, and no number is handed out twice, by this process or another. They are not
  * without gaps: what a process has not handed out when it ends is lost. Every method can be called detached from the object.
+ *
+ * Calls that wait are served in the order in which they came. No call fails while its numbers are there: when its time is over, or
+ * the store refuses, it takes them also before calls that came earlier and want more.
+ *
+ * Not for Workers yet: requests must not share one, since what one of them awaits ends with it.
  */
 export class Segment {
   /** The name of the counter. */
   readonly tag: string;
-  readonly #store: SegmentStore;
+  readonly #state: TagState;
   readonly #fetcher: SegmentFetcher;
-  readonly #maxAsyncWaitMs: number;
+  readonly #waiters: SegmentWaiters;
   #isClosed = false;
   #waits = 0;
-  /** Calls that wait, in the order in which they are served. */
-  readonly #waiting: Waiting[] = [];
+  /** What the fetcher sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
+  readonly #owner: FetcherOwner = {
+    wanted: () => Math.max(0, this.#waiters.wanted - this.#left),
+    ahead: () => this.#left,
+    changed: (failure) => this.#changed(failure),
+  };
 
   // The numbers that were drawn: `#left` of them, from the one in `#next`. They differ in their lower 32 bits only, so a number is
   // one addition to those and one read.
@@ -97,6 +119,8 @@ export class Segment {
    */
   constructor(store: SegmentStore, options: SegmentOptions) {
     if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
+    const { name } = store;
+    if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, Rule.TEXT_STRING);
     const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
     const { tag, step } = given;
     if (!isTag(tag)) throw configError("INVALID_OPTION", "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
@@ -109,35 +133,47 @@ export class Segment {
       maxAsyncWaitMs = 5000,
     } = given;
     whole("INVALID_OPTION", "failoverSkip", failoverSkip, 0, Number.MAX_SAFE_INTEGER);
-    this.#maxAsyncWaitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, MAX_WAIT_MS);
-    const tags = openTags.get(store) ?? new Set();
-    if (tags.has(tag))
+    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, MAX_WAIT_MS);
+    const tags = tagsOf(store);
+    const state = tags.get(tag) ?? { above: 0n };
+    if (state.open?.deref() !== undefined)
       throw new ConfigError(
         "STATE_CONFLICT",
         `this store object has an open Segment of the tag ${JSON.stringify(tag)}: use or close it`,
         { field: "tag", value: tag },
       );
     this.tag = tag;
-    this.#store = store;
+    this.#state = state;
+    const owner = weakly(this.#owner);
     this.#fetcher = new SegmentFetcher(
-      { ...given, store, tag, maxStep, growBelowMs, shrinkAboveMs } as FetcherOptions,
-      () => this.#wanted(),
-      () => this.#left,
-      (failure) => this.#changed(failure),
+      { ...given, store, name, tag, maxStep, growBelowMs, shrinkAboveMs, state } as FetcherOptions,
+      owner,
     );
-    openTags.set(store, tags.add(tag));
+    this.#waiters = new SegmentWaiters(
+      (count) => this.#has(count),
+      limitMs,
+      (count) => this.#fetcher.exhausted(count, this.#left),
+    );
+    state.open = owner;
+    tags.set(tag, state);
   }
 
   /**
    * The next number if one is there, else `undefined`: it never waits. The store is asked for more in the background.
    *
    * @throws {ConfigError} `CLOSED`.
+   * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` by a clock that shows no number.
    */
   readonly tryNext = (): bigint | undefined => {
-    if (this.#left === 0 && !this.#refill()) return undefined;
-    this.#left--;
-    const number = this.#next[0] as bigint;
-    (this.#halves[LOW] as number) += this.#stride;
+    const isEmpty = this.#left === 0;
+    if (isEmpty) this.#refill();
+    let number: bigint | undefined;
+    if (this.#left > 0) {
+      this.#left--;
+      number = this.#next[0] as bigint;
+      (this.#halves[LOW] as number) += this.#stride;
+    }
+    if (isEmpty && this.#fetcher.isShort) this.#fetcher.ask();
     return number;
   };
 
@@ -145,42 +181,41 @@ export class Segment {
    * The next number. Waits for the store at most `maxAsyncWaitMs`, and only if it has not answered in time for what was used.
    *
    * Rejects with `SEGMENT_EXHAUSTED` with `retryAfterMs` and the cause, if the store is away for longer than what was allocated
-   * lasts; at once with `STORE_NOT_INITIALISED` or `STORE_REFUSED`; with the reason of the signal; with `CLOSED`.
+   * lasts; with `STORE_NOT_INITIALISED` or `STORE_REFUSED` as soon as the store says so; with the reason of the signal; with `CLOSED`.
    */
   readonly next = async (options?: AsyncOptions): Promise<bigint> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
-    // Calls that came before are served first.
-    const number = this.#waiting.length === 0 ? this.tryNext() : undefined;
-    return number ?? this.#wait(1, signal, () => this.tryNext() as bigint);
+    const number = this.#waiters.isFree ? this.tryNext() : undefined;
+    return number ?? (await this.#wait(1, signal, () => this.#takeOne()))();
   };
+
+  /** The next number as decimal text. Waits and rejects as `next`. */
+  readonly nextString = async (options?: AsyncOptions): Promise<string> => textOf(await this.next(options));
 
   /** Resolves when a number is there, so that `tryNext()` returns one. Waits and rejects as `next`. */
   readonly ready = async (options?: AsyncOptions): Promise<void> => {
     const signal = signalOf(options);
     signal?.throwIfAborted();
     this.#checkOpen();
-    if (!this.#has(1)) await this.#wait(1, signal, () => {});
+    if (!this.#has(1)) (await this.#wait(1, signal, () => {}))();
   };
 
   /**
    * An array of `count` numbers, 0 to 1,048,576. They increase, and need not follow each other. Waits and rejects as `next`; then
    * no number is lost.
    */
-  readonly nextMany = async (count: number, options?: AsyncOptions): Promise<bigint[]> => {
-    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, MAX_COUNT));
-    return listOf(await this.fill(target, options), (number) => number);
-  };
+  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> =>
+    this.#list(count, options, numberIn);
+
+  /** As `nextMany`, the numbers as decimal texts. */
+  readonly nextManyStrings = (count: number, options?: AsyncOptions): Promise<string[]> =>
+    this.#list(count, options, textOf);
 
   /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
   readonly fill = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
-    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, MAX_COUNT);
-    const signal = signalOf(options);
-    signal?.throwIfAborted();
-    this.#checkOpen();
-    if (this.#waiting.length === 0 && this.#has(count)) this.#take(target, count);
-    else await this.#wait(count, signal, () => this.#take(target, count));
+    const outcome = this.#fill(target, options);
+    if (outcome) (await outcome)();
     return target;
   };
 
@@ -192,51 +227,82 @@ export class Segment {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#left = 0;
-    openTags.get(this.#store)?.delete(this.tag);
+    this.#state.open = undefined;
     this.#fetcher.close();
-    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    this.#waiters.endAll(() => {
+      throw closed();
+    });
   };
 
   /** `close()`, for `using`. */
-  [Symbol.dispose](): void {
-    this.close();
-  }
+  readonly [Symbol.dispose] = (): void => this.close();
 
   #checkOpen(): void {
     if (this.#isClosed) throw closed();
   }
 
-  /** Draws numbers, if there are none. Returns whether there are. */
-  #refill(): boolean {
+  /** Draws numbers, if there are none. */
+  #refill(): void {
     this.#checkOpen();
-    this.#draw();
-    // Now, since it may run code of the user, who may want numbers.
-    if (this.#fetcher.isShort) this.#fetcher.ask();
-    return this.#left > 0;
+    // Read first: a clock that a program has replaced may take numbers.
+    const nowMs = monotonicClock();
+    if (this.#left === 0) this.#draw(nowMs);
   }
 
-  #draw(): void {
-    [this.#next[0], this.#stride, this.#left] = this.#fetcher.draw();
+  #draw(nowMs: number): void {
+    const { first, stride, count } = this.#fetcher.draw(nowMs);
+    this.#next[0] = first;
+    this.#stride = stride;
+    this.#left = count;
   }
 
   /** Whether so many numbers are there. */
   #has(count: number): boolean {
-    return this.#left >= count || this.#left + this.#fetcher.left >= count;
+    return this.#left + this.#fetcher.left >= count;
+  }
+
+  #takeOne(): bigint {
+    const number = this.tryNext();
+    if (number === undefined) throw this.#fetcher.exhausted(1, 0);
+    return number;
+  }
+
+  async #list<T>(count: number, options: AsyncOptions | undefined, as: (number: bigint) => T): Promise<T[]> {
+    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, MAX_COUNT));
+    const outcome = this.#fill(target, options);
+    if (outcome) (await outcome)();
+    return listOf(target, as);
+  }
+
+  /** Fills the array now, or returns what the caller awaits and calls. */
+  #fill(target: BigUint64Array, options: AsyncOptions | undefined): Promise<Outcome<void>> | undefined {
+    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
+    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, MAX_COUNT);
+    const signal = signalOf(options);
+    signal?.throwIfAborted();
+    this.#checkOpen();
+    const take = () => this.#take(target, count);
+    if (!this.#waiters.isFree || !this.#has(count)) return this.#wait(count, signal, take);
+    take();
+    return undefined;
   }
 
   /** Fills an array with numbers that are there. */
   #take(target: BigUint64Array, count: number): void {
+    this.#checkOpen();
+    // Read before a number is taken: a clock that a program has replaced may take numbers, and may show none.
+    const nowMs = monotonicClock();
+    this.#fetcher.look(nowMs);
     if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
+    if (!this.#has(count)) throw this.#fetcher.exhausted(count, this.#left);
     let isShort = false;
     for (let at = 0; at < count; ) {
       if (this.#left === 0) {
-        this.#draw();
+        this.#draw(nowMs);
         isShort ||= this.#fetcher.isShort;
-        // A clock that a program has replaced may take numbers too.
-        if (this.#left === 0) throw this.#fetcher.exhausted();
       }
       const taken = Math.min(this.#left, count - at);
-      this.#fetcher.write([this.#next[0] as bigint, this.#stride, taken], target, at);
+      this.#fetcher.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
       (this.#halves[LOW] as number) += taken * this.#stride;
       this.#left -= taken;
       at += taken;
@@ -244,53 +310,25 @@ export class Segment {
     if (isShort) this.#fetcher.ask();
   }
 
-  /** Waits until so many numbers are there, and takes them. */
-  #wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<T> {
+  /** Waits until so many numbers are there, and takes them. The caller calls what this resolves to. */
+  #wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>> {
     this.#checkOpen();
-    this.#waits++;
-    return new Promise<T>((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", aborted);
-        const at = this.#waiting.indexOf(waiting);
-        if (at >= 0) this.#waiting.splice(at, 1);
-      };
-      const fail = (error: unknown) => {
-        end();
-        reject(error);
-      };
-      const waiting: Waiting = {
-        count,
-        take: () => {
-          end();
-          try {
-            resolve(take());
-          } catch (error) {
-            reject(error);
-          }
-        },
-        reject: fail,
-      };
-      const aborted = () => fail((signal as AbortSignal).reason);
-      const timer = setTimeout(() => fail(this.#fetcher.exhausted()), this.#maxAsyncWaitMs);
-      signal?.addEventListener("abort", aborted);
-      this.#waiting.push(waiting);
+    const outcome = this.#waiters.wait(count, signal, take);
+    this.#waiters.serve();
+    if (!this.#waiters.isEmpty) {
+      this.#waits++;
       this.#fetcher.ask();
-    });
-  }
-
-  /** How many numbers calls wait for, beyond those that were drawn. */
-  #wanted(): number {
-    let wanted = 0;
-    for (const { count } of this.#waiting) wanted += count;
-    return Math.max(0, wanted - this.#left);
+    }
+    return outcome;
   }
 
   /** Serves the calls that wait, or fails them if asking again does not help. */
   #changed(failure: FrazilError | undefined): void {
-    if (failure !== undefined && !failure.retryable) for (const { reject } of this.#waiting.slice()) reject(failure);
-    for (let first = this.#waiting[0]; first !== undefined && this.#has(first.count); first = this.#waiting[0])
-      first.take();
+    if (failure === undefined || failure.retryable) this.#waiters.serve();
+    else
+      this.#waiters.endAll(() => {
+        throw failure;
+      });
   }
 }
 

@@ -16,17 +16,28 @@ export function untrueAnswer(error: FrazilError, { where }: StoreContext): Frazi
   return new LeaseError(code, `an answer cannot be true ${where}: ${message.slice(code.length + 2)}`, error);
 }
 
-/** The error for an operation of the store that was rejected. @internal */
+/** The error for an operation of the store that was rejected. Throws nothing, whatever it was rejected with. @internal */
 export function rejectionError(error: unknown, verb: string, { where }: StoreContext): FrazilError {
-  if (FrazilError.is(error)) return error;
-  const said = error instanceof Error ? `: ${error.message}` : typeof error === "string" ? `: ${error}` : "";
-  return unavailable(`${verb} failed ${where}${said}`, error);
+  let said: unknown;
+  try {
+    if (FrazilError.is(error)) return error;
+    // By its message: an error of another realm is no `Error` of this one.
+    said = typeof error === "string" ? error : (error as Partial<Error> | null | undefined)?.message;
+  } catch {
+    said = "the error cannot be read";
+  }
+  return unavailable(`${verb} failed ${where}${typeof said === "string" ? `: ${said}` : ""}`, error);
 }
 
 /** The error for an operation of the store that took too long. `within`: how long that was. @internal */
-export function noAnswer(verb: string, within: string, { store, where }: StoreContext): FrazilError {
-  const known = store.waitsFor?.();
-  return unavailable(`${verb} had no answer ${within} ${where}${known === undefined ? "" : `: ${known}`}`);
+export function noAnswer(verb: string, within: string, context: StoreContext): FrazilError {
+  const said = `${verb} had no answer ${within}`;
+  try {
+    const known = context.store.waitsFor?.();
+    return unavailable(`${said} ${context.where}${known === undefined ? "" : `: ${known}`}`);
+  } catch (error) {
+    return rejectionError(error, `${said}, and waitsFor()`, context);
+  }
 }
 
 const unavailable = (message: string, cause?: unknown) =>

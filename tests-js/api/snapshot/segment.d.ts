@@ -1,6 +1,7 @@
 import { type AsyncOptions } from "./options.js";
 import { type SegmentStats } from "./segment-fetcher.js";
 import type { SegmentStore } from "./stores/segment-store.js";
+export type { AsyncOptions } from "./options.js";
 export type { SegmentStats } from "./segment-fetcher.js";
 export type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./stores/segment-store.js";
 /** The options of a segment. */
@@ -32,6 +33,11 @@ export interface SegmentOptions {
 /**
  * Hands out the numbers of a tag. They increase, and no number is handed out twice, by this process or another. They are not
  * without gaps: what a process has not handed out when it ends is lost. Every method can be called detached from the object.
+ *
+ * Calls that wait are served in the order in which they came. No call fails while its numbers are there: when its time is over, or
+ * the store refuses, it takes them also before calls that came earlier and want more.
+ *
+ * Not for Workers yet: requests must not share one, since what one of them awaits ends with it.
  */
 export declare class Segment {
     #private;
@@ -48,15 +54,18 @@ export declare class Segment {
      * The next number if one is there, else `undefined`: it never waits. The store is asked for more in the background.
      *
      * @throws {ConfigError} `CLOSED`.
+     * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` by a clock that shows no number.
      */
     readonly tryNext: () => bigint | undefined;
     /**
      * The next number. Waits for the store at most `maxAsyncWaitMs`, and only if it has not answered in time for what was used.
      *
      * Rejects with `SEGMENT_EXHAUSTED` with `retryAfterMs` and the cause, if the store is away for longer than what was allocated
-     * lasts; at once with `STORE_NOT_INITIALISED` or `STORE_REFUSED`; with the reason of the signal; with `CLOSED`.
+     * lasts; with `STORE_NOT_INITIALISED` or `STORE_REFUSED` as soon as the store says so; with the reason of the signal; with `CLOSED`.
      */
     readonly next: (options?: AsyncOptions) => Promise<bigint>;
+    /** The next number as decimal text. Waits and rejects as `next`. */
+    readonly nextString: (options?: AsyncOptions) => Promise<string>;
     /** Resolves when a number is there, so that `tryNext()` returns one. Waits and rejects as `next`. */
     readonly ready: (options?: AsyncOptions) => Promise<void>;
     /**
@@ -64,6 +73,8 @@ export declare class Segment {
      * no number is lost.
      */
     readonly nextMany: (count: number, options?: AsyncOptions) => Promise<bigint[]>;
+    /** As `nextMany`, the numbers as decimal texts. */
+    readonly nextManyStrings: (count: number, options?: AsyncOptions) => Promise<string[]>;
     /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
     readonly fill: (target: BigUint64Array, options?: AsyncOptions) => Promise<BigUint64Array>;
     /** Counters, and why the store was not reached at the last attempt. */
@@ -71,5 +82,5 @@ export declare class Segment {
     /** Ends it. What is left of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
     readonly close: () => void;
     /** `close()`, for `using`. */
-    [Symbol.dispose](): void;
+    readonly [Symbol.dispose]: () => void;
 }

@@ -167,6 +167,34 @@ test("a database in memory is refused, and so is a journal in memory", async () 
   db.close();
 });
 
+test("a locked file: the event loop goes on, whatever busy_timeout the connection has, and that stays", async () => {
+  const { db, path, store } = await opened({ pragmas: "PRAGMA busy_timeout = 5000" });
+  const other = new DatabaseSync(path);
+  other.exec("BEGIN IMMEDIATE");
+  let ticks = 0;
+  const ticking = setInterval(() => ticks++, 20);
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_UNAVAILABLE" });
+  clearInterval(ticking);
+  assert.ok(ticks > 5, `${ticks} timers ran while the store waited for the lock`);
+  assert.equal(db.prepare("PRAGMA busy_timeout").get().timeout, 5000);
+  other.exec("COMMIT");
+  assert.ok((await store.acquire(attempt())).granted);
+  assert.equal(db.prepare("PRAGMA busy_timeout").get().timeout, 5000);
+  other.close();
+  db.close();
+});
+
+test("a refusal inside a transaction of the program leaves the file to other connections", async () => {
+  const { db, path, store } = await opened();
+  const other = new DatabaseSync(path);
+  db.exec("BEGIN");
+  await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /inside a transaction of yours/ });
+  assert.ok((await new SqliteStore(other).acquire(attempt())).granted);
+  db.exec("COMMIT");
+  other.close();
+  db.close();
+});
+
 test("a connection inside a transaction of the program is refused, and the transaction is left alone", async () => {
   const { db, store } = await opened();
   db.exec("CREATE TABLE mine (a); BEGIN; INSERT INTO mine VALUES (1)");

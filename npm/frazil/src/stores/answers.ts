@@ -26,13 +26,9 @@ export function wholeOf(field: string, value: unknown): number {
   return number as number;
 }
 
-/** A number that a driver returned as a bigint, digits or an exact number. */
-export function bigintOf(field: string, value: unknown): bigint {
-  const isExact = typeof value === "bigint" || Number.isSafeInteger(value);
-  if (!isExact && !(typeof value === "string" && /^-?\d+$/.test(value)))
-    throw storeRefused(`${field} is ${String(value)} in the answer: must be a whole number`);
-  return BigInt(value as bigint | number | string);
-}
+/** Whether a driver returned a whole number: a bigint, digits or an exact number. */
+export const isWhole = (value: unknown): value is bigint | number | string =>
+  typeof value === "bigint" || Number.isSafeInteger(value) || (typeof value === "string" && /^-?\d+$/.test(value));
 
 /** The answer in a row. */
 export function answerOf(row: AnswerRow, grant: string): Answer {
@@ -71,6 +67,10 @@ export const isLostRace = (answer: Answer): boolean =>
 /** `STORE_REFUSED`: the store must be set up in another way first. */
 export const storeRefused = (message: string, cause?: unknown): LeaseError =>
   new LeaseError("STORE_REFUSED", message, { ...(cause !== undefined && { cause }) });
+
+/** For a client that takes part in a transaction of the program. */
+export const TRANSACTION_RULE =
+  "the client is inside a transaction of yours, whose rollback takes back what was handed out. Give the store a pool, or a connection of its own";
 
 /** Why a server whose expression for the option `incarnation` has no value is refused. */
 export const NO_INCARNATION =

@@ -29,7 +29,7 @@ import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
 import { recentText, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, makeTagIn, printableTag, type TagTable, type TagView } from "./segments.js";
+import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import {
   ANY,
   CLOCK,
@@ -270,8 +270,8 @@ class D1Tags implements TagTable {
     return (await this.#database.write([REPLACE_TAG, ...written, tag, ...compared], signal)) === true;
   }
 
-  makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
-    return this.#database.write([MAKE_TAG_IF_NEW, tag, `${first}`, INCARNATION]);
+  makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {
+    return this.#database.write([MAKE_TAG_IF_NEW, tag, `${first}`, INCARNATION], signal);
   }
 }
 
@@ -329,10 +329,9 @@ export function d1Ddl(options: InitOptions | DdlTags): string {
 ${TABLES_SCRIPT}
 `;
   if ("tags" in options) {
-    const rows = options.tags.map((tag) =>
-      printed(`${MAKE_TAG} ON CONFLICT (tag) DO NOTHING`, [printableTag(tag), "1", INCARNATION]),
-    );
-    return `${tables}-- The records of the tags, once. One that is there stays as it is.\n${rows.join("")}`;
+    const { tags, first } = drawnTags(options);
+    const rows = tags.map((tag) => printed(`${MAKE_TAG} ON CONFLICT (tag) DO NOTHING`, [tag, first, INCARNATION]));
+    return `${tables}-- The records of the tags, once. ${first} is the first number. One that is there stays as it is.\n${rows.join("")}`;
   }
   const record = recordOf(withWindow(options));
   return `${tables}-- The record of the scope "${record.scope}", once. It fails if there is one: leave that as it is.

@@ -11,8 +11,11 @@ export function described(given: unknown): string {
 }
 
 /** `INVALID_ARGUMENT` for what is no client. */
-export const clientError = (client: unknown, rule: string): ConfigError =>
-  new ConfigError("INVALID_ARGUMENT", `client is ${described(client)}: ${rule}`, { field: "client", rule });
+export function clientError(client: unknown, clientRule: string, field = "client"): ConfigError {
+  const [kind, rule] =
+    client instanceof Promise ? ["a promise", `${clientRule}: await it`] : [described(client), clientRule];
+  return new ConfigError("INVALID_ARGUMENT", `${field} is ${kind}: ${rule}`, { field, rule });
+}
 
 /** `INVALID_OPTION` for an option of a store. */
 export const optionError = (field: string, value: unknown, rule: string): ConfigError =>

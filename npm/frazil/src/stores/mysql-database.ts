@@ -4,12 +4,12 @@
  */
 import { monotonicClock } from "../clock.js";
 import { FrazilError, type LeaseError } from "../errors.js";
-import { MAX_ATTEMPTS, pause, storeRefused, untilAborted, wholeOf } from "./answers.js";
+import { MAX_ATTEMPTS, pause, storeRefused, TRANSACTION_RULE, untilAborted, wholeOf } from "./answers.js";
 import { type MySqlClient, type Query, queryOf, type Row, resultOf, rowsOf, type Value } from "./mysql-client.js";
 import { CONFLICTS, causeOf, errorOf, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import type { OldTable } from "./mysql-old-tables.js";
 import { completion, type MySqlStoreOptions } from "./mysql-options.js";
-import { MOVED_RULE, MOVED_US, TRANSACTION_RULE } from "./mysql-server.js";
+import { MOVED_RULE, MOVED_US } from "./mysql-server.js";
 
 /** The values of a statement. */
 export type Values = Readonly<Record<string, Value>>;

@@ -3,7 +3,7 @@ import type { LeaseError } from "../errors.js";
 import { storeRefused, storeUnavailable } from "./answers.js";
 import type { OldTable } from "./mysql-old-tables.js";
 import { READ_ONLY_RULE } from "./mysql-server.js";
-import { PERMISSIONS } from "./permissions.js";
+import { rightsFor } from "./permissions.js";
 
 /** The errors after which a statement certainly did not take place, and something else may be there to decide on. */
 export const CONFLICTS = [
@@ -59,10 +59,10 @@ export function errorOf(
     );
   if (number === 0) return storeUnavailable(`the server did not answer: ${message}`, error);
   const reported = `the server answered ${number} (${message})`;
-  const permissions = [...PERMISSIONS, ...[...oldTables.values()].map(({ permission }) => permission)];
+  const more = [...oldTables.values()].map(({ permission }) => permission);
   if (NO_RIGHT.includes(number))
     return storeRefused(
-      `${reported}: the user lacks a right. Programs need: ${complete(permissions.join(" "))} init() needs INSERT on the first in addition, initSegment() on frazil_segments, and migrate() CREATE on the database`,
+      `${reported}: the user lacks a right. Run: ${complete(rightsFor(message, more))}. migrate() needs CREATE on the database`,
       error,
     );
   if (number === NO_DATABASE || number === NO_RIGHT_ON_DATABASE)

@@ -22,11 +22,12 @@ import { isPlainTag } from "./limits.js";
 import type { MySqlClient, Row } from "./mysql-client.js";
 import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
-import { checkServer } from "./mysql-server.js";
+import { type Binlog, checkServer, UNSYNCED } from "./mysql-server.js";
 import { COMMITS, SETTINGS } from "./mysql-statements.js";
 import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
 import { checkAllocate } from "./segments.js";
+import { inTurn } from "./turns.js";
 
 /** The options of a store on the table of another generator. */
 export interface OldSegmentsOptions {
@@ -34,8 +35,17 @@ export interface OldSegmentsOptions {
   readonly database?: string;
   /** The name of the table. Default: `leaf_alloc`, `tiny_id_info` or `cosid`. */
   readonly table?: string;
+  /**
+   * Whether the binary log is on the disk with each commit.
+   *
+   * - `"synced"` (default): a server with a binary log and `sync_binlog` other than 1 is refused.
+   * - `"unsynced-accepting-repeats-after-crash"`: it is not. If its host crashes, InnoDB rolls back what the binary log lacks, and numbers
+   *   repeat, as they do with the other generator.
+   */
+  readonly binlog?: "synced" | "unsynced-accepting-repeats-after-crash";
 }
 
+const BINLOG_RULE = `must be "synced" or "${UNSYNCED}"`;
 const TABLE_RULE = "must be the name of a table: a letter or _, then at most 63 letters, digits, _, $ or -";
 // Nothing that a client, in some mode of the server, would escape in another way than the server reads it.
 const TAG_RULE =
@@ -231,12 +241,16 @@ class OldSegments implements SegmentStore {
   readonly #generator: OldGenerator;
   readonly #table: string;
   readonly #database: MySqlDatabase;
+  readonly #binlog: Binlog;
 
   /** @internal */
   constructor(generator: OldGenerator, client: MySqlClient, options: OldSegmentsOptions) {
-    const { table = generator.table, ...rest } = checkGiven(options, "database, table") as OldSegmentsOptions;
+    const known = checkGiven(options, "database, table, binlog") as OldSegmentsOptions;
+    const { table = generator.table, binlog = "synced", ...rest } = known;
     if (typeof table !== "string" || !/^[a-z_][\w$-]{0,63}$/i.test(table))
       throw optionError("table", table, TABLE_RULE);
+    if (binlog !== "synced" && binlog !== UNSYNCED) throw optionError("binlog", binlog, BINLOG_RULE);
+    this.#binlog = binlog;
     this.name = generator.name;
     this.#generator = generator;
     this.#table = table;
@@ -246,11 +260,16 @@ class OldSegments implements SegmentStore {
   /** Allocates a range: reads the row, and moves its counter up, if it is as it was read. Who finds that it is not reads again. */
   async allocate(request: AllocateRequest): Promise<Allocation> {
     checkAllocate(request);
-    const { tag, above, attempt, signal } = request;
+    const { tag, signal } = request;
     if (!isPlainTag(tag)) throw configError("INVALID_ARGUMENT", "tag", tag, TAG_RULE);
+    return inTurn(this, signal, () => this.#allocate(request));
+  }
+
+  async #allocate(request: AllocateRequest): Promise<Allocation> {
+    const { tag, above, attempt, signal } = request;
     const { counter, read, allocate, rangeOf } = this.#generator;
     for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
-      const row = await this.#read(read, tag, signal);
+      const row = await this.#read(read, request);
       const { next, step, ...range } = rangeOf(row, request);
       if (range.first + BigInt(range.count - 1) * BigInt(range.stride) >= MAX_COUNTER || next > MAX_COUNTER)
         throw row.usedUp();
@@ -265,12 +284,12 @@ class OldSegments implements SegmentStore {
     );
   }
 
-  async #read(statement: string, tag: string, signal: AbortSignal | undefined): Promise<OldRow> {
+  async #read(statement: string, { tag, above, signal }: AllocateRequest): Promise<OldRow> {
     const rows = (await this.#explained(this.#database.read(this.#complete(statement), { tag }, signal))) ?? [];
     const [columns] = rows;
-    checkServer(columns);
+    checkServer(columns, this.#binlog);
     const row = new OldRow(this.#generator, columns, this.#table, tag);
-    if (row.isMissing) throw this.#missing(row, tag);
+    if (row.isMissing) throw this.#missing(row, tag, above);
     if (rows.length > 1)
       throw storeRefused(
         `the table ${row.table} has more than one row with ${row.where}: must have one, and a unique key on ${this.#generator.tag}`,
@@ -318,16 +337,18 @@ class OldSegments implements SegmentStore {
     );
   }
 
-  #missing(row: OldRow, tag: string): LeaseError {
+  #missing(row: OldRow, tag: string, above: bigint): LeaseError {
     const { counter, insert, taken } = this.#generator;
     const [columns, values] = insert;
-    return new LeaseError(
-      "STORE_NOT_INITIALISED",
-      `the table ${row.table} of ${this.name} has no row with ${row.where}. Check that this is the database of the other programs, and ` +
-        `the tag. If the tag is new, run once: INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ` +
-        `${1 - taken}, ${values}). If its row was deleted, insert it with a ${counter} above every number that was handed out`,
-      { field: "tag", value: tag },
-    );
+    const missing = `the table ${row.table} of ${this.name} has no row with ${row.where}. `;
+    const remedy =
+      above > 0n
+        ? `It is not new: this process has had numbers up to ${above - 1n}. If the tag was moved to another store, use that one, and never ` +
+          `make the row again. If the row was deleted, restore it with a ${counter} above every number that was handed out`
+        : "Check that this is the database of the other programs, and the tag. If the tag is new, run once: " +
+          `INSERT INTO ${row.table} (${this.#generator.tag}, ${counter}, ${columns}) VALUES ('${tag}', ${1 - taken}, ${values}). ` +
+          `If its row was deleted, insert it with a ${counter} above every number that was handed out, unless it moved to another store`;
+    return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
   }
 }
 

@@ -38,16 +38,16 @@ export class MySqlTags implements TagTable {
     return this.#database.write(REPLACE_TAG, values, signal);
   }
 
-  async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
+  async makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const rows = await this.#database.read(READ_TAG, { tag: hexOf(tag) }, undefined);
+      const rows = await this.#database.read(READ_TAG, { tag: hexOf(tag) }, signal);
       if (rows === undefined) return undefined;
       const [row] = rows;
       checkServer(row);
       if (row["tag"] !== null) return false;
       const values = { tag: hexOf(tag), first: `${first}`, server: incarnationOf(row) };
-      if (await this.#database.write(MAKE_TAG, values, undefined)) return true;
-      await pause(attempt, undefined);
+      if (await this.#database.write(MAKE_TAG, values, signal)) return true;
+      await pause(attempt, signal);
     }
     throw storeUnavailable(
       `the record of the tag ${JSON.stringify(tag)} could not be written, ${MAX_ATTEMPTS} times: reads may go to another server than writes`,

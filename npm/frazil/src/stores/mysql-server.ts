@@ -1,41 +1,48 @@
 /** Checks of a server of MariaDB or MySQL, and of a session: what would lose, or take back, what it acknowledged is refused. */
-import { NO_INCARNATION, storeRefused } from "./answers.js";
+import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
 import type { Row } from "./mysql-client.js";
 
 /** A setting of the server that is on. */
 const isOn = (value: unknown): boolean => !["0", "OFF", "false", "null", "undefined"].includes(String(value));
 
-/** Refuses a server or a session that may lose, or take back, what it acknowledged. */
-export function checkServer(row: Row | undefined): asserts row is Row {
+/** The value of the option `binlog` with which a program accepts that a crash of the host takes back what was handed out last. */
+export const UNSYNCED = "unsynced-accepting-repeats-after-crash";
+export type Binlog = "synced" | typeof UNSYNCED;
+
+/**
+ * Refuses a server or a session that may lose, or take back, what it acknowledged. `binlog`: the option of that name, for stores that
+ * have it.
+ */
+export function checkServer(row: Row | undefined, binlog?: Binlog): asserts row is Row {
   if (row === undefined) throw storeRefused("the client returned no row, where the server always has one");
   const refuse = (setting: string, rule: string) => storeRefused(`${setting} is ${String(row[setting])}: ${rule}`);
   if (!isOn(row["autocommit"]))
     throw refuse(
       "autocommit",
-      "must be 1. A rollback takes a grant back that was answered. Give the store a pool of its own",
+      "must be 1. A rollback takes back what was handed out. Give the store a pool of its own",
     );
   if (isOn(row["in_transaction"])) throw storeRefused(TRANSACTION_RULE);
   if (isOn(row["read_only"])) throw refuse("read_only", READ_ONLY_RULE);
   const flush = String(row["flush_log"]);
   if (flush !== "1" && flush !== "3")
     throw storeRefused(
-      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes the last grants back, and IDs repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
+      `innodb_flush_log_at_trx_commit is ${flush}: must be 1. Otherwise a crash takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL innodb_flush_log_at_trx_commit = 1, and in the configuration of the server`,
     );
-  if (isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
+  if (binlog !== UNSYNCED && isOn(row["log_bin"]) && String(row["sync_binlog"]) !== "1")
     throw refuse(
       "sync_binlog",
-      "must be 1 with the binary log on. Otherwise a crash of the host takes the last grants back, and IDs repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server",
+      `must be 1 with the binary log on. Otherwise a crash of the host takes back what was handed out last, and IDs and numbers repeat. SET GLOBAL sync_binlog = 1, and in the configuration of the server${
+        binlog === undefined ? "" : `, or pass the option binlog: "${UNSYNCED}"`
+      }`,
     );
   if (isOn(row["log_bin"]) && row["binlog_format"] === "STATEMENT")
     throw refuse(
       "binlog_format",
-      "must be ROW or MIXED: a replica would compare its own incarnation, and lack the leases",
+      "must be ROW or MIXED: a replica would compare its own incarnation, and lack what was handed out",
     );
   if (isOn(row["galera"]))
     throw storeRefused("wsrep_on is 1: a Galera cluster is not supported. Two of its nodes can be written to at once");
 }
-export const TRANSACTION_RULE =
-  "the client is inside a transaction of yours, whose rollback takes a grant back that was answered. Give the store a pool, or a connection of its own";
 export const READ_ONLY_RULE = "this is a replica, or a server that takes no writes. Connect to the primary";
 
 /** So far `NOW` and `SYSDATE` may lie apart. A fence has a margin of five seconds. */

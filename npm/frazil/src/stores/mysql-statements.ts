@@ -216,7 +216,7 @@ SELECT scope, layout, next_node, node_to, node_ids_from FROM {scopes} WHERE scop
 
 /** The record of a tag, as SQL for people to read and run. */
 export const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-SELECT :tag, 1, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
+SELECT :tag, :first, '[]', CONVERT(({incarnation}) USING utf8mb4) FROM (SELECT 1 AS one) o
 WHERE NOT EXISTS (SELECT 1 FROM {segments} t WHERE t.tag = CONVERT(:tag USING utf8mb4) COLLATE utf8mb4_bin);
 `;
 

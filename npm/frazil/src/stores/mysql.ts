@@ -33,7 +33,7 @@ import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, makeTagIn, printableTag } from "./segments.js";
+import { allocateFrom, type DdlTags, drawnTags, makeTagIn } from "./segments.js";
 
 export type { MySqlCallbackClient, MySqlClient, MySqlPromiseClient, MySqlStatement } from "./mysql-client.js";
 export { CosIdSegments, LeafSegments, type OldSegmentsOptions, TinyidSegments } from "./mysql-old-segments.js";
@@ -166,11 +166,12 @@ ${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]
   };
 }
 
-function tagRecords({ tags }: DdlTags): Records {
-  const records = tags.map((tag) => INSERT_TAG.replaceAll(":tag", () => `'${printableTag(tag)}'`));
+function tagRecords(given: DdlTags): Records {
+  const { tags, first } = drawnTags(given);
+  const records = tags.map((tag) => INSERT_TAG.replace(":first", () => first).replaceAll(":tag", () => `'${tag}'`));
   return {
     permissions: PERMISSIONS,
-    records: `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+    records: `-- The records of tags, on the primary. ${first} is the first number. One that is there stays as it is.
 ${records.join("")}`,
   };
 }

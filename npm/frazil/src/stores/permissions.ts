@@ -1,6 +1,14 @@
+const SCOPES = "GRANT SELECT, UPDATE ON {scopes} TO your_role;";
+const LEASES = "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;";
+const SEGMENTS = "GRANT SELECT, UPDATE ON {segments} TO your_role;";
+
 /** What the role of a program needs in an SQL database. `init` and `initSegment` need INSERT on the record in addition. */
-export const PERMISSIONS = [
-  "GRANT SELECT, UPDATE ON {scopes} TO your_role;",
-  "GRANT SELECT, INSERT, UPDATE ON {leases} TO your_role;",
-  "GRANT SELECT, UPDATE ON {segments} TO your_role;",
-];
+export const PERMISSIONS = [SCOPES, LEASES, SEGMENTS];
+
+/** What a role needs that the server has refused something, which the message of the server names. `more`: further rights of leases. */
+export function rightsFor(message: string, more: readonly string[] = []): string {
+  const segments = `${SEGMENTS} initSegment() needs INSERT in addition`;
+  const leases = `${[SCOPES, LEASES, ...more].join(" ")} init() needs INSERT on the first in addition`;
+  if (/frazil_segments/i.test(message)) return segments;
+  return /frazil_(scopes|leases)/i.test(message) ? leases : `for leases: ${leases}. For segments: ${segments}`;
+}

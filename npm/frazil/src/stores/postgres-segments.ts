@@ -1,7 +1,7 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
-import { NO_INCARNATION, storeRefused } from "./answers.js";
+import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
-import { type DdlTags, printableTag, type TagTable, type TagView } from "./segments.js";
+import { type DdlTags, drawnTags, type TagTable, type TagView } from "./segments.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
@@ -12,18 +12,26 @@ export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (
 );
 `;
 
+/**
+ * Whether the read of an attempt was in this transaction: then both are in one of the program. It lasts until the transaction ends, and
+ * a statement alone is one.
+ */
+const HAS_READ = "coalesce(current_setting('frazil.transaction', true), '') <> '' AS has_read";
+
 /** The record of the tag $1, and the incarnation of the server. A row also without a record. */
-const READ = `SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation
-FROM (SELECT $1::text AS tag) AS asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
+const READ = `WITH asked AS MATERIALIZED (SELECT $1::text AS tag, ${HAS_READ})
+SELECT s.tag, s.next_number, s.recent, s.incarnation AS written, ({incarnation})::text AS incarnation, asked.has_read,
+  set_config('frazil.transaction', 'read', true) AS marked
+FROM asked LEFT JOIN {segments} AS s ON s.tag = asked.tag`;
 
 /**
  * `allocate`. Invariant: the record is replaced only as it was read, and only by the server that it was decided for
- * (`TagTable.replaceTag` has the reason).
+ * (`TagTable.replaceTag` has the reason), and not in the transaction of the read, which then is one of the program.
  */
-const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation)
+const REPLACE = `WITH clock AS MATERIALIZED (SELECT {durable}, ({incarnation})::text AS incarnation, ${HAS_READ})
 UPDATE {segments} AS s SET next_number = $2::bigint, recent = $3::text, incarnation = $4::text
 FROM clock WHERE s.tag = $1::text AND s.next_number = $5::bigint AND s.incarnation = $6::text AND s.recent = $7::text
-  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL
+  AND clock.incarnation = $4::text AND clock.durable IS NOT NULL AND NOT clock.has_read
 RETURNING s.tag`;
 
 /** `initSegment`. A record that is there stays. */
@@ -34,13 +42,14 @@ ON CONFLICT (tag) DO NOTHING RETURNING tag`;
 
 /** The record of a tag, as SQL for people to read and run. */
 const INSERT_TAG = `INSERT INTO {segments} (tag, next_number, recent, incarnation)
-VALUES ($1, 1, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
+VALUES ($1, $2, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
 `;
 
 /** The records of tags, as SQL for people to read and run. */
-export function tagRecords({ tags }: DdlTags): string {
-  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${printableTag(tag)}'`));
-  return `-- The records of tags, on the primary. 1 is the first number. One that is there stays as it is.
+export function tagRecords(given: DdlTags): string {
+  const { tags, first } = drawnTags(given);
+  const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${tag}'`).replace("$2", () => first));
+  return `-- The records of tags, on the primary. ${first} is the first number. One that is there stays as it is.
 ${records.join("")}`;
 }
 
@@ -51,6 +60,7 @@ export type RunStatement = (
   statement: string,
   values: readonly string[],
   signal?: AbortSignal,
+  mayRollBack?: boolean,
 ) => Promise<Rows | undefined>;
 
 export class PostgresTags implements TagTable {
@@ -64,6 +74,7 @@ export class PostgresTags implements TagTable {
 
   async readTag(tag: string, signal: AbortSignal | undefined): Promise<TagView | undefined> {
     const [row] = (await this.#run(READ, [tag], signal)) ?? [];
+    if (row?.["has_read"] === true) throw storeRefused(TRANSACTION_RULE);
     if (row === undefined || row["tag"] === null) return undefined;
     const { next_number, recent, written, incarnation } = row;
     if (incarnation === null) throw storeRefused(NO_INCARNATION);
@@ -76,8 +87,8 @@ export class PostgresTags implements TagTable {
     return ((await this.#run(REPLACE, [tag, ...values, ...compared], signal)) ?? []).length > 0;
   }
 
-  async makeTag(tag: string, first: bigint): Promise<boolean | undefined> {
-    const rows = await this.#run(MAKE, [tag, `${first}`]);
+  async makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined> {
+    const rows = await this.#run(MAKE, [tag, `${first}`], signal, true);
     return rows && rows.length > 0;
   }
 }

@@ -20,8 +20,11 @@
  * tables are locked, each attempt takes one more from the pool. Give the store a pool of its own with time limits:
  * `new pg.Pool({ max: 2, statement_timeout: 3000, connectionTimeoutMillis: 3000 })`.
  *
- * Not checked: `fsync = off` of the server, and a client that is inside a transaction of yours, whose rollback takes a grant
- * back that was answered. Give the store a pool, or a client of its own.
+ * - **A client inside a transaction of yours is refused**, whose rollback takes back what was handed out: give the store a pool, or a
+ *   client of its own. Only `migrate`, `init` and `initSegment` may run in one.
+ *
+ * Not checked: `fsync = off` of the server, and for leases a transaction that the client does not show, as an object of yours
+ * around a client.
  */
 import { FrazilError, type LeaseError } from "../errors.js";
 import {
@@ -35,15 +38,24 @@ import {
   pause,
   storeRefused,
   storeUnavailable,
+  TRANSACTION_RULE,
   untilAborted,
   type Whole,
   wholeOf,
 } from "./answers.js";
 import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
-import { PERMISSIONS } from "./permissions.js";
+import { PERMISSIONS, rightsFor } from "./permissions.js";
 import { PostgresTags, SEGMENT_TABLE, tagRecords } from "./postgres-segments.js";
-import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRelease,
+  checkRenew,
+  fencedScope,
+  recordOf,
+  type ScopeRecord,
+} from "./requests.js";
 import { REACH } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, type DdlTags, makeTagIn } from "./segments.js";
@@ -57,6 +69,8 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
+
+import { withinLimit } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -297,6 +311,8 @@ const SERVER = `SELECT (SELECT system_identifier FROM pg_control_system())::text
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
   query(text: string, values: unknown[]): PromiseLike<unknown>;
+  /** Clients of MariaDB and MySQL have it: they are for another store. */
+  readonly escapeId?: never;
 }
 
 /** What the client of the package `postgres` can do. */
@@ -342,6 +358,8 @@ const CONFLICTS = [
   "40P01", // deadlock_detected
   "23505", // unique_violation: an earlier attempt with this grant has just ended
 ];
+/** In a transaction of the program that has failed. */
+const FAILED_TRANSACTION = "25P02";
 /** Of a server that is asked what it does not know: the expression of the incarnation. */
 const UNKNOWN_FUNCTION = ["42883", "0A000", "55000"];
 
@@ -361,6 +379,27 @@ function queryOf(client: unknown): Query {
   throw clientError(client, rule);
 }
 
+/** Whether a client is a transaction: `postgres` and PGlite hand one to a function, with calls that nothing else has. */
+const isTransaction = (client: unknown): boolean =>
+  ["savepoint", "rollback"].some((name) => typeof (client as Record<string, unknown>)[name] === "function");
+
+/** Whether the client was inside a transaction when it ran its last statement, if it shows that: `pg` and PGlite do. */
+function showsTransaction(client: unknown): boolean {
+  const given = client as { getTransactionStatus?(): unknown; isInTransaction?(): unknown };
+  if (typeof given.isInTransaction === "function") return given.isInTransaction() === true;
+  return typeof given.getTransactionStatus === "function" && ["T", "E"].includes(String(given.getTransactionStatus()));
+}
+
+/** Why a statement may be without an answer, as far as a client shows it: `pg` does. */
+function waitOf(client: unknown): string | undefined {
+  const given = client as Record<string, unknown>;
+  const { totalCount, idleCount, waitingCount, _connected: isConnected, _connecting: isConnecting } = given;
+  if (isConnected === false && isConnecting === false)
+    return "the Client of pg was never connected, and waits for ever: await client.connect()";
+  if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
+  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: give leases and segments a pool of their own`;
+}
+
 /** The rows of a result: `pg`, PGlite and Neon's pool return an object that has them, the others return them. */
 function rowsOf(result: unknown): readonly Record<string, unknown>[] {
   const rows = Array.isArray(result) ? result : (result as { rows?: unknown } | null | undefined)?.rows;
@@ -372,10 +411,11 @@ function rowsOf(result: unknown): readonly Record<string, unknown>[] {
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`. */
 export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   readonly name = "postgres";
+  readonly #client: PostgresClient;
   readonly #query: Query;
   readonly #complete: (statement: string) => string;
   readonly #tags = new PostgresTags(
-    (statement, values, signal) => this.#run(statement, values, signal),
+    (...given) => this.#run(...given),
     (signal) => this.#place(signal, "segments"),
   );
 
@@ -386,7 +426,12 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
    */
   constructor(client: PostgresClient, options: PostgresStoreOptions = {}) {
     this.#query = queryOf(client);
+    this.#client = client;
     this.#complete = completion(options);
+  }
+
+  waitsFor(): string | undefined {
+    return waitOf(this.#client);
   }
 
   async acquire(request: AcquireRequest): Promise<Answer> {
@@ -415,16 +460,20 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async migrate(): Promise<void> {
-    if ((await this.#run(MIGRATE, [])) === undefined)
+    if ((await withinLimit(this, "migrate()", (signal) => this.#run(MIGRATE, [], signal, true))) === undefined)
       throw storeRefused("there is no schema to make the tables in: create it, or pass the option schema");
   }
 
   async init(options: InitOptions): Promise<void> {
-    const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
+    const record = recordOf(options);
+    await withinLimit(this, "init()", (signal) => this.#init(record, signal));
+  }
+
+  async #init({ scope, layout, nodeFrom, nodeTo, windowMaxMs }: ScopeRecord, signal: AbortSignal): Promise<void> {
     // The second time sees the record that another process made beside the first.
     for (let isLast = false; ; isLast = true) {
-      const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs]);
-      if (rows === undefined) throw notInitialised(this, scope, await this.#place());
+      const rows = await this.#run(INIT, [scope, layout, nodeFrom, nodeTo, windowMaxMs], signal, true);
+      if (rows === undefined) throw notInitialised(this, scope, await this.#place(signal));
       const [row] = rows as [{ made: Whole; layout: string | null }];
       if (wholeOf("made", row.made) > 0) return;
       if (row.layout !== null || isLast) throw alreadyInitialised(scope, row.layout ?? undefined);
@@ -440,7 +489,8 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
-    return this.#raise(fencedScope(options), "always");
+    const scope = fencedScope(options);
+    return withinLimit(this, "fence()", (signal) => this.#raise(scope, "always", signal));
   }
 
   async #raise(scope: string, when: "changed" | "behind" | "always", signal?: AbortSignal): Promise<number> {
@@ -468,26 +518,33 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
 
   /** Where the record is looked for, in words for errors. */
   async #place(signal?: AbortSignal, table = "scopes"): Promise<string> {
-    const [row] = (await this.#run(PLACE.replace("{table}", `{${table}}`), ["place"], signal)) ?? [];
+    const [row] = (await this.#run(PLACE.replace("{table}", `{${table}}`), ["place"], signal, true)) ?? [];
     const { database, schema, path } = (row ?? {}) as Record<string, string | null>;
     return schema === null
       ? `the database "${database}", which has no table ${this.#complete(`{${table}}`)} (search path: ${path})`
       : `the table frazil_${table} of the schema "${schema}" in the database "${database}"`;
   }
 
-  /** Runs a statement, and again after a conflict. Returns its rows, or undefined if the tables are missing. */
+  /**
+   * Runs a statement, and again after a conflict. Returns its rows, or undefined if the tables are missing. `mayRollBack`: whether it
+   * hands nothing out, so that it may be a part of a transaction of the program.
+   */
   async #run(
     statement: string,
     values: readonly (string | number | null)[],
     signal?: AbortSignal,
+    mayRollBack = false,
   ): Promise<readonly Record<string, unknown>[] | undefined> {
     const text = this.#complete(statement);
     // As text, which every driver passes on as it is: the statement says which type it means.
     const texts = values.map((value) => (value === null ? null : `${value}`)) as string[];
+    if (!mayRollBack && isTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       try {
-        return rowsOf(await untilAborted((async () => this.#query(text, texts))(), signal));
+        const result = await untilAborted((async () => this.#query(text, texts))(), signal);
+        if (!mayRollBack && showsTransaction(this.#client)) throw storeRefused(TRANSACTION_RULE);
+        return rowsOf(result);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         if (FrazilError.is(error)) throw error;
@@ -504,9 +561,12 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
     const reported = `Postgres answered ${state} (${(error as Error).message})`;
     if (state === "42501")
       return storeRefused(
-        `${reported}: the role lacks a right. Programs need: ${this.#complete(PERMISSIONS.join(" "))} init() needs INSERT on the first in addition, initSegment() on the last, migrate() CREATE on the schema, and all of them USAGE on it`,
+        /for schema/.test(reported)
+          ? `${reported}: migrate() needs CREATE on the schema, which roles lack by default. Run it, or the SQL of npx frazil ddl postgres, as the owner of the schema. Programs need USAGE on it`
+          : `${reported}: the role lacks a right. Run: ${this.#complete(rightsFor(reported))}`,
         error,
       );
+    if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
       return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
     if (state === "23502" && /"incarnation"/.test((error as Error).message))

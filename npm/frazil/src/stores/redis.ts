@@ -36,7 +36,7 @@ import { type FenceCause, REACH } from "./rules.js";
 import { recentText, type TagRecord, tagRecordOf } from "./segment-rules.js";
 
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, makeTagIn, printableTag, type TagTable } from "./segments.js";
+import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -48,6 +48,8 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
+
+import { withinLimit } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -388,12 +390,16 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
 
   async init(options: InitOptions): Promise<void> {
     const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
-    const [outcome, present] = await this.#run(INIT, keysOf(scope), [layout, nodeFrom, nodeTo, windowMaxMs]);
+    const given = [layout, nodeFrom, nodeTo, windowMaxMs];
+    const [outcome, present] = await withinLimit(this, "init()", (signal) =>
+      this.#run(INIT, keysOf(scope), given, signal),
+    );
     if (outcome !== "made") throw alreadyInitialised(scope, present);
   }
 
   async fence(options?: { readonly scope?: string }): Promise<number> {
-    return this.#raise(fencedScope(options), "always");
+    const scope = fencedScope(options);
+    return withinLimit(this, "fence()", (signal) => this.#raise(scope, "always", signal));
   }
 
   async #raise(scope: string, cause: FenceCause, signal?: AbortSignal): Promise<number> {
@@ -415,7 +421,8 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
       const [outcome, ...texts] = await this.#run(READ_TAG, [tagKey(tag)], [], signal);
       if (outcome === "missing") return undefined;
       const [next, recent, written, incarnation] = texts.map((text) => text.slice(1));
-      return { record: tagRecordOf(tag, next, written, recent), incarnation: incarnation as string };
+      const place = { place: `the key ${this.#keyOf(tag)}`, counter: "next" };
+      return { record: tagRecordOf(tag, next, written, recent, place), incarnation: incarnation as string };
     },
     replaceTag: async (tag, seen, record, signal) => {
       const columns = ({ next, recent, incarnation }: TagRecord) => [`${next}`, recentText(recent), incarnation];
@@ -423,12 +430,18 @@ export class RedisStore implements ManagedStore, ManagedSegmentStore {
       const [outcome] = await this.#run(REPLACE_TAG, [tagKey(tag)], given, signal);
       return outcome === "replaced";
     },
-    makeTag: async (tag, first) => {
-      const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`]);
+    makeTag: async (tag, first, signal) => {
+      const [outcome] = await this.#run(MAKE_TAG, [tagKey(tag)], [`${first}`], signal);
       return outcome === "made";
     },
-    placeOfTags: async () => placeOf(tagKey("…")),
+    placeOfTags: async (_, tag) => placeOf(this.#keyOf(tag)),
   };
+
+  /** The key of a tag as the server has it, with the `keyPrefix` of ioredis. */
+  #keyOf(tag: string): string {
+    const { keyPrefix } = ((this.#client as { options?: unknown }).options ?? {}) as { keyPrefix?: unknown };
+    return `${typeof keyPrefix === "string" ? keyPrefix : ""}${tagKey(tag)}`;
+  }
 
   /** Runs a script on keys. Returns its reply: what came of it, and then the values, all as text. */
   async #run(
@@ -516,12 +529,12 @@ function checkSetUp([outcome, value]: readonly string[]): void {
       throw storeRefused("this is a replica (role:slave in INFO replication). Connect to the primary");
     case "unguarded":
       throw storeRefused(
-        `connected_slaves is ${value} and min-replicas-to-write is 0: an old primary would go on granting beside the promoted one. ` +
+        `connected_slaves is ${value} and min-replicas-to-write is 0: an old primary would go on handing out beside the promoted one. ` +
           `Run CONFIG SET min-replicas-to-write ${Math.ceil(Number(value) / 2)}, half of the replicas, on the primary and on each replica, and write it to their redis.conf`,
       );
     case "lagging":
       throw storeUnavailable(
-        `a replica has not answered for ${value} s, and may have been promoted. Nothing is granted until it answers, or is disconnected while min-replicas-to-write others follow`,
+        `a replica has not answered for ${value} s, and may have been promoted. Nothing is handed out until it answers, or is disconnected while min-replicas-to-write others follow`,
       );
     case "alone":
       throw storeUnavailable(
@@ -529,7 +542,7 @@ function checkSetUp([outcome, value]: readonly string[]): void {
       );
     case "evicting":
       throw storeRefused(
-        `maxmemory-policy is ${value}: leases must not be on a server that deletes keys when its memory is full. ` +
+        `maxmemory-policy is ${value}: leases and counters must not be on a server that deletes keys when its memory is full. ` +
           "Run CONFIG SET maxmemory-policy noeviction, and write it to redis.conf",
       );
     case "anonymous":
@@ -584,6 +597,9 @@ function completion(options: RedisStoreOptions): (script: string) => string {
   return (script) => script.replace(/\{(incarnation|eviction)\}/g, (_, part: string) => parts[part] as string);
 }
 
+/** The server of `$REDIS_URL` if there is one, else that of this host. */
+const CLI = `redis-cli \${REDIS_URL:+-u "$REDIS_URL"}`;
+
 /** A text as one word of a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -596,7 +612,8 @@ const NOT_WRITTEN = "frazil: the record was not written. If the scope has a reco
  */
 export function redisDdl(options: InitOptions | DdlTags, store: RedisStoreOptions): string {
   const complete = completion(store);
-  return `# Settings of redis.conf. A restart without its last writes is fenced; one without any writes needs a person.
+  return `# It is written to the server in $REDIS_URL, or else to that of this host.
+# Settings of redis.conf. A restart without its last writes is fenced; one without any writes needs a person.
 #   appendonly yes
 #   appendfsync always              # everysec is fenced too: new holders wait after each restart, as they do with always
 #   maxmemory-policy noeviction
@@ -612,16 +629,17 @@ function scopeRecord(options: InitOptions, complete: (script: string) => string)
   const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = recordOf(options);
   const words = [...keysOf(scope), layout, nodeFrom, nodeTo, windowMaxMs].map((word) => quoted(`${word}`));
   return `# The record of the scope "${scope}", once, on the primary. Its reply is "initialised" if there is one: leave that as it is.
-redis-cli EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
+${CLI} EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
   grep -x made || { echo ${quoted(NOT_WRITTEN)} >&2; false; }
 `;
 }
 
-function tagRecords({ tags }: DdlTags, complete: (script: string) => string): string {
-  const keys = tags.map((tag) => quoted(tagKey(printableTag(tag))));
-  return `# The records of tags, on the primary. 1 is the first number. One that is there stays as it is: its reply is "present".
+function tagRecords(given: DdlTags, complete: (script: string) => string): string {
+  const { tags, first } = drawnTags(given);
+  const keys = tags.map((tag) => quoted(tagKey(tag)));
+  return `# The records of tags, on the primary. ${first} is the first number. One that is there stays as it is: its reply is "present".
 for key in ${keys.join(" ")}; do
-  redis-cli EVAL ${quoted(complete(MAKE_TAG))} 1 "$key" 1 |
+  ${CLI} EVAL ${quoted(complete(MAKE_TAG))} 1 "$key" ${first} |
     grep -xE 'made|present' || { echo "frazil: the record $key was not written." >&2; exit 1; }
 done
 `;

@@ -2,7 +2,7 @@
  * What a store of segments decides: which range a process gets. Pure: the stores read the record, and write what is decided here
  * on condition that nobody else has written it meanwhile.
  */
-import { bigintOf, storeRefused } from "./answers.js";
+import { isWhole, storeRefused } from "./answers.js";
 import type { AllocateRequest, Allocation } from "./segment-store.js";
 
 /** The last allocation of a process, so that its retry is answered with the same range. */
@@ -61,7 +61,8 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
     throw storeRefused(`the numbers of the tag ${JSON.stringify(tag)} are used up: the next would exceed 2^63 - 2`);
   const others = record.recent.filter((recent) => recent.holder !== holder).slice(0, REMEMBERED - 1);
   return {
-    allocation: { attempt, first: range.first, count: range.count, step },
+    // With a stride, so that none is read from `Object.prototype`.
+    allocation: { attempt, first: range.first, count: range.count, stride: 1, step },
     record: { next, incarnation, recent: [range, ...others] },
   };
 }
@@ -70,25 +71,48 @@ export function decideAllocate(record: TagRecord, request: AllocateRequest, inca
 export const recentText = (recent: TagRecord["recent"]): string =>
   JSON.stringify(recent.map(({ holder, attempt, first, count }) => [holder, attempt, `${first}`, count]));
 
-/** The record in the columns of a row. */
-export function tagRecordOf(tag: string, next: unknown, incarnation: unknown, recent: unknown): TagRecord {
-  const refused = () =>
-    storeRefused(`the record of the tag ${JSON.stringify(tag)} was changed by hand: its column recent is no list`);
+/** Where a record is, for errors: its place, and what its counter is called there. */
+interface RecordPlace {
+  readonly place: string;
+  readonly counter: string;
+}
+
+const IN_TABLE: RecordPlace = { place: "the table frazil_segments", counter: "next_number" };
+
+/** The record in the columns of a row. @throws {LeaseError} `STORE_REFUSED` if somebody has changed it. */
+export function tagRecordOf(
+  tag: string,
+  next: unknown,
+  incarnation: unknown,
+  recent: unknown,
+  { place, counter }: RecordPlace = IN_TABLE,
+): TagRecord {
+  const refused = (field: string, value: unknown, rule: string) =>
+    storeRefused(
+      `${field} is ${JSON.stringify(String(value).slice(0, 80))} in the record of the tag ${JSON.stringify(tag)} in ${place}, which was changed ` +
+        `by hand: must be ${rule}`,
+    );
+  if (!isWhole(next))
+    throw refused(counter, next, "a whole number. Set it to a number above every number that was handed out");
+  const list = listIn(recent);
+  if (list === undefined)
+    throw refused("recent", recent, "a list of [process, attempt, first number, count]. Set it to []");
+  return {
+    next: BigInt(next),
+    incarnation: String(incarnation),
+    recent: list.map(([holder, attempt, first, count]) => ({ holder, attempt, first: BigInt(first), count })),
+  };
+}
+
+/** The recent allocations in the text of a column. `undefined` for another text. */
+function listIn(text: unknown): [string, string, string, number][] | undefined {
   let list: unknown;
   try {
-    list = JSON.parse(String(recent));
+    list = JSON.parse(String(text));
   } catch {
-    throw refused();
+    return undefined;
   }
-  if (!Array.isArray(list) || !list.every((entry) => Array.isArray(entry) && entry.length === 4)) throw refused();
-  return {
-    next: bigintOf("next_number", next),
-    incarnation: String(incarnation),
-    recent: list.map(([holder, attempt, first, count]) => ({
-      holder: String(holder),
-      attempt: String(attempt),
-      first: bigintOf("first", first),
-      count: Number(count),
-    })),
-  };
+  const isEntry = (entry: unknown) =>
+    Array.isArray(entry) && entry.length === 4 && isWhole(entry[2]) && Number.isSafeInteger(entry[3]);
+  return Array.isArray(list) && list.every(isEntry) ? list : undefined;
 }

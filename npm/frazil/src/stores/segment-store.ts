@@ -45,7 +45,13 @@ export interface Allocation {
   readonly step?: number;
 }
 
-/** A store of segments. `allocate` rejects with `STORE_NOT_INITIALISED`, `STORE_REFUSED` or `STORE_UNAVAILABLE`. */
+/**
+ * A store of segments. `allocate` rejects with `STORE_NOT_INITIALISED`, `STORE_REFUSED` or `STORE_UNAVAILABLE`.
+ *
+ * What it rejects with decides about calls that wait. An error of this package that is not `retryable` ends their wait: so a
+ * `LeaseError` with `STORE_UNAVAILABLE` needs `{ retryable: true }`, since the default is `false`. After any other error, such as
+ * that of a driver, the calls wait for the next try, until their time is over.
+ */
 export interface SegmentStore {
   /** How errors call it, such as `"Postgres"`. */
   readonly name: string;

@@ -7,10 +7,19 @@ import { isPlainTag, isTag, MAX_TAG_LENGTH } from "./limits.js";
 import { hex } from "./requests.js";
 import { decideAllocate, MAX_COUNTER, type TagRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
+import { inTurn, withinLimit } from "./turns.js";
 
 /** Tags whose records a command line prints. */
 export interface DdlTags {
   readonly tags: readonly string[];
+  /** The first number of each. Default: 1. */
+  readonly first?: bigint;
+}
+
+/** The tags and their first number, checked, as they are put into a command. @throws {ConfigError} `INVALID_OPTION` */
+export function drawnTags({ tags, first = 1n }: DdlTags): { tags: readonly string[]; first: string } {
+  for (const tag of tags) newTagOf({ tag, first });
+  return { tags: tags.map(printableTag), first: `${first}` };
 }
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
@@ -30,9 +39,9 @@ export interface TagTable {
    */
   replaceTag(tag: string, seen: TagRecord, record: TagRecord, signal: AbortSignal | undefined): Promise<boolean>;
   /** Writes a record without recent allocations, unless there is one. `undefined`: there is nothing to keep one in. */
-  makeTag(tag: string, first: bigint): Promise<boolean | undefined>;
+  makeTag(tag: string, first: bigint, signal: AbortSignal): Promise<boolean | undefined>;
   /** Where it looks for records, in words for errors. */
-  placeOfTags(signal: AbortSignal | undefined): string | Promise<string>;
+  placeOfTags(signal: AbortSignal | undefined, tag: string): string | Promise<string>;
 }
 
 const PRINTABLE_RULE =
@@ -70,7 +79,7 @@ export function newTagOf(options: TagOptions): { tag: string; first: bigint } {
  *
  * @throws {ConfigError} `INVALID_OPTION`
  */
-export function printableTag(tag: string): string {
+function printableTag(tag: string): string {
   newTagOf({ tag });
   if (!isPlainTag(tag)) throw configError("INVALID_OPTION", "tag", tag, PRINTABLE_RULE);
   return tag;
@@ -83,11 +92,19 @@ export async function allocateFrom(
   request: AllocateRequest,
 ): Promise<Allocation> {
   checkAllocate(request);
+  return inTurn(store, request.signal, () => allocated(store, table, request));
+}
+
+async function allocated(
+  store: { readonly name: string },
+  table: TagTable,
+  request: AllocateRequest,
+): Promise<Allocation> {
   const { tag, signal } = request;
   for (let tries = 1; tries <= MAX_ALLOCATE_TRIES; tries++) {
     signal?.throwIfAborted();
     const view = await table.readTag(tag, signal);
-    if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal));
+    if (view === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal, tag), request.above);
     const { allocation, record } = decideAllocate(view.record, request, view.incarnation);
     if (await table.replaceTag(tag, view.record, record, signal)) return allocation;
     await pause(tries, signal);
@@ -102,18 +119,26 @@ export async function makeTagIn(
   options: TagOptions,
 ): Promise<boolean> {
   const { tag, first } = newTagOf(options);
-  const made = await table.makeTag(tag, first);
-  if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(undefined));
-  return made;
+  return withinLimit(store, "initSegment()", async (signal) => {
+    const made = await table.makeTag(tag, first, signal);
+    if (made === undefined) throw tagMissing(store, tag, await table.placeOfTags(signal, tag), 0n);
+    return made;
+  });
 }
 
-/** `STORE_NOT_INITIALISED` for a tag. */
-export const tagMissing = (store: { readonly name: string }, tag: string, place: string): LeaseError =>
-  new LeaseError(
-    "STORE_NOT_INITIALISED",
-    `the ${store.name} store has no record of the tag ${JSON.stringify(tag)}. It looked in ${place}. Check that this is the place of ` +
-      "the other programs: a second record gives out the same numbers. If the tag is new, run once, from a migration or a shell: " +
-      `${"migrate" in store ? "await store.migrate(); " : ""}await store.initSegment({ tag: ${JSON.stringify(tag)} }). If the store ` +
-      "has lost the record, pass as first a number above every number that was handed out",
-    { field: "tag", value: tag },
-  );
+/**
+ * `STORE_NOT_INITIALISED` for a tag. `above`: the end of the numbers that the process has had. Who has had some knows that the tag is not
+ * new.
+ */
+export function tagMissing(store: { readonly name: string }, tag: string, place: string, above: bigint): LeaseError {
+  const name = JSON.stringify(tag);
+  const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}. `;
+  const remedy =
+    above > 0n
+      ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +
+        `If it is lost, find the largest number in use, and run once: await store.initSegment({ tag: ${name}, first: <above it> })`
+      : "Check that this is the place of the other programs: a second record gives out the same numbers. If the tag is new, run once, " +
+        `from a migration or a shell: ${"migrate" in store ? "await store.migrate(); " : ""}await store.initSegment({ tag: ${name} }). If ` +
+        "the store has lost the record, pass as first a number above every number that was handed out";
+  return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
+}

@@ -21,9 +21,10 @@
  */
 import { fstatSync, readdirSync, statSync } from "node:fs";
 import { monotonicClock } from "../clock.js";
-import { ConfigError, FrazilError } from "../errors.js";
-import { notInitialised, pause, storeRefused, storeUnavailable, wholeOf } from "./answers.js";
+import { FrazilError } from "../errors.js";
+import { notInitialised, pause, storeRefused, storeUnavailable, TRANSACTION_RULE, wholeOf } from "./answers.js";
 import { clientOf, hintFor } from "./clients.js";
+import { clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, type Moment, UNUSED } from "./rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
@@ -59,7 +60,7 @@ const NOW = `SELECT ${CLOCK} AS now_ms`;
 const CLIENT_RULE =
   "must be a Database of better-sqlite3 or bun:sqlite, or a DatabaseSync of node:sqlite: an object with prepare(sql) and exec(sql)";
 
-/** How long a locked file is asked again. One attempt waits for the `busy_timeout` of the connection in addition. */
+/** How long a locked file is asked again. */
 const BUSY_MS = 2000;
 /** `PRAGMA synchronous`: FULL. 3 is EXTRA, which stays. */
 const FULL = 2;
@@ -91,14 +92,17 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` for something that is no connection.
    */
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase);
+  /** @internal */
+  constructor(database: SqliteDatabase, options?: object);
+  constructor(database: SqliteDatabase, options: object = {}) {
     const { prepare, exec } = (database ?? {}) as Partial<SqliteDatabase>;
     if (typeof prepare !== "function" || typeof exec !== "function" || clientOf(database) === "d1") {
-      const given = database === null || database === undefined ? `${database}` : `some ${typeof database}`;
       const rule = CLIENT_RULE + hintFor("sqlite", database);
-      // Without its value: it may be a connection string with a password.
-      throw new ConfigError("INVALID_ARGUMENT", `database is ${given}: ${rule}`, { field: "database", rule });
+      throw clientError(database, rule, "database");
     }
+    for (const [name, value] of Object.entries(options))
+      throw optionError(name, value, "must not be given: this store has no options");
     this.#db = database;
   }
 
@@ -139,14 +143,14 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     checkAllocate(request);
     const { tag, signal } = request;
     const allocated = await this.#transaction(signal, ({ incarnation }) => this.#tables.allocate(request, incarnation));
-    if (allocated === undefined) throw tagMissing(this, tag, this.#place());
+    if (allocated === undefined) throw tagMissing(this, tag, this.#place(), request.above);
     return allocated;
   }
 
   async initSegment(options: TagOptions): Promise<boolean> {
     const { tag, first } = newTagOf(options);
     const made = await this.#transaction(undefined, ({ incarnation }) => this.#tables.makeTag(tag, first, incarnation));
-    if (made === undefined) throw tagMissing(this, tag, this.#place());
+    if (made === undefined) throw tagMissing(this, tag, this.#place(), 0n);
     return made;
   }
 
@@ -199,6 +203,22 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
   }
 
   #attempt<T>(work: (moment: Moment) => T): T {
+    // Asked first: a BEGIN IMMEDIATE that fails gives the transaction of the program the lock of the file.
+    const { inTransaction, isTransaction } = this.#db as { inTransaction?: unknown; isTransaction?: unknown };
+    if (inTransaction === true || isTransaction === true) throw storeRefused(TRANSACTION_RULE);
+    const [busy] = this.#db.prepare("PRAGMA busy_timeout").all() as [Row];
+    const busyMs = wholeOf("PRAGMA busy_timeout", Object.values(busy)[0]);
+    if (busyMs === 0) return this.#begun(work);
+    // SQLite would wait in the call, and the event loop with it.
+    this.#db.exec("PRAGMA busy_timeout = 0");
+    try {
+      return this.#begun(work);
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    }
+  }
+
+  #begun<T>(work: (moment: Moment) => T): T {
     const incarnation = this.#checked();
     this.#db.exec("BEGIN IMMEDIATE");
     try {
@@ -231,7 +251,9 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
     if (this.#file === undefined) {
       const path = pragma("database_list").find(({ name }) => name === "main")?.["file"];
       if (typeof path !== "string" || path === "")
-        throw storeRefused("the database is in memory or temporary: leases must outlive the process, so open a file");
+        throw storeRefused(
+          "the database is in memory or temporary: leases and counters must outlive the process, so open a file",
+        );
       const [mode] = Object.values(pragma("journal_mode")[0] as Row);
       if (mode === "off" || mode === "memory")
         throw storeRefused(`PRAGMA journal_mode is ${mode}: a crash could damage the file. Use delete or wal`);
@@ -326,11 +348,7 @@ function codeOf(error: unknown): string {
 /** The error for a failure of the client, which stays its cause. */
 function errorOf(error: unknown, code: string, message: string): FrazilError {
   const reported = `SQLite answered ${code} (${message})`;
-  if (code === "ERROR" && /within a transaction/.test(message))
-    return storeRefused(
-      "the connection is inside a transaction of yours: give the store a connection of its own",
-      error,
-    );
+  if (code === "ERROR" && /within a transaction/.test(message)) return storeRefused(TRANSACTION_RULE, error);
   if (code === "READONLY") return storeRefused(`${reported}: the file or the connection is read-only`, error);
   if (["ERROR", "CORRUPT", "NOTADB"].includes(code)) return storeRefused(reported, error);
   return storeUnavailable(code ? reported : `SQLite did not answer: ${message}`, error);

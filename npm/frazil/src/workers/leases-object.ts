@@ -146,7 +146,7 @@ export class FrazilLeases extends Base {
     return replyOf(() => {
       checkAllocate(request);
       const allocation = this.#transaction(() => this.#tables.allocate(request, INCARNATION));
-      if (allocation === undefined) throw tagMissing(store, request.tag, PLACE);
+      if (allocation === undefined) throw tagMissing(store, request.tag, PLACE, request.above);
       return allocation;
     });
   }

@@ -8,6 +8,9 @@ export interface MySqlStatement {
 /** What a client with promises can do: a pool or a connection of `mysql2/promise` or `mariadb`. */
 export interface MySqlPromiseClient {
     query(statement: MySqlStatement, values: (string | number | null)[]): PromiseLike<unknown>;
+    /** A `Pool` of `pg` has the first, and a `Client` the second: they are for another store. */
+    readonly waitingCount?: never;
+    readonly escapeIdentifier?: never;
 }
 /** What a pool or a connection of `mysql2` with callbacks can do. */
 export interface MySqlCallbackClient {

@@ -6,6 +6,14 @@ export interface OldSegmentsOptions {
     readonly database?: string;
     /** The name of the table. Default: `leaf_alloc`, `tiny_id_info` or `cosid`. */
     readonly table?: string;
+    /**
+     * Whether the binary log is on the disk with each commit.
+     *
+     * - `"synced"` (default): a server with a binary log and `sync_binlog` other than 1 is refused.
+     * - `"unsynced-accepting-repeats-after-crash"`: it is not. If its host crashes, InnoDB rolls back what the binary log lacks, and numbers
+     *   repeat, as they do with the other generator.
+     */
+    readonly binlog?: "synced" | "unsynced-accepting-repeats-after-crash";
 }
 /** A store of segments on the table of another generator. */
 declare class OldSegments implements SegmentStore {

@@ -5,6 +5,8 @@ export type * from "./store.js";
 /** What a client with `query` can be: a `Pool` or `Client` of `pg`, PGlite, Neon. */
 export interface QueryClient {
     query(text: string, values: unknown[]): PromiseLike<unknown>;
+    /** Clients of MariaDB and MySQL have it: they are for another store. */
+    readonly escapeId?: never;
 }
 /** What the client of the package `postgres` can do. */
 export interface UnsafeClient {
@@ -37,6 +39,7 @@ export declare class PostgresStore implements ManagedStore, ManagedSegmentStore 
      * @throws {ConfigError} `INVALID_ARGUMENT` for a client that has no `query`; `INVALID_OPTION`.
      */
     constructor(client: PostgresClient, options?: PostgresStoreOptions);
+    waitsFor(): string | undefined;
     acquire(request: AcquireRequest): Promise<Answer>;
     renew(request: RenewRequest): Promise<Answer>;
     release(request: ReleaseRequest): Promise<boolean>;

@@ -1,0 +1,82 @@
+/** Turns of a store object: how much of it is under way at once, and how long a call of those who run it may take. */
+import { storeUnavailable } from "./answers.js";
+
+/**
+ * How many allocations of a store object are under way at once. An allocation is a read and a write: if all tags of a process read
+ * before the first of them wrote, the writes would wait behind all reads, and the time of all would be over together.
+ */
+const MAX_UNDER_WAY = 16;
+
+class Turns {
+  #underWay = 0;
+  readonly #waiting = new Set<() => void>();
+
+  async enter(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#underWay < MAX_UNDER_WAY) {
+      this.#underWay++;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const admit = () => {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        this.#waiting.delete(admit);
+        reject(signal?.reason);
+      };
+      this.#waiting.add(admit);
+      signal?.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#underWay--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}
+
+const turnsOf = /* @__PURE__ */ new WeakMap<object, Turns>();
+
+/** Runs an allocation of a store object when fewer than `MAX_UNDER_WAY` others are under way, in the order of the calls. */
+export async function inTurn<T>(store: object, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  const turns = turnsOf.get(store) ?? new Turns();
+  turnsOf.set(store, turns);
+  await turns.enter(signal);
+  try {
+    return await work();
+  } finally {
+    turns.leave();
+  }
+}
+
+/** How long a call of those who run a store may take. Some clients keep a statement for ever while they have no connection. */
+const SET_UP_MS = 10_000;
+
+/** Runs a call such as `migrate()`, which is given no signal, within `SET_UP_MS`. The timer keeps the process alive. */
+export async function withinLimit<T>(
+  store: { readonly name: string; waitsFor?(): string | undefined },
+  call: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    const known = store.waitsFor?.();
+    controller.abort(
+      storeUnavailable(
+        `${call} had no answer within ${SET_UP_MS} ms in the ${store.name} store${known === undefined ? "" : `: ${known}`}. It is unknown whether it took place`,
+      ),
+    );
+  }, SET_UP_MS);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

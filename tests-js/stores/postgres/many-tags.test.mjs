@@ -1,0 +1,84 @@
+// Many tags of one store object over a pool of two connections, which all ask at the same moment; and what the store says about
+// connections that it does not get.
+import assert from "node:assert/strict";
+import { setMaxListeners } from "node:events";
+import { after, before, test } from "node:test";
+import { Segment } from "frazil/segment";
+import { PostgresStore } from "frazil/stores/postgres";
+import pg from "pg";
+import { allocation, newTag } from "../segments.mjs";
+import { PostgresServer } from "./server.mjs";
+
+let server;
+let pool;
+before(async () => {
+  server = await PostgresServer.start();
+  pool = new pg.Pool({ connectionString: server.url, max: 2 }).on("error", () => {});
+  await new PostgresStore(pool).migrate();
+  await server.query("INSERT INTO frazil_segments SELECT 't' || n, 1, '[]', '' FROM generate_series(1, 2000) AS n");
+});
+after(async () => {
+  await pool.end();
+  await server.stop();
+});
+
+test("2,000 tags ask at once: each gets its numbers, and their reads do not wait before all writes", async () => {
+  let underWay = 0;
+  let most = 0;
+  const store = new PostgresStore({
+    async query(text, values) {
+      most = Math.max(most, ++underWay);
+      return pool.query(text, values).finally(() => underWay--);
+    },
+  });
+  const segments = Array.from(
+    { length: 2000 },
+    (_, at) => new Segment(store, { tag: `t${at + 1}`, step: 10, maxAsyncWaitMs: 120_000 }),
+  );
+  const numbers = await Promise.all(segments.map((segment) => segment.next()));
+  for (const segment of segments) segment.close();
+  assert.ok(numbers.every((number) => number >= 1n && number < 11_000_000n));
+  // 16, and what calls that timed out have left in the pool.
+  assert.ok(most < 100, `${most} statements waited for two connections`);
+});
+
+test("a call that is given up while it waits for its turn leaves the others theirs", async () => {
+  const store = new PostgresStore(pool);
+  const tags = Array.from({ length: 40 }, (_, at) => `t${at + 1}`);
+  const controller = new AbortController();
+  setMaxListeners(40, controller.signal);
+  const given = (tag, at) => store.allocate(allocation({ tag, ...(at % 2 && { signal: controller.signal }) }));
+  const calls = tags.map(given);
+  controller.abort(new Error("given up"));
+  const results = await Promise.allSettled(calls);
+  for (const [at, { status, reason }] of results.entries()) {
+    assert.equal(status, at % 2 ? "rejected" : "fulfilled");
+    if (at % 2) assert.equal(reason.message, "given up");
+  }
+  assert.ok((await store.allocate(allocation({ tag: "t1" }))).first > 1n);
+});
+
+test("a pool whose connections are all in use: the error of a call says so", async () => {
+  const tag = newTag();
+  await new PostgresStore(pool).initSegment({ tag });
+  const taken = [await pool.connect(), await pool.connect()];
+  const segment = new Segment(new PostgresStore(pool), { tag });
+  const message = /all 2 connections of the pool are in use, and \d+ calls? waits? for one: give .*a pool of their own/;
+  await assert.rejects(segment.next(), { code: "SEGMENT_EXHAUSTED", message });
+  for (const client of taken) client.release();
+  assert.ok((await segment.next()) >= 1n);
+  segment.close();
+});
+
+test("a Client that was never connected: calls of those who run the store end, and say so", async () => {
+  const store = new PostgresStore(new pg.Client(server.url));
+  const calls = [
+    store.migrate(),
+    store.init({ layout: "default" }),
+    store.initSegment({ tag: "orders" }),
+    store.fence({ scope: "default" }),
+  ];
+  const message =
+    /\(\) had no answer within \d+ ms in the postgres store: the Client of pg was never connected.*await client\.connect\(\)/;
+  for (const call of calls) await assert.rejects(call, { code: "STORE_UNAVAILABLE", retryable: true, message });
+});
