@@ -14,18 +14,22 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "the store is told before the generator is closed": {
-    files: ["lease-driver.ts", "lease.ts"],
+    files: ["lease-holder.ts", "lease-driver.ts", "leased-snowflake.ts"],
     changes: [
       [
-        "const grant = digitsAt(numbers, Slot.GRANT);\n    const nonce",
-        "const grant = digitsAt(numbers, Slot.GRANT);\n    (this as any).latest = grant;\n    const nonce",
+        "const grant = digitsAt(numbers, Slot.GRANT);",
+        "const grant = digitsAt(numbers, Slot.GRANT);\n    (this as any).latest = grant;",
       ],
       [
-        "await this.#release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",
+        'import { LeaseCall } from "./generated/lease.js";',
+        'import { LeaseCall } from "./generated/lease.js";\nimport { Slot } from "./generated/page.js";',
+      ],
+      [
+        "await this.release(releaseNoteIn(this.call(LeaseCall.CLOSE)));",
         `const held = this.call(LeaseCall.STATUS);
         const [node, heldUntilMs] = [held[Slot.HELD_NODE] as number, held[Slot.HELD_UNTIL_MS] as number];
         const early = { grant: (this as any).latest, node, untilMs: this.wallMs + 1, heldUntilMs };
-        await this.#release(held[Slot.HELD] ? early : undefined);
+        await this.release(held[Slot.HELD] ? early : undefined);
         this.call(LeaseCall.CLOSE);`,
       ],
       ["closeNow();\n      const attached", "const attached"],
@@ -67,18 +71,13 @@ export const BROKEN = {
     says: /nothing has happened since/,
   },
   "the generator does not hear of a change": {
-    files: ["lease-driver.ts"],
-    changes: [["this.#attached.deref()?.minting.changed(node);", ";"]],
+    files: ["lease-holder.ts"],
+    changes: [["this.attached?.minting.changed(node);", ";"]],
     says: /but node is undefined/,
   },
   "a failed attempt is not told to the core": {
-    files: ["lease-driver.ts"],
-    changes: [
-      [
-        "if (error.retryable || grant === undefined) this.call(LeaseCall.FAIL);\n    else",
-        "if (!error.retryable && grant)",
-      ],
-    ],
+    files: ["lease-holder.ts"],
+    changes: [["? this.tell(LeaseCall.FAIL, number)", "? LeaseChange.NONE"]],
     says: /asks too often|nothing has happened since|does not mint again/,
   },
   "a call waits for an attempt whose time is over": {

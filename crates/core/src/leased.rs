@@ -62,6 +62,21 @@ pub struct Readings {
     pub monotonic_ms: u64,
 }
 
+/// A request to the store, as its answer refers to it.
+///
+/// ```
+/// let asked = frazil::Asked { number: 1, at: frazil::Readings { wall_ms: 1_704_067_200_000, monotonic_ms: 5 } };
+/// assert_eq!(asked.number, 1);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    /// What [`LeasedGenerator::requests`] was after the request. Clocks cannot tell two requests apart: they stand still within an
+    /// event of Cloudflare Workers.
+    pub number: u64,
+    /// What the clocks showed.
+    pub at: Readings,
+}
+
 /// The options of a leased generator.
 ///
 /// ```
@@ -219,6 +234,10 @@ pub struct LeasedGenerator {
     seen: Option<(u64, Readings)>,
     /// What they showed when the store was asked last.
     asked: Option<Readings>,
+    /// How many requests were made.
+    requests: u64,
+    /// Up to which one they belong to attempts whose outcome counts already.
+    settled: u64,
     closed: bool,
 }
 
@@ -259,6 +278,8 @@ impl LeasedGenerator {
             suspended_ms: 0,
             seen: None,
             asked: None,
+            requests: 0,
+            settled: 0,
             closed: false,
         })
     }
@@ -317,9 +338,118 @@ impl LeasedGenerator {
     pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
         let request = self.lease.ask(monotonic_ms, random);
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
+            self.requests += 1;
             self.asked = self.seen.filter(|(seen_ms, _)| *seen_ms == monotonic_ms).map(|(_, readings)| readings);
         }
         request
+    }
+
+    /// How many requests were made, which is the number of the last one. A caller that has several under way at once, or uses
+    /// answers to those that it gave up, hands each outcome over with the number of its request:
+    /// [`LeasedGenerator::answered`], [`LeasedGenerator::refused`], [`LeasedGenerator::raised`], [`LeasedGenerator::failed`].
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// ids.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// ids.ask(0, LeaseRandom { grant: 3, nonce: 4 }); // the same attempt, for another caller
+    /// assert_eq!(ids.requests(), 2);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Takes the answer to a request: as [`LeasedGenerator::take`] if it is the last one and its attempt is not over, else as
+    /// [`LeasedGenerator::take_late`].
+    ///
+    /// # Errors
+    /// Those of [`LeasedGenerator::take`].
+    ///
+    /// ```
+    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let asked = Asked { number: ids.requests(), at: now };
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 1_720_000_030_000, store_now_ms: 1_720_000_000_000 };
+    /// assert_eq!(ids.answered(&answer, asked, now, &mut Registry::new())?, Taken::Changed(Change::Begun));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn answered(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
+        if asked.number != self.requests || asked.number <= self.settled {
+            return self.take_late(answer, asked, now, registry);
+        }
+        let taken = self.take(answer, now, registry)?;
+        self.settled = self.requests;
+        Ok(taken)
+    }
+
+    /// Takes the refusal of a request as [`LeasedGenerator::refuse`]. `None`: the outcome of its attempt counts already, so this
+    /// changes nothing. The next attempt gets the same refusal if it still holds.
+    ///
+    /// ```
+    /// # use frazil::{Change, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let first = ids.requests();
+    /// ids.ask(0, LeaseRandom { grant: 3, nonce: 4 });
+    /// let refusal = Refusal::Exhausted { retry_after_ms: 900 };
+    /// assert_eq!(ids.refused(first, grant, refusal, 5, 0), Some(Change::None));
+    /// assert_eq!(ids.refused(first + 1, grant, refusal, 6, 0), None);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn refused(&mut self, number: u64, grant: Grant, refusal: Refusal, monotonic_ms: u64, jitter: u64) -> Option<Change> {
+        if number <= self.settled {
+            return None;
+        }
+        self.settled = self.requests;
+        Some(self.refuse(grant, refusal, monotonic_ms, jitter))
+    }
+
+    /// The store was fenced at a request: [`LeasedGenerator::fenced`], unless the outcome of its attempt counts already.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// LeasedGenerator::new(&Layout::named("default")?, options)?.raised(0, 5);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn raised(&mut self, number: u64, monotonic_ms: u64) {
+        if number > self.settled {
+            self.settled = self.requests;
+            self.fenced(monotonic_ms);
+        }
+    }
+
+    /// A request failed, or its outcome is unknown: [`LeasedGenerator::fail`]. Returns whether that counts: it does once for all
+    /// requests that were under way together. If one of them was answered, only the failure of the last one does, whose nonce may
+    /// still be in use. `None` is the failure of what is no request, such as drawing random numbers for one.
+    ///
+    /// ```
+    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// ids.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// ids.ask(0, LeaseRandom { grant: 3, nonce: 4 });
+    /// assert!(ids.failed(Some(1), 3000, 0));
+    /// assert!(!ids.failed(Some(2), 3000, 0));
+    /// assert_eq!(ids.status().failures, 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn failed(&mut self, number: Option<u64>, monotonic_ms: u64, jitter: u64) -> bool {
+        let (_, outstanding) = self.lease.last_attempt();
+        let may_count = outstanding || number == Some(self.requests);
+        if number.is_some_and(|number| number <= self.settled || !may_count) {
+            return false;
+        }
+        self.settled = self.requests;
+        self.fail(monotonic_ms, jitter);
+        true
     }
 
     /// Takes the answer of the store to the last request: [`Lease::take`]. A lease that begins gets a fresh state; one that ended
@@ -350,29 +480,28 @@ impl LeasedGenerator {
     }
 
     /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take_late`].
-    /// The store was asked for it when the clocks showed `asked`.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::take`].
     ///
     /// ```
-    /// use frazil::{Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
-    /// let asked = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
     /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let asked = Asked { number: ids.requests(), at: Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 } };
     /// ids.fail(3000, 0);
     /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 1_720_000_030_000, store_now_ms: 1_720_000_000_000 };
     /// let now = Readings { wall_ms: 1_720_000_004_000, monotonic_ms: 4000 };
     /// assert_eq!(ids.take_late(&answer, asked, now, &mut Registry::new())?, Taken::Changed(Change::Begun));
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn take_late(&mut self, answer: &Granted, asked: Readings, now: Readings, registry: &mut Registry) -> Result<Taken> {
+    pub fn take_late(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
         self.take_from(answer, Some(asked), now, registry)
     }
 
-    /// `late`: when the store was asked, if that attempt was given up.
-    fn take_from(&mut self, answer: &Granted, late: Option<Readings>, now: Readings, registry: &mut Registry) -> Result<Taken> {
+    /// `late`: what was asked, if that attempt was given up or another request was made since.
+    fn take_from(&mut self, answer: &Granted, late: Option<Asked>, now: Readings, registry: &mut Registry) -> Result<Taken> {
         let node = self.geometry.check_leased_node(answer.node)?;
         if answer.from_ms >= answer.until_ms {
             return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
@@ -382,7 +511,7 @@ impl LeasedGenerator {
         let lease_ms = self.lease_ms(now);
         let change = match late {
             None => self.lease.take(answer, lease_ms),
-            Some(asked) => self.lease.take_late(answer, self.asked == Some(asked), lease_ms),
+            Some(asked) => self.lease.take_late(answer, self.requests == asked.number, lease_ms),
         };
         match change {
             Change::None => {}
@@ -397,6 +526,7 @@ impl LeasedGenerator {
                 self.generator.move_to(machine, Arc::new(state));
             }
         }
+        let late = late.map(|asked| asked.at);
         // An answer that extends nothing tells the time too, unless it came twice: the store's clock went back.
         let answered = outstanding && self.lease.held() == Some(Held { node: answer.node, window });
         if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered && late.is_none()) {

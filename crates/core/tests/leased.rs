@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
 use frazil::{
-    Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator, LeasedOptions,
-    Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
+    Asked, Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator,
+    LeasedOptions, Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 use proptest::prelude::*;
 
@@ -118,6 +118,11 @@ fn ahead() -> (LeasedGenerator, Granted) {
 
 const fn after(ms: u64) -> Readings {
     Readings { wall_ms: T + ms, monotonic_ms: ms }
+}
+
+/// The last request, which was made at that time.
+const fn asked_last(ids: &LeasedGenerator, at: Readings) -> Asked {
+    Asked { number: ids.requests(), at }
 }
 
 #[test]
@@ -248,10 +253,11 @@ fn a_late_answer_leaves_the_attempt_under_way_its_nonce() {
     let mut ids = by_calls(IdTime::Wall);
     let from_ms = ids.status().held.unwrap().window.from_ms;
     let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+    let asked = asked_last(&ids, after(W / 2));
     ids.fail(W, 0);
     assert!(matches!(ids.ask(W, drawn(3)), Request::Renew { .. }));
     let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
-    let (asked, now) = (after(W / 2), after(W + 5));
+    let now = after(W + 5);
     let taken = ids.take_late(&answer, asked, now, &mut Registry::new()).unwrap();
     assert_eq!(taken, Taken::Changed(Change::Extended));
     assert_eq!(ids.take_late(&answer, asked, now, &mut Registry::new()).unwrap(), Taken::Changed(Change::None));
@@ -270,12 +276,13 @@ fn a_late_answer_leaves_the_nonce_to_later_attempts_that_were_given_up_too() {
             let at_ms = ids.lease_ms(after(ms));
             let Request::Renew { nonce, until_ms, .. } = ids.ask(at_ms, drawn(number)) else { unreachable!() };
             ids.fail(at_ms + W / 10, 0);
-            (nonce, until_ms)
+            (nonce, until_ms, asked_last(ids, after(ms)))
         };
-        let (nonce, until_ms) = ask(&mut ids, W / 2, 2);
-        assert_eq!(ask(&mut ids, W, 3).0, nonce);
+        let (nonce, until_ms, first) = ask(&mut ids, W / 2, 2);
+        let (same, _, second) = ask(&mut ids, W, 3);
+        assert_eq!(same, nonce);
         // Of the first, or of the second. The store has carried out both.
-        let asked = after(if is_last { W } else { W / 2 });
+        let asked = if is_last { second } else { first };
         let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
         ids.take_late(&answer, asked, after(W + W / 10), &mut Registry::new()).unwrap();
         assert_eq!(ask(&mut ids, 2 * W, 4).0 == nonce, !is_last);
@@ -289,10 +296,11 @@ fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() 
         let mut ids = by_calls(IdTime::Wall);
         let from_ms = ids.status().held.unwrap().window.from_ms;
         let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+        let asked = asked_last(&ids, after(W / 2));
         ids.fail(W, 0);
         ids.ask(W, drawn(3));
         let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W, store_now_ms: T + W };
-        ids.take_late(&answer, after(W / 2), after(W + 5), &mut Registry::new()).unwrap();
+        ids.take_late(&answer, asked, after(W + 5), &mut Registry::new()).unwrap();
         let second = Granted { until_ms: answer.until_ms - earlier_ms, ..answer };
         assert_eq!(ids.take(&second, after(W + 6), &mut Registry::new()).unwrap(), Taken::Changed(Change::None));
         let Request::Renew { nonce: next, .. } = ids.ask(3 * W, drawn(4)) else { unreachable!() };
@@ -300,17 +308,89 @@ fn an_attempt_that_a_late_answer_made_superfluous_keeps_no_nonce_when_it_ends() 
     }
 }
 
+/// Asks again and again at one time, and returns the requests.
+fn ask_together(ids: &mut LeasedGenerator, ms: u64, count: u64) -> Vec<Asked> {
+    (0..count)
+        .map(|number| {
+            assert!(!matches!(ids.ask(ms, drawn(100 + u128::from(number))), Request::Wait { .. }));
+            asked_last(ids, after(ms))
+        })
+        .collect()
+}
+
+#[test]
+fn requests_at_one_time_are_told_apart_by_number() {
+    // Of two requests of one attempt the store may carry out the second one later than it answers the first.
+    for answered in [0, 1] {
+        let mut ids = by_calls(IdTime::Wall);
+        let from_ms = ids.status().held.unwrap().window.from_ms;
+        let Request::Renew { nonce, until_ms, .. } = ids.ask(W / 2, drawn(2)) else { unreachable!() };
+        let asked = [asked_last(&ids, after(W / 2)), ask_together(&mut ids, W / 2, 1)[0]];
+        let answer = Granted { grant: Grant(1), node: 9, from_ms, until_ms: until_ms + W / 2, store_now_ms: T + W / 2 };
+        let taken = ids.answered(&answer, asked[answered], after(W / 2), &mut Registry::new()).unwrap();
+        assert_eq!(taken, Taken::Changed(Change::Extended));
+        let Request::Renew { nonce: next, .. } = ids.ask(W + W / 2, drawn(4)) else { unreachable!() };
+        assert_eq!(next == nonce, answered == 0);
+    }
+}
+
+#[test]
+fn requests_that_fail_together_count_once() {
+    let mut ids = leased(&layout(false));
+    let asked = ask_together(&mut ids, 0, 5);
+    assert!(ids.failed(Some(asked[0].number), 5, 0));
+    assert!(!ids.failed(Some(asked[1].number), 6, 0));
+    // Another one is under way when the rest of them fail or are refused.
+    let next = ask_together(&mut ids, 1000, 1)[0];
+    for number in [asked[2].number, asked[3].number] {
+        assert!(!ids.failed(Some(number), 1001, 0));
+        assert_eq!(ids.refused(number, Grant(100), Refusal::Rejected, 1001, 0), None);
+    }
+    assert_eq!(ids.status().failures, 1);
+    assert!(ids.failed(Some(next.number), 1002, 0));
+    assert_eq!(ids.status().failures, 2);
+    // What is no request counts always.
+    assert!(ids.failed(None, 1003, 0));
+    assert_eq!(ids.status().failures, 3);
+}
+
+#[test]
+fn after_an_answer_only_the_failure_of_the_last_request_counts() {
+    for (answered, failed) in [(0, 1), (1, 2), (2, 1)] {
+        let mut ids = leased(&layout(false));
+        let asked = ask_together(&mut ids, 0, 3);
+        let answer = Granted { grant: Grant(100), node: 3, from_ms: 0, until_ms: T + W, store_now_ms: T };
+        ids.answered(&answer, asked[answered], after(1), &mut Registry::new()).unwrap();
+        assert_eq!(ids.failed(Some(asked[failed].number), 2, 0), failed == 2);
+        // Its nonce may be known to the store, and is not drawn anew before an answer.
+        assert_eq!(u64::from(ids.status().failures), u64::from(failed == 2));
+    }
+}
+
+#[test]
+fn a_fence_that_several_requests_raised_is_taken_once() {
+    let mut ids = leased(&layout(false));
+    let asked = ask_together(&mut ids, 0, 1)[0];
+    assert_eq!(ids.refused(asked.number, Grant(100), Refusal::Incarnation, 1, 0), Some(Change::None));
+    let fences = ask_together(&mut ids, 1, 2);
+    ids.raised(fences[0].number, 2);
+    let acquire = ask_together(&mut ids, 2, 1)[0];
+    ids.raised(fences[1].number, 3);
+    assert!(ids.failed(Some(acquire.number), 4, 0), "it was still under way");
+}
+
 #[test]
 fn store_time_does_not_go_back_for_a_late_answer_and_does_not_trust_it_after_a_suspension() {
     for suspended_ms in [0, 3_600_000] {
         let (mut ids, answer) = ahead();
         ids.ask(10_000, drawn(2));
+        let asked = asked_last(&ids, after(10_000));
         ids.fail(13_000, 0);
         ids.ask(60_000, drawn(3));
         let now = Readings { wall_ms: T + 60_001 + suspended_ms, monotonic_ms: 60_001 };
         let (store_now_ms, until_ms) = (answer.store_now_ms + 10_001, answer.until_ms + 3_600_000);
         let late = Granted { store_now_ms, until_ms, ..answer };
-        ids.take_late(&late, after(10_000), now, &mut Registry::new()).unwrap();
+        ids.take_late(&late, asked, now, &mut Registry::new()).unwrap();
         assert_eq!(ids.now_ms(now), answer.store_now_ms + 60_001);
         assert_eq!(ids.status().skew_ms, -3_600_000, "suspended for {suspended_ms} ms");
         let minted = ids.reserve(ids.now_ms(now), now, 1, true).map(|_| ()).map_err(|error| error.code());

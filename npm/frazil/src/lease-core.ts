@@ -42,8 +42,9 @@ export interface ReleaseNote {
   readonly heldUntilMs: number;
 }
 
-/** What both clocks showed. */
-export interface Clocks {
+/** A request to the store, as its outcome refers to it: its number, and what both clocks showed. */
+export interface Asked {
+  readonly number: number;
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
@@ -59,7 +60,7 @@ export function releaseNoteIn(numbers: Float64Array): ReleaseNote | undefined {
   };
 }
 
-/** The part of a lease that the core has. `LeaseDriver` adds the store, the timers and the events. */
+/** The part of a lease that the core has. `LeaseHolder` adds the store and the events. */
 export class LeaseCore {
   /** The time for IDs. */
   readonly clock: () => number;
@@ -112,9 +113,13 @@ export class LeaseCore {
     this.#handle = minting.handle;
   }
 
+  /** Whether the handle is closed: no call of the core may follow. */
+  protected isFree = false;
+
   /** Closes the handle. */
   protected free(): void {
     const { binding } = this.port;
+    this.isFree = true;
     binding.calls.release(binding.page, this.#handle);
   }
 
@@ -164,10 +169,10 @@ export class LeaseCore {
   }
 
   /**
-   * Hands an answer of the store to the core, each of whose values is read once. `late`: when the store was asked, if that attempt was
-   * given up. Returns the lease that was answered. What came of it is in the page.
+   * Hands an answer of the store to the core, each of whose values is read once. Returns the lease that was answered. What came of it
+   * is in the page.
    */
-  protected take(grant: string, answer: Grant, late: Clocks | undefined): LeaseWindow {
+  protected take(grant: string, answer: Grant, { number, wallMs, monotonicMs }: Asked): LeaseWindow {
     const { grant: named, node, fromMs, untilMs, storeNowMs } = answer;
     if (named !== grant)
       throw untrueAnswer(refusal(LeaseError, "STORE_REFUSED", "grant", named, Rule.SAME_GRANT), this.context);
@@ -177,9 +182,9 @@ export class LeaseCore {
       numbers[Slot.FROM_MS] = numberOrNaN(fromMs);
       numbers[Slot.UNTIL_MS] = numberOrNaN(untilMs);
       numbers[Slot.STORE_NOW_MS] = numberOrNaN(storeNowMs);
-      numbers[Slot.LATE] = Number(late !== undefined);
-      numbers[Slot.ASKED_WALL_MS] = late?.wallMs ?? 0;
-      numbers[Slot.ASKED_MONOTONIC_MS] = late?.monotonicMs ?? 0;
+      numbers[Slot.ASKED_NUMBER] = number;
+      numbers[Slot.ASKED_WALL_MS] = wallMs;
+      numbers[Slot.ASKED_MONOTONIC_MS] = monotonicMs;
     };
     this.#callWithAnswer(LeaseCall.TAKE, write, { node, lease: answer });
     return { node, fromMs, untilMs };
@@ -204,15 +209,25 @@ export class LeaseCore {
     renewing: boolean,
     freeInMs: number,
     grant: string,
+    number: number,
     answer?: Answer,
   ): LeaseChange {
     const write = (numbers: Float64Array) => {
       writeDigits(numbers, Slot.GRANT, grant);
+      numbers[Slot.ASKED_NUMBER] = number;
       numbers[Slot.REASON] = reason;
       numbers[Slot.RENEWING] = Number(renewing);
       numbers[Slot.FREE_IN_MS] = freeInMs;
     };
     const numbers = this.#callWithAnswer(LeaseCall.REFUSE, write, { lease: answer });
+    return numbers[Slot.CHANGE] as LeaseChange;
+  }
+
+  /** Tells the core about a request without an answer. `FENCED`: the store has fenced itself. `number`: 0 for what is no request. */
+  protected tell(call: LeaseCall.FAIL | LeaseCall.FENCED, number: number): LeaseChange {
+    const numbers = this.call(call, (numbers) => {
+      numbers[Slot.ASKED_NUMBER] = number;
+    });
     return numbers[Slot.CHANGE] as LeaseChange;
   }
 }

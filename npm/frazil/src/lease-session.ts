@@ -41,6 +41,8 @@ export interface LeaseSession {
    * lease has nothing to do with.
    */
   retryMs(error: FrazilError, retryMs: number, limitMs: number): number;
-  /** Waits, at most until the lease has changed. Resolves to how long that was, in milliseconds. */
-  readonly wait: (ms: number, signal: AbortSignal | undefined) => Promise<number>;
+  /**
+   * Waits because of a refusal, at most until the lease has changed. Resolves to how long that was, in milliseconds.
+   */
+  readonly wait: (ms: number, signal: AbortSignal | undefined, refusal: FrazilError) => Promise<number>;
 }

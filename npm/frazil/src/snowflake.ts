@@ -528,13 +528,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const retryMsNow = (error: unknown, limitMs: number) => {
       let retryMs = error === this.#lastRefusal ? this.#lastRetryMs : Infinity;
       if (session && error === this.#lastRefusal) retryMs = session.retryMs(error as FrazilError, retryMs, limitMs);
-      if (retryMs <= limitMs) this.#waitedMs += retryMs;
       return retryMs;
+    };
+    const wait = async (ms: number, signal: AbortSignal | undefined, error: unknown) => {
+      const waitedMs = await (session ? session.wait(ms, signal, error as FrazilError) : sleep(ms, signal));
+      this.#waitedMs += waitedMs;
+      return waitedMs;
     };
     const limitMs = this.#maxAsyncWaitMs;
     const go = (waitedMs: number) => {
       this.#waitedMs += waitedMs;
-      return retry(attempt, signal, limitMs - waitedMs, retryMsNow, session?.wait);
+      return retry(attempt, signal, limitMs - waitedMs, retryMsNow, wait);
     };
     return session?.renewIfDue(signal, limitMs)?.then(go) ?? go(0);
   }

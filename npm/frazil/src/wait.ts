@@ -81,7 +81,7 @@ export async function retry<T>(
   signal: AbortSignal | undefined,
   remainingMs: number,
   retryMsOf: (error: unknown, remainingMs: number) => number,
-  wait = sleep,
+  wait: (ms: number, signal: AbortSignal | undefined, error: unknown) => Promise<number>,
 ): Promise<T> {
   for (;;) {
     try {
@@ -89,7 +89,7 @@ export async function retry<T>(
     } catch (error) {
       const retryMs = retryMsOf(error, remainingMs);
       if (retryMs > remainingMs) throw error;
-      remainingMs -= await wait(retryMs, signal);
+      remainingMs -= await wait(retryMs, signal, error);
     }
   }
 }

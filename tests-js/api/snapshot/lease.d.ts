@@ -11,11 +11,11 @@
  * await ids.close(); // the node id is free at once
  * ```
  */
-import { type Health, type LayoutInput, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
-import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-events.js";
-import { type AsyncOptions } from "./options.js";
+import type { LayoutInput, SnowflakeOptions } from "frazil";
+import { LeasedSnowflake } from "./leased-snowflake.js";
 import type { LeaseStore } from "./stores/store.js";
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
+export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
 export { type PreferredNodeOptions, preferredNode } from "./preferred-node.js";
 export { layoutText } from "./stores/layout-text.js";
 export type { AcquireRequest, Answer, EnsureRequest, Grant, InitOptions, LeaseStore, ManagedStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "./stores/store.js";
@@ -52,44 +52,6 @@ export interface LeaseOptions<L extends LayoutInput = "default"> extends Omit<Sn
     readonly maxLeadMs?: number;
     /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
     readonly signal?: AbortSignal;
-}
-/** The condition of a leased generator. */
-export interface LeasedHealth extends Health {
-    readonly lease: LeaseHealth;
-}
-/** The counters of a leased generator. */
-export interface LeasedStats extends Stats {
-    readonly lease: LeaseStats;
-}
-/**
- * A generator whose node id is leased. It mints as every `Snowflake` does. Between two leases synchronous calls throw
- * `LEASE_LOST`, and after the end of the window `LEASE_EXPIRED`, both with `retryAfterMs`; asynchronous calls wait.
- */
-export declare class LeasedSnowflake<const L extends LayoutInput = "default"> extends Snowflake<L> {
-    #private;
-    /**
-     * Resolves when an ID can be minted. With `renew: "calls"` it first has the lease renewed if half of the window is over, and
-     * waits for the answer; if the store does not answer within the time of an attempt (a tenth of the window, at most 10
-     * seconds and `maxAsyncWaitMs`), and the window is not over, it resolves nevertheless. Rejects with the errors of
-     * `lease()`, at the latest after `maxAsyncWaitMs`, and with the reason of the signal.
-     */
-    readonly ready: (options?: AsyncOptions) => Promise<void>;
-    /**
-     * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
-     * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
-     * is free after its window. Without `close()`, as after a crash, nothing repeats either.
-     */
-    readonly close: () => Promise<void>;
-    /** Counters of this generator and of its lease. */
-    readonly stats: () => LeasedStats;
-    /** The condition of the generator and of its lease, for a health check. Issues no ID, and does not ask the store. */
-    readonly health: () => LeasedHealth;
-    /** Calls the listener at each event of that name. */
-    readonly on: <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]) => this;
-    /** Removes a listener. */
-    readonly off: <E extends keyof LeaseEvents>(event: E, listener: LeaseEvents[E]) => this;
-    /** `close()`, for `await using`. */
-    [Symbol.asyncDispose](): Promise<void>;
 }
 /**
  * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted. If it

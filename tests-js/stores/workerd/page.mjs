@@ -36,7 +36,7 @@ let started = 0;
 
 /** Starts a Worker of a page under its configuration. `more`: further bindings. */
 export async function startPage(name, code, more = {}) {
-  const file = path(`of-the-page-${name}-${process.pid}-${++started}.mjs`);
+  const file = path(`of-the-page-${name.replaceAll(/\W/g, "")}-${process.pid}-${++started}.mjs`);
   const bindings = bindingsOf(name);
   const merged = Object.fromEntries(Object.entries(bindings).map(([key, value]) => [key, { ...value, ...more[key] }]));
   writeFileSync(file, code);

@@ -14,7 +14,7 @@ use crate::clock::millisecond_of;
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
-use crate::leased::{IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
+use crate::leased::{Asked, IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
 use crate::registry::Registry;
 
 numbered_calls! {
@@ -58,7 +58,13 @@ pub const LEASE_REQUESTS: [&str; 5] = ["NOTHING", "WAIT", "ACQUIRE", "RENEW", "F
 /// ```
 /// assert_eq!(frazil::page::LEASE_CHANGES[1], "BEGUN");
 /// ```
-pub const LEASE_CHANGES: [&str; 5] = ["NONE", "BEGUN", "EXTENDED", "ENDED", "DECLINED"];
+pub const LEASE_CHANGES: [&str; 6] = ["NONE", "BEGUN", "EXTENDED", "ENDED", "DECLINED", "DROPPED"];
+
+/// Of `TAKE`: the lease was given up, and the page says what to tell the store.
+const DECLINED: f64 = 4.0;
+
+/// Of `REFUSE` and `FAIL`: the outcome of the attempt counts already.
+const DROPPED: f64 = 5.0;
 
 /// The reasons of the slot `REASON`, by name and in the order of the numbers.
 ///
@@ -78,10 +84,14 @@ impl Page {
         Ok(Readings { wall_ms: read(wall)?, monotonic_ms: read(monotonic)? })
     }
 
-    /// When the store was asked for an answer that comes late.
-    fn read_asked(&self) -> Result<Option<Readings>> {
-        let is_late = self.flag(slot::LATE);
-        is_late.then(|| self.read_readings(slot::ASKED_WALL_MS, slot::ASKED_MONOTONIC_MS)).transpose()
+    /// The number of the request that this is the outcome of; 0 for the failure of what is none.
+    fn read_number(&self) -> Result<u64> {
+        self.whole_number(slot::ASKED_NUMBER, Code::InvalidArgument, Subject::Lease, 0, MAX_SAFE_INTEGER)
+    }
+
+    fn read_asked(&self) -> Result<Asked> {
+        let at = self.read_readings(slot::ASKED_WALL_MS, slot::ASKED_MONOTONIC_MS)?;
+        Ok(Asked { number: self.read_number()?, at })
     }
 
     /// Reads 128 bits.
@@ -227,23 +237,31 @@ impl Handles {
             lease_call::ASK => {
                 let request = ids.ask(monotonic_ms, page.read_random()?);
                 page.write_request(request);
+                #[expect(clippy::cast_precision_loss, reason = "below 2^53: each request takes time")]
+                {
+                    page.numbers[slot::ASKED_NUMBER] = ids.requests() as f64;
+                }
             }
-            lease_call::TAKE => match match page.read_asked()? {
-                None => ids.take(&page.read_answer()?, now, registry)?,
-                Some(asked) => ids.take_late(&page.read_answer()?, asked, now, registry)?,
-            } {
+            lease_call::TAKE => match ids.answered(&page.read_answer()?, page.read_asked()?, now, registry)? {
                 Taken::Changed(change) => page.write_change(change),
                 Taken::Declined(release) => {
-                    page.numbers[slot::CHANGE] = 4.0;
+                    page.numbers[slot::CHANGE] = DECLINED;
                     page.write_release(Some(release));
                 }
             },
             lease_call::REFUSE => {
-                let grant = Grant(page.read_bits(slot::GRANT)?);
-                page.write_change(ids.refuse(grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?));
+                let (number, grant) = (page.read_number()?, Grant(page.read_bits(slot::GRANT)?));
+                match ids.refused(number, grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?) {
+                    Some(change) => page.write_change(change),
+                    None => page.numbers[slot::CHANGE] = DROPPED,
+                }
             }
-            lease_call::FENCED => ids.fenced(monotonic_ms),
-            lease_call::FAIL => ids.fail(monotonic_ms, page.read_jitter()?),
+            lease_call::FENCED => ids.raised(page.read_number()?, monotonic_ms),
+            lease_call::FAIL => {
+                let number = Some(page.read_number()?).filter(|number| *number > 0);
+                let counts = ids.failed(number, monotonic_ms, page.read_jitter()?);
+                page.numbers[slot::CHANGE] = if counts { 0.0 } else { DROPPED };
+            }
             lease_call::HURRY => ids.hurry(monotonic_ms),
             _ => {}
         }

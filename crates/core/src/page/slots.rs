@@ -206,7 +206,7 @@ slots! {
         REASON = 205;
         /// In: how long until a node id is free.
         FREE_IN_MS = 206;
-        /// Out of `TAKE` and `REFUSE`: the number of the change, in [`LEASE_CHANGES`](crate::page::LEASE_CHANGES).
+        /// Out of `TAKE`, `REFUSE` and `FAIL`: the number of the change, in [`LEASE_CHANGES`](crate::page::LEASE_CHANGES).
         CHANGE = 207;
         /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
         /// the same for a lease that is declined.
@@ -231,9 +231,10 @@ slots! {
         RELEASED_UNTIL_MS = 217;
         /// In: 1 if the request that the store refused was a renewal.
         RENEWING = 218;
-        /// In: 1 if the answer is that to an attempt that was given up.
-        LATE = 219;
-        /// In: what the monotonic clock showed when the store was asked for a late answer.
+        /// Out of `ASK`: the number of the request. In, with its answer, refusal or failure: the same. `FAIL` has 0 for what is no
+        /// request.
+        ASKED_NUMBER = 219;
+        /// In: what the monotonic clock showed when the store was asked for an answer.
         ASKED_MONOTONIC_MS = 220;
         /// In: what the wall clock showed then.
         ASKED_WALL_MS = 221;

@@ -3,7 +3,7 @@
 //! nothing); each broken twin is the copy with one defect.
 
 use frazil::{
-    Change, Code, Error, Grant, Granted, Health, IdTime, Key, Layout, Lease, LeaseRandom, LeasedGenerator, LeasedOptions,
+    Asked, Change, Code, Error, Grant, Granted, Health, IdTime, Key, Layout, Lease, LeaseRandom, LeasedGenerator, LeasedOptions,
     Machine, Node, Outcome, Readings, Refusal, Registry, Release, Request, Reservation, Result, SequenceStart, Taken, Window,
 };
 
@@ -13,9 +13,9 @@ use crate::defect::Defect;
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Ask(Readings, LeaseRandom),
-    Take(Granted, Readings),
-    /// With what the clocks showed when the store was asked.
-    TakeLate(Granted, Readings, Readings),
+    /// In time.
+    Take(Granted, Asked, Readings),
+    TakeLate(Granted, Asked, Readings),
     Refuse(Grant, Refusal, u64, u64),
     Fenced(u64),
     Fail(u64, u64),
@@ -47,7 +47,7 @@ impl Real {
                     let at_ms = copy.ids.lease_ms(now);
                     copy.ids.ask(at_ms, random);
                 }
-                Call::Take(answer, now) => drop(copy.ids.take(&answer, now, registry)),
+                Call::Take(answer, asked, now) => drop(copy.ids.answered(&answer, asked, now, registry)),
                 Call::TakeLate(answer, asked, now) => drop(copy.ids.take_late(&answer, asked, now, registry)),
                 Call::Refuse(grant, refusal, at, jitter) => drop(copy.ids.refuse(grant, refusal, at, jitter)),
                 Call::Fenced(at) => copy.ids.fenced(at),
@@ -82,6 +82,8 @@ pub(crate) struct Copied {
     last_grant: Option<u128>,
     /// What the clocks showed when the store was asked last.
     asked: Readings,
+    /// How many requests were made.
+    requests: u64,
     /// Until when a lease by time to live is held, in monotonic time.
     ttl_until_ms: u64,
     closed: bool,
@@ -107,6 +109,7 @@ impl Copied {
             anchor: None,
             last_grant: None,
             asked: Readings { wall_ms: 0, monotonic_ms: 0 },
+            requests: 0,
             ttl_until_ms: 0,
             closed: false,
         }
@@ -124,6 +127,7 @@ impl Copied {
         }
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
             self.asked = now;
+            self.requests += 1;
         }
         request
     }
@@ -132,12 +136,12 @@ impl Copied {
         self.anchor.map(|(store_ms, at)| store_ms + monotonic_ms.saturating_sub(at.monotonic_ms))
     }
 
-    /// `late`: when the store was asked, if that attempt was given up.
-    fn take(&mut self, answer: &Granted, late: Option<Readings>, now: Readings) -> Taken {
+    /// `late`: what was asked, if that attempt was given up.
+    fn take(&mut self, answer: &Granted, late: Option<Asked>, now: Readings) -> Taken {
         let late = late.filter(|_| self.defect != Some(Defect::LateAsInTime));
         let change = match late {
             None => self.lease.take(answer, now.monotonic_ms),
-            Some(asked) => self.lease.take_late(answer, asked == self.asked, now.monotonic_ms),
+            Some(asked) => self.lease.take_late(answer, asked.number == self.requests, now.monotonic_ms),
         };
         let window_ms = self.options.terms.window_ms();
         let until_ms = if self.defect == Some(Defect::LocalUntil) { now.wall_ms + window_ms } else { answer.until_ms };
@@ -163,7 +167,7 @@ impl Copied {
         if matches!(change, Change::Begun | Change::Extended) {
             let known_ms = self.estimate_ms(now.monotonic_ms).unwrap_or(0);
             let late = late.filter(|_| self.defect != Some(Defect::LateTimeOfAnother));
-            let asked = late.unwrap_or(self.asked);
+            let asked = late.map_or(self.asked, |asked| asked.at);
             let away_ms = now.monotonic_ms.saturating_sub(asked.monotonic_ms);
             let latest_ms = answer.store_now_ms + away_ms;
             let at = Readings { wall_ms: asked.wall_ms + away_ms, monotonic_ms: now.monotonic_ms };
@@ -306,24 +310,30 @@ impl Ids {
         }
     }
 
-    pub(crate) fn take(&mut self, answer: &Granted, now: Readings, registry: &mut Registry) -> Result<Taken> {
+    /// The answer to an attempt that was not given up. Another request may have been made since.
+    pub(crate) fn take(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
         match self {
             Self::Real(real) => {
-                real.calls.push(Call::Take(*answer, now));
-                real.ids.take(answer, now, registry)
+                real.calls.push(Call::Take(*answer, asked, now));
+                real.ids.answered(answer, asked, now, registry)
             }
-            Self::Copied(copied) => Ok(copied.take(answer, None, now)),
+            Self::Copied(copied) => {
+                let late = Some(asked).filter(|asked| asked.number != copied.requests);
+                Ok(copied.take(answer, late, now))
+            }
         }
     }
 
-    /// The answer to an attempt that was given up, for which the store was asked when the clocks showed `asked`.
-    pub(crate) fn take_late(
-        &mut self,
-        answer: &Granted,
-        asked: Readings,
-        now: Readings,
-        registry: &mut Registry,
-    ) -> Result<Taken> {
+    /// The number of the last request.
+    pub(crate) fn requests(&self) -> u64 {
+        match self {
+            Self::Real(real) => real.ids.requests(),
+            Self::Copied(copied) => copied.requests,
+        }
+    }
+
+    /// The answer to an attempt that was given up.
+    pub(crate) fn take_late(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
         match self {
             Self::Real(real) => {
                 real.calls.push(Call::TakeLate(*answer, asked, now));

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use fastrand::Rng;
 use frazil::{
-    Change, Code, Error, GeneratorOptions, Grant, Granted, IdTime, LeaseRandom, MAX_BACKOFF_MS, Node, Nonce, Readings, Refusal,
-    Registry, Release, Request, SequenceStart, Taken, Window,
+    Asked, Change, Code, Error, GeneratorOptions, Grant, Granted, IdTime, LeaseRandom, MAX_BACKOFF_MS, Node, Nonce, Readings,
+    Refusal, Registry, Release, Request, SequenceStart, Taken, Window,
 };
 
 use crate::defect::{Defect, LOST_TO_ITSELF, SUSPENDED};
@@ -50,8 +50,7 @@ struct Message {
     holder: usize,
     attempt: u64,
     ask: Ask,
-    /// What the clocks of the holder showed when it asked.
-    asked: Readings,
+    asked: Asked,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -626,7 +625,8 @@ impl World {
                     self.sometimes(Sometimes::LateNonceKept);
                 }
                 self.check_rate(index, monotonic_ms).or_else(|why| self.broken(why))?;
-                self.send(Message { holder: index, attempt: number, ask, asked: now });
+                let asked = Asked { number: self.holders[index].ids.requests(), at: now };
+                self.send(Message { holder: index, attempt: number, ask, asked });
             }
         }
         self.check_told(index, monotonic_ms).or_else(|why| self.broken(why))?;
@@ -658,7 +658,7 @@ impl World {
         holder.life = Life::Closed;
         if let Some(release) = release {
             let attempt = self.number();
-            self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: now });
+            self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: Asked { number: 0, at: now } });
         }
         // Another process takes its place.
         let ms = self.around(self.plan.window_ms / 2);
@@ -1127,7 +1127,7 @@ impl World {
         let under_way = self.holders[index].attempts.first().map(|attempt| attempt.ask);
         let ids = &mut self.holders[index].ids;
         let taken = if in_time {
-            ids.take(granted, now, &mut self.registry)
+            ids.take(granted, message.asked, now, &mut self.registry)
         } else {
             ids.take_late(granted, message.asked, now, &mut self.registry)
         };
@@ -1137,7 +1137,7 @@ impl World {
             Taken::Declined(release) => {
                 self.sometimes(Sometimes::Declined);
                 let attempt = self.number();
-                self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: now });
+                self.send(Message { holder: index, attempt, ask: Ask::Release(release), asked: Asked { number: 0, at: now } });
                 return Ok(());
             }
         };

@@ -32,6 +32,7 @@ export enum LeaseChange {
   EXTENDED = 2,
   ENDED = 3,
   DECLINED = 4,
+  DROPPED = 5,
 }
 
 /** Why the store granted nothing. */

@@ -89,7 +89,7 @@ export enum Slot {
   HELD_NODE = 216,
   RELEASED_UNTIL_MS = 217,
   RENEWING = 218,
-  LATE = 219,
+  ASKED_NUMBER = 219,
   ASKED_MONOTONIC_MS = 220,
   ASKED_WALL_MS = 221,
   HAS_STEP = 224,
@@ -122,7 +122,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 336775421,
+  ABI = 940935009,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
