@@ -1,4 +1,5 @@
 // A Worker in workerd that uses `leased()`.
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -42,9 +43,29 @@ async function modulesOf(name) {
   );
 }
 
-/** Starts a Worker. It has no compatibility flags, and a Durable Object. */
-export async function startWorker({ name = "worker.mjs", date = DATES[1], env = {} } = {}) {
-  const folder = serverFolder();
+/** The processes of workerd that this process has started. */
+function runtimes() {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const [, name, parent] = /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+      return name === "workerd" && Number(parent) === process.pid;
+    } catch {
+      return false; // no process, or one that has ended meanwhile
+    }
+  });
+}
+
+/**
+ * Starts a Worker. It has no compatibility flags, and Durable Objects of a class. `folder`: of the storage, if that is there already.
+ */
+export async function startWorker({
+  name = "worker.mjs",
+  className = "FrazilLeases",
+  date = DATES[1],
+  env = {},
+  folder = serverFolder(),
+} = {}) {
+  const before = runtimes();
   const miniflare = new Miniflare({
     cf: false, // otherwise miniflare downloads a sample
     log: new Log(LogLevel.ERROR),
@@ -57,17 +78,24 @@ export async function startWorker({ name = "worker.mjs", date = DATES[1], env = 
           name: "frazil",
           compatibilityDate: date,
           manifest: { mainModule: name, modules: await modulesOf(name) },
-          env: { FRAZIL: { type: "durable-object", worker: "frazil", exportName: "FrazilLeases" }, ...env },
-          exports: { FrazilLeases: { type: "durable-object", storage: "sqlite" } },
+          env: { FRAZIL: { type: "durable-object", worker: "frazil", exportName: className }, ...env },
+          exports: { [className]: { type: "durable-object", storage: "sqlite" } },
         },
         dev: { rootPath: folder },
       },
     ],
   });
   const url = await miniflare.ready;
+  const pid = Number(runtimes().find((pid) => !before.includes(pid)));
   return {
     url,
+    folder,
     stop: () => miniflare.dispose(),
+    /** Ends workerd at once, as a loss of power of its host does, but for the disk. */
+    async kill() {
+      process.kill(pid, "SIGKILL");
+      await miniflare.dispose();
+    },
     get: async (path) => (await fetch(new URL(path, url))).json(),
   };
 }
