@@ -28,5 +28,6 @@ export {
   type RequestPlace,
 } from "./stores/durable-object.js";
 export type { Reply } from "./stores/error-data.js";
+export { type DurableOptions, durable } from "./workers/in-object.js";
 export { leased, type RequestContext, type WorkersLeaseOptions } from "./workers/leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./workers/leases-object.js";

@@ -71,6 +71,13 @@ const SQL_RULE =
 const store = { name: "durable-object" };
 const PLACE = "the storage of this object";
 
+/** The error for a statement that failed in an object. */
+export function sqlError(error: unknown): FrazilError {
+  const { message } = error as Error;
+  if (/SQL is not enabled/.test(message)) return storeRefused(SQL_RULE, error);
+  return storeUnavailable(`the object's SQLite answered ${message}`, error);
+}
+
 /** The class of objects of the runtime. Its declaration is not part of this package's. */
 const Base = DurableObject as unknown as new (ctx: ObjectState, env: unknown) => ObjectBase;
 
@@ -218,8 +225,7 @@ export class FrazilLeases extends Base {
       if (FrazilError.is(error)) throw error;
       const { message } = error as Error;
       if (/no such table: frazil_/.test(message)) return undefined;
-      if (/SQL is not enabled/.test(message)) throw storeRefused(SQL_RULE, error);
-      throw storeUnavailable(`the object's SQLite answered ${message}`, error);
+      throw sqlError(error);
     }
   }
 }
