@@ -11,7 +11,9 @@ const RECENT = `SELECT ${COLUMNS}, CAST((SELECT count(*) FROM visits WHERE link_
 FROM links ORDER BY links.id DESC LIMIT CAST(?1 AS BIGINT)`;
 const ADD_VISIT = `INSERT INTO visits (id, link_id) VALUES (CAST(?1 AS BIGINT), CAST(?2 AS BIGINT))`;
 /** How many rows have their ID in each span of the range. The time is in the ID, so this is a range of the primary key. */
-const perSpan = (table) => `SELECT CAST((id - CAST(?1 AS BIGINT)) / CAST(?3 AS BIGINT) AS TEXT) AS span, CAST(count(*) AS TEXT) AS rows_in_it
+const perSpan = (
+  table,
+) => `SELECT CAST((id - CAST(?1 AS BIGINT)) / CAST(?3 AS BIGINT) AS TEXT) AS span, CAST(count(*) AS TEXT) AS rows_in_it
 FROM ${table} WHERE id BETWEEN CAST(?1 AS BIGINT) AND CAST(?2 AS BIGINT) GROUP BY 1`;
 const COUNT = `INSERT INTO clients (client, slot, made) VALUES (?1, CAST(?2 AS BIGINT), 1)
 ON CONFLICT (client) DO UPDATE SET made = CASE WHEN clients.slot = excluded.slot THEN clients.made + 1 ELSE 1 END, slot = excluded.slot

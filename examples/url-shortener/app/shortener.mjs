@@ -41,7 +41,8 @@ export async function handle(request, { page, links, ids, later, client }) {
   try {
     if (pathname === "/api/links") {
       if (request.method === "POST") return await create(request, { links, ids, later, client, origin: url.origin });
-      if (request.method === "GET") return json({ links: (await links.recent(12)).map((link) => shown(link, url.origin)) });
+      if (request.method === "GET")
+        return json({ links: (await links.recent(12)).map((link) => shown(link, url.origin)) });
       return refused(405, "use GET or POST");
     }
     if (request.method !== "GET" && request.method !== "HEAD") return refused(405, "use GET");
@@ -84,7 +85,9 @@ async function create(request, { links, ids, later, client, origin }) {
   const used = await links.count(client, slot);
   if (used > LINKS_PER_SLOT) {
     const retryAfter = Math.ceil(((slot + 1) * SLOT_MS - nowMs) / 1000);
-    return json({ error: `at most ${LINKS_PER_SLOT} links in ten minutes` }, 429, { "retry-after": String(retryAfter) });
+    return json({ error: `at most ${LINKS_PER_SLOT} links in ten minutes` }, 429, {
+      "retry-after": String(retryAfter),
+    });
   }
   if (used === 1) later(links.forget(slot));
 
@@ -94,7 +97,10 @@ async function create(request, { links, ids, later, client, origin }) {
   const isMade = await links.add({ id, url: target, alias, expiresAtMs });
   if (!isMade) return refused(409, "the alias is taken", "alias");
   const { timestampMs, node, sequence } = layout.decode(id);
-  return json({ ...shown({ id, url: target, alias, expiresAtMs, visits: 0 }, origin), parts: { timestampMs, node, sequence } }, 201);
+  return json(
+    { ...shown({ id, url: target, alias, expiresAtMs, visits: 0 }, origin), parts: { timestampMs, node, sequence } },
+    201,
+  );
 }
 
 /** The body as text, of which no more is read than a link can need. */
@@ -121,14 +127,16 @@ async function redirect(request, name, { links, ids, later }) {
   if (link === undefined) return plain(404, "There is no such link.");
   if (link.expiresAtMs !== null && link.expiresAtMs <= Date.now()) return plain(410, "This link has expired.");
   // A visit is a row with an ID, which has the time of the visit in it. The answer does not wait for it.
-  if (request.method === "GET") later(ids().then(async (generator) => links.addVisit(await generator.nextAsync(), link.id)));
+  if (request.method === "GET")
+    later(ids().then(async (generator) => links.addVisit(await generator.nextAsync(), link.id)));
   return new Response(null, { status: 302, headers: { location: link.url, "cache-control": "no-store" } });
 }
 
 /** Links and visits by time: ranges of IDs, since each ID begins with its time. No column has a date, and none has an index. */
 async function statistics(url, links) {
   const hours = Number(url.searchParams.get("hours") ?? 24);
-  if (!Number.isInteger(hours) || hours < 1 || hours > 24 * 365) throw new Invalid("hours", "must be a whole number from 1 to 8760");
+  if (!Number.isInteger(hours) || hours < 1 || hours > 24 * 365)
+    throw new Invalid("hours", "must be a whole number from 1 to 8760");
   // IDs may run a second ahead of the clock.
   const untilMs = Date.now() + 1000;
   const fromMs = Math.max(untilMs - hours * HOUR_MS, layout.epochMs);

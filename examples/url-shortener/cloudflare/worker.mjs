@@ -9,7 +9,12 @@ export { FrazilLeases } from "frazil/workers";
 
 export default {
   async fetch(request, env, ctx) {
-    const run = async (sql, values) => (await env.LINKS.prepare(sql).bind(...values).all()).results;
+    const run = async (sql, values) =>
+      (
+        await env.LINKS.prepare(sql)
+          .bind(...values)
+          .all()
+      ).results;
     return handle(request, {
       page,
       links: linksIn(run),
