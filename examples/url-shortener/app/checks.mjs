@@ -1,0 +1,45 @@
+// What people may give, and what the program says if it is something else.
+
+/** A value that was refused: which one, and what it must be. */
+export class Invalid extends Error {
+  constructor(field, rule) {
+    super(`${field} ${rule}`);
+    this.field = field;
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_DAYS = 3650;
+const MAX_URL = 2048;
+
+/** Codes have 10 or 11 digits of base 62 until the IDs end. No alias looks like that. */
+export const isCode = (name) => /^[0-9A-Za-z]{10,11}$/.test(name);
+
+/** The address that a link leads to. */
+export function checkUrl(value, origin) {
+  const rule = `must be an address that begins with http:// or https://, of at most ${MAX_URL} characters`;
+  if (typeof value !== "string" || value.length > MAX_URL || !URL.canParse(value)) throw new Invalid("url", rule);
+  const url = new URL(value);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw new Invalid("url", rule);
+  if (url.username || url.password) throw new Invalid("url", "must have no user name and no password");
+  if (url.origin === origin) throw new Invalid("url", "must not lead back here");
+  return url.href;
+}
+
+/** The name that was wished for, or null. */
+export function checkAlias(value) {
+  if (value === undefined || value === null || value === "") return null;
+  if (typeof value !== "string" || !/^[0-9A-Za-z-]{3,32}$/.test(value))
+    throw new Invalid("alias", "must be 3 to 32 letters, digits or hyphens");
+  if (isCode(value)) throw new Invalid("alias", "must not look like a code: 10 or 11 letters and digits. Add a hyphen");
+  if (value === "api") throw new Invalid("alias", "must be another word: this one is taken by the program");
+  return value;
+}
+
+/** When the link ends, in Unix milliseconds, or null. */
+export function checkExpiry(days, nowMs) {
+  if (days === undefined || days === null || days === "") return null;
+  if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
+    throw new Invalid("expiresInDays", `must be a whole number from 1 to ${MAX_DAYS}`);
+  return nowMs + days * DAY_MS;
+}
