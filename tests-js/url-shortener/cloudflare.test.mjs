@@ -22,13 +22,17 @@ async function start() {
   const port = await freePort();
   const path = [dirname(tools.node24), join(root, "tests-js/node_modules/.bin"), process.env.PATH].join(delimiter);
   const quiet = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", CI: "true" };
-  const child = spawn("npm", ["start", "--", "--ip", "127.0.0.1", "--port", `${port}`, "--inspector-port", `${await freePort()}`], {
-    cwd: join(folder, "cloudflare"),
-    env: { ...process.env, ...quiet, PATH: path, npm_config_update_notifier: "false" },
-    stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, which ends as a whole.
-    detached: true,
-  });
+  const child = spawn(
+    "npm",
+    ["start", "--", "--ip", "127.0.0.1", "--port", `${port}`, "--inspector-port", `${await freePort()}`],
+    {
+      cwd: join(folder, "cloudflare"),
+      env: { ...process.env, ...quiet, PATH: path, npm_config_update_notifier: "false" },
+      stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own, which ends as a whole.
+      detached: true,
+    },
+  );
   let log = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk) => {
@@ -38,7 +42,13 @@ async function start() {
   const origin = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries++) {
     assert.ok(tries < 240 && child.exitCode === null, `it did not start: ${log}`);
-    if (await fetch(origin).then(({ ok }) => ok, () => false)) break;
+    if (
+      await fetch(origin).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      break;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
   return {
@@ -60,7 +70,11 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-testProgram("cloudflare", () => program.origin, (name) => SCREENSHOTS && join(SCREENSHOTS, `${name}.png`));
+testProgram(
+  "cloudflare",
+  () => program.origin,
+  (name) => SCREENSHOTS && join(SCREENSHOTS, `${name}.png`),
+);
 
 test("cloudflare: after workerd was killed, the links are there and IDs go on above", async () => {
   const linksOf = async () => (await (await fetch(`${program.origin}/api/links`)).json()).links;
