@@ -370,6 +370,11 @@ const SUITES = [
     requires: [runtimes],
     beside: () => folderArguments("workers", { limitMs: 300_000 }),
   },
+  {
+    name: "url-shortener",
+    requires: [runtimes, browser, postgres],
+    beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
+  },
   { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
   { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
   { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },
