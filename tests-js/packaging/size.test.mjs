@@ -79,7 +79,10 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // `frazil/workers` is what a Worker with a lease uploads beyond one with `frazil`, whose code is not counted: 14 kB. Half of it is
 // the client, which is `frazil/lease` with another driver: what answers mean, and errors that say what to do. The other half is the
 // object: the rules of the store over SQLite, the check of each request and each row, and segments, which the class of the objects has
-// as well. The goal was 4 kB; without the segments and the texts of the errors it would be about 10.
+// as well. The goal was 4 kB; without the segments and the texts of the errors it would be about 10. That a counter covers every range
+// in its record, and that a skip differs each time, take 0.25 kB of it. `durable()` is left out where nothing uses it.
+//
+// Suggesting a name only if it has half of the letters of the one that was given takes 0.1 kB of `frazil/segment`.
 //
 // Of `frazil/transport` 0.8 kB are the check of an ID and the errors, as in `frazil/decode`. The four calls take 0.6.
 // One copy of six functions instead of one for each caller, no notes for tools, and no panic message that nothing prints, take
@@ -89,15 +92,15 @@ const WORKER = 'export * from "frazil"; export { FrazilLeases, leased } from "fr
 const CEILINGS = [
   ["the workerd entry", 10.0625 * kB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 17.25 * kB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
-  ["frazil/lease", 8.8125 * kB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
+  ["frazil/lease", 8.84375 * kB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
   [
     "frazil/segment",
-    6.34375 * kB,
+    6.4375 * kB,
     () => bundled('export * from "./npm/frazil/dist/segment.mjs"', ["browser"], ["frazil"]),
   ],
   [
     "frazil/workers, beyond frazil",
-    14 * kB,
+    14.3125 * kB,
     () => bundled(WORKER, WORKERD) - bundled('export * from "frazil"', WORKERD),
   ],
   ["frazil/decode", 2 * kB, () => bundled('export * from "frazil/decode"', ["browser"])],

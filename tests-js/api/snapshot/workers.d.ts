@@ -18,5 +18,6 @@ export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
 export { DurableObjectStore, type DurableObjectStoreOptions, type LeasesNamespace, LOCATION_HINTS, type LocationHint, locationHintOf, type NodeRange, type RequestPlace, } from "./stores/durable-object.js";
 export type { Reply } from "./stores/error-data.js";
+export { type DurableOptions, durable } from "./workers/in-object.js";
 export { leased, type RequestContext, type WorkersLeaseOptions } from "./workers/leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./workers/leases-object.js";

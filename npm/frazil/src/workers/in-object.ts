@@ -60,7 +60,8 @@ ON CONFLICT (scope, node) DO UPDATE SET until_ms = max(until_ms, excluded.until_
 
 /** Keeps the ceiling of a generator in the storage of its object. */
 class CeilingSession extends LeaseCore implements LeaseSession {
-  readonly [SESSION] = true;
+  // Set by the constructor: a bundler keeps a class whose fields have computed names, also where nothing uses it.
+  declare readonly [SESSION]: true;
   readonly #storage: ObjectStorage;
   readonly #layoutText: string;
   readonly #node: number;
@@ -86,6 +87,7 @@ class CeilingSession extends LeaseCore implements LeaseSession {
       storeTime: false,
       byCalls: true,
     });
+    (this as { [SESSION]: true })[SESSION] = true;
     this.#storage = storage;
     this.#layoutText = layoutText(layout);
     this.#node = node;

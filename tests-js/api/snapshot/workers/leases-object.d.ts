@@ -1,3 +1,4 @@
+import { FrazilError } from "../errors.js";
 import { type Reply } from "../stores/error-data.js";
 import { type NodeRange } from "../stores/object-nodes.js";
 import { type ScopeRecord } from "../stores/requests.js";
@@ -26,6 +27,8 @@ interface ObjectBase {
 export interface ObjectAcquireRequest extends Omit<AcquireRequest, "signal"> {
     readonly nodes: NodeRange;
 }
+/** The error for a statement that failed in an object. */
+export declare function sqlError(error: unknown): FrazilError;
 /** The class of objects of the runtime. Its declaration is not part of this package's. */
 declare const Base: new (ctx: ObjectState, env: unknown) => ObjectBase;
 /** Grants the leases of a scope, and allocates the numbers of a tag. Its methods are called by `DurableObjectStore`. */
