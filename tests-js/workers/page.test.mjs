@@ -5,7 +5,7 @@ import { answerOf, blocksOf, startPage } from "../stores/workerd/page.mjs";
 
 /** The page, from the folder of those of the stores. */
 const PAGE = "../workers";
-const [worker, fence] = blocksOf(PAGE, "js");
+const [worker, room, fence] = blocksOf(PAGE, "js");
 
 test("the Worker mints in each request", async () => {
   const server = await startPage(PAGE, worker);
@@ -43,6 +43,33 @@ test("after the call for a restore, an isolate without a lease waits for the fen
     const { code: refused, retryAfterMs } = JSON.parse(await answerOf(server, "/other"));
     assert.equal(refused, "NODE_IDS_EXHAUSTED");
     assert.ok(retryAfterMs > 600_000 && retryAfterMs <= 605_000, `${retryAfterMs}`);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("an object numbers the rows of its own table", async () => {
+  // Without the table and the way to the object, which are the reader's.
+  const code = `${room}
+  export class Rooms extends Room {
+    rows(text) {
+      this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS messages (id INTEGER PRIMARY KEY, text TEXT)");
+      const ids = [this.post(text), this.post(text)];
+      return { ids, rows: this.ctx.storage.sql.exec("SELECT CAST(id AS TEXT) AS id FROM messages ORDER BY messages.id").toArray() };
+    }
+  }
+  export default {
+    fetch: async (_, env) => Response.json(await env.ROOMS.get(env.ROOMS.idFromName("one")).rows("hello")),
+  };`;
+  const more = { objects: { ROOMS: "Rooms" }, classes: { Rooms: "sqlite" } };
+  const server = await startPage(PAGE, code.replace("export class Room ", "class Room "), more);
+  try {
+    const { ids, rows } = JSON.parse(await answerOf(server));
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ids,
+    );
+    assert.ok(BigInt(ids[1]) > BigInt(ids[0]));
   } finally {
     await server.stop();
   }
