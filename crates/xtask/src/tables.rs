@@ -10,10 +10,10 @@
 use std::fmt::Write as _;
 
 use frazil::page::{
-    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, NUMBERS, Page, RECHECK, SEGMENT_CALLS,
-    SEGMENT_REQUESTS, SLOTS,
+    ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
+    SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
-use frazil::{Class, Code, FieldKind, Layout, Rule, SequenceStart, Subject};
+use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, Rule, SequenceStart, Subject};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
@@ -244,6 +244,8 @@ fn page() -> String {
          \x20 /** How many floats it starts with. */\n  NUMBERS = {NUMBERS},\n\
          \x20 /** How many IDs follow them. */\n  IDS = {IDS},\n\
          \x20 /** Its size in bytes. */\n  BYTES = {bytes},\n\
+         \x20 /** The most IDs or numbers of a call. */\n  MAX_COUNT = {MAX_COUNT},\n\
+         \x20 /** The longest time that an option can say, in milliseconds. */\n  MAX_WAIT_MS = {MAX_WAIT_MS},\n\
          \x20 /** The status that asks for the clock to be read once more. */\n  RECHECK = {RECHECK},\n\
          \x20 /** The status that asks for a key. */\n  KEYLESS = {KEYLESS},\n\
          \x20 /** Copies of the package share their states where this is equal. */\n  ABI = {ABI},\n}}\n\n",

@@ -8,7 +8,7 @@ import { etcdDdl } from "./stores/etcd.js";
 import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "./stores/mysql.js";
 import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "./stores/postgres.js";
 import { type RedisStoreOptions, redisDdl } from "./stores/redis.js";
-import type { DdlTags } from "./stores/segments.js";
+import type { DdlTags } from "./stores/segment-requests.js";
 import { sqliteDdl } from "./stores/sqlite.js";
 import { zookeeperDdl } from "./stores/zookeeper.js";
 

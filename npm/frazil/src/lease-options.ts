@@ -57,7 +57,7 @@ export function checkedLease(store: unknown, options: unknown, defaults: LeaseDe
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
   if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
   if (typeof owner !== "string" || owner === "" || owner.length > MAX_OWNER_LENGTH)
-    throw invalid("owner", Rule.OWNER_TEXT, MAX_OWNER_LENGTH);
+    throw invalid("owner", Rule.SHORT_TEXT, MAX_OWNER_LENGTH);
   if (time !== "wall" && time !== "store") throw invalid("time", Rule.ID_TIME);
   if (renew !== "timer" && renew !== "calls") throw invalid("renew", Rule.RENEWAL);
   signalOf({ signal });

@@ -14,6 +14,7 @@ import { isIdArray, lengthOf, listOf } from "./arrays.js";
 import { LOW } from "./bits.js";
 import { monotonicClock } from "./clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
+import { Page } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import {
@@ -62,9 +63,6 @@ export interface SegmentOptions {
 
 const OPTIONS = "tag, step, maxStep, growBelowMs, shrinkAboveMs, failoverSkip, maxAsyncWaitMs";
 const DEFAULT_MAX_STEP = 1_000_000;
-/** How many numbers one call may want. */
-const MAX_COUNT = 1_048_576;
-const MAX_WAIT_MS = 2 ** 31 - 1;
 
 const TAGS = /* @__PURE__ */ Symbol.for("frazil.segments");
 
@@ -133,7 +131,7 @@ export class Segment {
       maxAsyncWaitMs = 5000,
     } = given;
     whole("INVALID_OPTION", "failoverSkip", failoverSkip, 0, Number.MAX_SAFE_INTEGER);
-    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, MAX_WAIT_MS);
+    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, Page.MAX_WAIT_MS);
     const tags = tagsOf(store);
     const state = tags.get(tag) ?? { above: 0n };
     if (state.open?.deref() !== undefined)
@@ -268,7 +266,7 @@ export class Segment {
   }
 
   async #list<T>(count: number, options: AsyncOptions | undefined, as: (number: bigint) => T): Promise<T[]> {
-    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, MAX_COUNT));
+    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Page.MAX_COUNT));
     const outcome = this.#fill(target, options);
     if (outcome) (await outcome)();
     return listOf(target, as);
@@ -277,7 +275,7 @@ export class Segment {
   /** Fills the array now, or returns what the caller awaits and calls. */
   #fill(target: BigUint64Array, options: AsyncOptions | undefined): Promise<Outcome<void>> | undefined {
     if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, MAX_COUNT);
+    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, Page.MAX_COUNT);
     const signal = signalOf(options);
     signal?.throwIfAborted();
     this.#checkOpen();

@@ -96,11 +96,10 @@ rules! {
     AStore = 59, "must be a lease store, such as new PostgresStore(pool)";
     WindowMax = 60, "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))";
     IdTime = 61, "must be \"wall\" or \"store\"";
-    OwnerText = 62, "must be a text of 1 to {max} characters";
+    ShortText = 62, "must be a text of 1 to {max} characters";
     SameGrant = 63, "must be that of the request";
     Renewal = 64, "must be \"timer\" or \"calls\"";
     SegmentRange = 65, "must have a range of numbers from 0 to 9223372036854775806, one at least";
     SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
     ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
-    TagText = 68, "must be a text of 1 to {max} characters";
 }

@@ -12,8 +12,12 @@ use crate::options::ResolvedOptions;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
 
-/// `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
-pub(super) const MAX_WAIT_MS: u64 = (1 << 31) - 1;
+/// The longest time that an option can say: `setTimeout` and `Atomics.wait` both take at most 2^31 - 1 ms.
+///
+/// ```
+/// assert_eq!(frazil::page::MAX_WAIT_MS, i32::MAX as u64);
+/// ```
+pub const MAX_WAIT_MS: u64 = (1 << 31) - 1;
 const DEFAULT_WAIT_MS: u64 = 10;
 const DEFAULT_ASYNC_WAIT_MS: u64 = 5000;
 

@@ -117,12 +117,16 @@ export enum Page {
   IDS = 4096,
   /** Its size in bytes. */
   BYTES = 34816,
+  /** The most IDs or numbers of a call. */
+  MAX_COUNT = 1048576,
+  /** The longest time that an option can say, in milliseconds. */
+  MAX_WAIT_MS = 2147483647,
   /** The status that asks for the clock to be read once more. */
   RECHECK = 255,
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 940935009,
+  ABI = 3577680042,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

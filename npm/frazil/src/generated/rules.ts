@@ -64,11 +64,10 @@ export enum Rule {
   A_STORE = "must be a lease store, such as new PostgresStore(pool)",
   WINDOW_MAX = "must be at most {max}, the longest window of the scope (init({ windowMaxMs }))",
   ID_TIME = "must be \"wall\" or \"store\"",
-  OWNER_TEXT = "must be a text of 1 to {max} characters",
+  SHORT_TEXT = "must be a text of 1 to {max} characters",
   SAME_GRANT = "must be that of the request",
   RENEWAL = "must be \"timer\" or \"calls\"",
   SEGMENT_RANGE = "must have a range of numbers from 0 to 9223372036854775806, one at least",
   SEGMENT_ABOVE = "must have a range above the numbers that were granted before: the counter of the store went back",
   A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
-  TAG_TEXT = "must be a text of 1 to {max} characters",
 }

@@ -27,9 +27,9 @@ import { described } from "./given.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
+import { type DdlTags, drawnTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import {
   ANY,
   CLOCK,
@@ -58,6 +58,7 @@ import {
   WRITE_TAG,
 } from "./sqlite-tables.js";
 import type { AcquireRequest, InitOptions } from "./store.js";
+import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";

@@ -26,8 +26,8 @@ import { layoutText, nodeCountOf } from "./layout-text.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { isNodeRange, type LocationHint, locationHintIn, NODES_RULE, type NodeRange, nodesOf } from "./object-nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
+import { checkAllocate, newTagOf } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { checkAllocate, newTagOf } from "./segments.js";
 import type {
   AcquireRequest,
   Answer,

@@ -21,7 +21,7 @@ const MAX_TAG_LENGTH = 128;
  */
 export function checkTag(code: ErrorCode, tag: unknown): asserts tag is string {
   if (typeof tag !== "string" || tag === "" || tag.length > MAX_TAG_LENGTH)
-    throw configError(code, "tag", tag, Rule.TAG_TEXT, undefined, MAX_TAG_LENGTH);
+    throw configError(code, "tag", tag, Rule.SHORT_TEXT, undefined, MAX_TAG_LENGTH);
   if (/[\0\ud800-\udfff]/u.test(tag))
     throw configError(code, "tag", tag, "must have no U+0000 and no half of a surrogate pair");
 }

@@ -24,9 +24,9 @@ import { MySqlDatabase } from "./mysql-database.js";
 import { causeOf, NO_RIGHT, NO_SUCH_COLUMN, NO_SUCH_TABLE, numberOf } from "./mysql-errors.js";
 import { type Binlog, checkCounter, checkServer, UNSYNCED } from "./mysql-server.js";
 import { COMMITS, counterFacts, SETTINGS } from "./mysql-statements.js";
+import { checkAllocate } from "./segment-requests.js";
 import { MAX_COUNTER, stepWithin } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, SegmentStore } from "./segment-store.js";
-import { checkAllocate } from "./segments.js";
 import { inTurn } from "./turns.js";
 
 /** The options of a store on the table of another generator. */

@@ -6,7 +6,7 @@ import type { MySqlStoreOptions } from "./mysql-options.js";
 import { checkCounter, checkServer, incarnationOf } from "./mysql-server.js";
 import { MAKE_TAG, PLACE, READ_TAG, REPLACE_TAG } from "./mysql-statements.js";
 import type { KeptRecord } from "./segment-rules.js";
-import type { TagTable, TagView } from "./segments.js";
+import type { TagTable, TagView } from "./tag-table.js";
 
 export class MySqlTags implements TagTable {
   readonly #database: MySqlDatabase;

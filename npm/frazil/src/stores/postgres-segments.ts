@@ -1,7 +1,8 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
 import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
+import { type DdlTags, drawnTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
-import { type DdlTags, drawnTags, type TagTable, type TagView } from "./segments.js";
+import type { TagTable, TagView } from "./tag-table.js";
 
 /** The table. `{segments}` is its name. */
 export const SEGMENT_TABLE = `CREATE TABLE IF NOT EXISTS {segments} (

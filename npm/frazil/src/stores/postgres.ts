@@ -58,8 +58,8 @@ import {
   type ScopeRecord,
 } from "./requests.js";
 import { REACH } from "./rules.js";
+import type { DdlTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, makeTagIn } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -70,6 +70,7 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
+import { allocateFrom, makeTagIn } from "./tag-table.js";
 
 import { withinLimit } from "./turns.js";
 

@@ -33,9 +33,8 @@ import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
-
+import { type DdlTags, drawnTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { allocateFrom, type DdlTags, drawnTags, makeTagIn, type TagTable, type TagView } from "./segments.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -47,6 +46,7 @@ import {
   type ReleaseRequest,
   type RenewRequest,
 } from "./store.js";
+import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
 
 import { withinLimit } from "./turns.js";
 

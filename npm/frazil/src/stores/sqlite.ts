@@ -29,8 +29,8 @@ import { clientOf, hintFor } from "./clients.js";
 import { clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, type Moment, UNUSED } from "./rules.js";
+import { checkAllocate, newTagOf } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { checkAllocate, newTagOf, tagMissing } from "./segments.js";
 import { CLOCK, INIT, printed, type Row, SqliteTables, TABLES_SCRIPT, type Value, valuesOf } from "./sqlite-tables.js";
 import type {
   AcquireRequest,
@@ -41,6 +41,7 @@ import type {
   ReleaseRequest,
   RenewRequest,
 } from "./store.js";
+import { tagMissing } from "./tag-table.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";

@@ -22,10 +22,11 @@ import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
 import { isNodeRange, NODES_RULE, type NodeRange } from "../stores/object-nodes.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, type ScopeRecord, scopeOf } from "../stores/requests.js";
 import { decideRenew, type FenceCause, type Moment } from "../stores/rules.js";
+import { checkAllocate, newTagOf } from "../stores/segment-requests.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
-import { checkAllocate, newTagOf, tagMissing } from "../stores/segments.js";
 import { SqliteTables, TABLES, type Value } from "../stores/sqlite-tables.js";
 import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
+import { tagMissing } from "../stores/tag-table.js";
 
 /** What the object uses of its SQL storage. */
 export interface ObjectSql {
