@@ -74,11 +74,11 @@ pub struct LeaseRandom {
 /// # Ok::<(), frazil::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "names end with their unit")]
 pub struct LeaseTerms {
     window_ms: u64,
     renew_after_ms: u64,
     timeout_ms: u64,
+    has_copies: bool,
 }
 
 impl LeaseTerms {
@@ -99,7 +99,7 @@ impl LeaseTerms {
         if window_ms < bounds.0 || window_ms > bounds.1 {
             return Err(Error::bad_number(Code::InvalidOption, Subject::WindowMs, Rule::WindowTicks, window_ms, bounds));
         }
-        Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms })
+        Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms, has_copies: true })
     }
 
     /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or after half of it
@@ -117,6 +117,23 @@ impl LeaseTerms {
     pub fn usual(window_ms: u64, by_calls: bool, tick_ms: u64) -> Result<Self> {
         let renew_after_ms = window_ms / if by_calls { 2 } else { 3 };
         Self::new(window_ms, renew_after_ms, (window_ms / 10).clamp(1, MAX_TIMEOUT_MS), tick_ms)
+    }
+
+    /// The same for holders of which no copies are made, such as isolates of Cloudflare Workers: a lease keeps its nonce, so that the
+    /// store takes no request of it for that of a copy, however many are under way.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// let mut lease = Lease::new(LeaseTerms::usual(300_000, true, 1)?.uncopied());
+    /// let Request::Acquire { grant, nonce } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 300_000, store_now_ms: 0 }, 0);
+    /// let renewal = lease.ask(150_000, LeaseRandom { grant: 3, nonce: 4 });
+    /// assert!(matches!(renewal, Request::Renew { nonce: same, .. } if same == nonce));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn uncopied(self) -> Self {
+        Self { has_copies: false, ..self }
     }
 
     /// How long an attempt may take.
@@ -505,7 +522,7 @@ impl Lease {
             }
             // The attempt that a late answer made superfluous has ended: a copy of this holder must not share its nonce for longer.
             Some(held) if answer.until_ms <= held.window.until_ms && !self.outstanding && self.failures == 0 => {
-                self.nonce = None;
+                self.forget_nonce();
                 return Change::None;
             }
             // Late, and a later answer was there before it: another attempt may be under way. Or a store that breaks its contract,
@@ -568,7 +585,7 @@ impl Lease {
         }
         let of_later_ones = self.nonce.filter(|_| !is_last);
         let change = self.take(answer, monotonic_ms);
-        if matches!(change, Change::Begun | Change::Extended) {
+        if self.terms.has_copies && matches!(change, Change::Begun | Change::Extended) {
             self.nonce = of_later_ones;
         }
         change
@@ -763,14 +780,22 @@ impl Lease {
     /// The attempt is over, and its outcome is known.
     #[inline(never)] // for the size of the WebAssembly module
     fn succeed(&mut self) {
-        self.nonce = None;
+        self.forget_nonce();
         self.outstanding = false;
         self.failures = 0;
+    }
+
+    /// The next attempt has another nonce, by which the store tells copies of this holder apart.
+    const fn forget_nonce(&mut self) {
+        if self.terms.has_copies {
+            self.nonce = None;
+        }
     }
 
     /// Ends the held lease. The next request has a new grant, and begins at once.
     fn end(&mut self, monotonic_ms: u64) {
         self.grant = None;
+        self.nonce = None;
         self.held = None;
         self.fence = None;
         self.due_ms = monotonic_ms;

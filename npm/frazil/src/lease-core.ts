@@ -32,6 +32,8 @@ export interface DriverOptions {
   readonly storeTime: boolean;
   /** Whether only calls renew. */
   readonly byCalls: boolean;
+  /** Whether no copies of the holder are made, as of processes by snapshots of virtual machines. */
+  readonly isUncopied: boolean;
 }
 
 /** What to tell the store when a lease is given up. */
@@ -87,13 +89,14 @@ export class LeaseCore {
   }
 
   open(port: Port, write: () => void): number {
-    const { windowMs, storeTime, scope, hasNode, node, byCalls } = this.options;
+    const { windowMs, storeTime, scope, hasNode, node, byCalls, isUncopied } = this.options;
     write();
     const { numbers } = port;
     numbers[Slot.WINDOW_MS] = numberOrNaN(windowMs);
     numbers[Slot.HAS_NODE] = Number(hasNode);
     numbers[Slot.NODE] = numberOrNaN(node);
     numbers[Slot.BY_CALLS] = Number(byCalls);
+    numbers[Slot.UNCOPIED] = Number(isUncopied);
     numbers[Slot.STORE_TIME] = Number(storeTime);
     numbers[Slot.DEFAULT_SCOPE] = Number(scope === "default");
     const status = port.binding.calls.lease(port.binding.page, 0, LeaseCall.OPEN);

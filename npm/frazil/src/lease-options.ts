@@ -21,6 +21,8 @@ export interface LeaseDefaults {
   readonly windowMs: number;
   readonly owner: () => string;
   readonly renew: "timer" | "calls";
+  /** Whether no copies of the host are made. */
+  readonly isUncopied: boolean;
 }
 
 /** Options that have a type here, after their checks. `rest` are those of `Snowflake`, which checks them. */
@@ -71,6 +73,7 @@ export function checkedLease(store: unknown, options: unknown, defaults: LeaseDe
     node,
     storeTime: time === "store",
     byCalls: renew === "calls",
+    isUncopied: defaults.isUncopied,
   };
   return { driven, signal: signal as AbortSignal | undefined, rest };
 }

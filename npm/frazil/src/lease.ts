@@ -86,6 +86,7 @@ const DEFAULTS = {
   windowMs: 30_000,
   owner: defaultOwner,
   renew: "timer",
+  isUncopied: false,
 } as const;
 
 /**

@@ -281,7 +281,8 @@ impl Handles {
         // What is no whole number is refused by the rule for windows: 0 is never one.
         let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
         let by_calls = page.flag(slot::BY_CALLS);
-        let terms = LeaseTerms::usual(window_ms, by_calls, geometry.tick_ms.get())?;
+        let usual = LeaseTerms::usual(window_ms, by_calls, geometry.tick_ms.get())?;
+        let terms = if page.flag(slot::UNCOPIED) { usual.uncopied() } else { usual };
         let options = LeasedOptions {
             terms,
             max_lead_ms,

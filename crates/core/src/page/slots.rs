@@ -238,6 +238,8 @@ slots! {
         ASKED_MONOTONIC_MS = 220;
         /// In: what the wall clock showed then.
         ASKED_WALL_MS = 221;
+        /// In: 1 if no copies of the holder are made.
+        UNCOPIED = 222;
     }
     /// What `segment` reads and writes, besides `HANDLE`, `WAIT_MS`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of
     /// the attempt), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what the next

@@ -92,6 +92,7 @@ export enum Slot {
   ASKED_NUMBER = 219,
   ASKED_MONOTONIC_MS = 220,
   ASKED_WALL_MS = 221,
+  UNCOPIED = 222,
   HAS_STEP = 224,
   STEP = 225,
   MAX_STEP = 226,
@@ -126,7 +127,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 3577680042,
+  ABI = 1651706050,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

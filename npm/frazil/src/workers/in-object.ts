@@ -86,6 +86,7 @@ class CeilingSession extends LeaseCore implements LeaseSession {
       node,
       storeTime: false,
       byCalls: true,
+      isUncopied: true,
     });
     (this as { [SESSION]: true })[SESSION] = true;
     this.#storage = storage;

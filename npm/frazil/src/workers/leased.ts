@@ -35,6 +35,7 @@ const DEFAULTS = {
   windowMs: 300_000,
   owner: () => "worker",
   renew: "calls",
+  isUncopied: true,
 } as const;
 
 type Options = { readonly [name: string]: unknown };
