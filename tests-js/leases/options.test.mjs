@@ -78,7 +78,7 @@ test("node", async () => {
 
 test("owner", async () => {
   for (const owner of ["", "n".repeat(201), 5, null, unconvertible])
-    await option("owner", owner, ruleOf("OWNER_TEXT", 1, 200));
+    await option("owner", owner, ruleOf("SHORT_TEXT", 1, 200));
 });
 
 test("time", async () => {
