@@ -43,7 +43,7 @@ async function kill(worker) {
 const repeatsIn = (ids) => ids.length - new Set(ids).size;
 const isIncreasing = (ids) => ids.every((id, at) => at === 0 || BigInt(id) > BigInt(ids[at - 1]));
 
-// docs/safety.md: 22
+// docs/safety.md: 30
 test("an object that is aborted goes on above every ID of the one before", async () => {
   const ids = await mintedOver(8, { end: abort });
   assert.ok(ids.length >= 18_000);
