@@ -1,8 +1,9 @@
-// @cloudflare/vite-plugin with the packed tarball, without any option.
+// @cloudflare/vite-plugin with the packed tarball, under the configuration that docs/workers.md prints, which has no option.
 import assert from "node:assert/strict";
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { blocksOf } from "../stores/workerd/page.mjs";
 import {
   answerOf,
   checkAnswer,
@@ -20,7 +21,9 @@ const serve = (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"];
 
 let folder;
 before(() => {
-  folder = installWorker("vite");
+  folder = installWorker();
+  const [configuration] = blocksOf("../workers", "ts");
+  writeFileSync(join(folder, "vite.config.ts"), configuration);
 });
 
 for (const date of DATES) {

@@ -1,17 +1,22 @@
-// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test run inside workerd.
+// @cloudflare/vitest-plugin with the packed tarball: the tests in vitest/test, and the one that docs/workers.md prints,
+// run inside workerd. The first configuration is that of the page.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { blocksOf } from "../stores/workerd/page.mjs";
 import { installWorker, newestDate, OLDEST_DATE, packages, runTool, setDate, VITEST } from "./consumer.mjs";
 
 const DATES = [OLDEST_DATE, newestDate(packages.vitestPlugin)];
-const FILES = 2;
-const TESTS = 5;
+const FILES = 4;
+const TESTS = 6;
 
 let folder;
 before(() => {
   folder = installWorker("vitest");
+  const [, configuration, idsTest] = blocksOf("../workers", "ts");
+  writeFileSync(join(folder, "vitest.config.ts"), configuration);
+  writeFileSync(join(folder, "test/ids.test.ts"), idsTest);
 });
 
 /** Runs Vitest under a configuration, and returns its report. */

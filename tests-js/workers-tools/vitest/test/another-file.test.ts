@@ -1,7 +1,5 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { Layout } from "frazil";
-import { decode } from "frazil/decode";
 import { leased } from "frazil/workers";
 import { expect, test } from "vitest";
 
@@ -13,10 +11,4 @@ test("each test file has an isolate and objects of its own", async () => {
     storage.sql.exec("SELECT node FROM frazil_leases WHERE until_ms > 0").toArray(),
   );
   expect(leases).toEqual([{ node: ids.node }]);
-});
-
-test("IDs are decoded", () => {
-  const id = "1541815603606036480";
-  expect(decode(id, "twitter").timestampMs).toBe(1656432460105);
-  expect(Layout.named("twitter").decode(id).timestampMs).toBe(1656432460105);
 });

@@ -1,4 +1,0 @@
-import { cloudflare } from "@cloudflare/vite-plugin";
-import { defineConfig } from "vite";
-
-export default defineConfig({ plugins: [cloudflare()] });
