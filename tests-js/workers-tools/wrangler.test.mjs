@@ -1,6 +1,6 @@
 // wrangler with the packed tarball: what it uploads, and its local server.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { freePort } from "../stores/server-process.mjs";
@@ -54,3 +54,17 @@ for (const date of DATES) {
     checkAnswer(await answerOf(folder, WRANGLER, args));
   });
 }
+
+test("wrangler uploads the WebAssembly module of a Worker that imports frazil and does not mint, and not of one that imports frazil/decode", () => {
+  const uploaded = (name) => {
+    const outdir = join(folder, `out-${name}`);
+    // Without the configuration, whose objects these Workers do not have.
+    const args = ["--name", name, "--compatibility-date", OLDEST_DATE, "--config", "none.json"];
+    writeFileSync(join(folder, "none.json"), "{}");
+    runTool(folder, WRANGLER, ["deploy", `src/${name}.ts`, "--dry-run", "--outdir", outdir, ...args]);
+    const modules = readdirSync(outdir).filter((file) => file.endsWith(".wasm")).length;
+    return { modules, imports: /\bimport\b.*\.wasm/.test(readFileSync(join(outdir, `${name}.js`), "utf8")) };
+  };
+  assert.deepEqual(uploaded("layout"), { modules: 1, imports: false });
+  assert.deepEqual(uploaded("decode"), { modules: 0, imports: false });
+});
