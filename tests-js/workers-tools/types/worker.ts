@@ -51,6 +51,8 @@ export default {
     await leased(env.ELSEWHERE, ctx, { windowMs: 60_000 });
     const elsewhere: DurableObjectNamespace = env.FRAZIL;
     new DurableObjectStore(elsewhere);
+    // Of another class, which the compiler cannot tell from one without a parameter: the first call is refused.
+    new DurableObjectStore(env.ROOMS);
 
     const store = new DurableObjectStore(env.FRAZIL, { locationHint: locationHintOf(request.cf) });
     const twitter = await leased(store, ctx, { layout: "twitter", scope: "orders", time: "store" });
