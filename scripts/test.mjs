@@ -25,6 +25,7 @@ import {
   runtimes,
   tools,
   valkey,
+  workersTools,
   zookeeper,
 } from "./tools.mjs";
 
@@ -375,6 +376,7 @@ const SUITES = [
     requires: [runtimes, browser, postgres],
     beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
   },
+  { name: "workers-tools", requires: [runtimes, workersTools], run: () => testFolder("workers-tools") },
   { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
   { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
   { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },

@@ -33,6 +33,12 @@ export const runtimes = {
   install: () => installPackages(folder, "installing the runtimes to test in", ["--ignore-scripts"]),
 };
 
+/** The plugins of Cloudflare for Vite and Vitest. */
+export const workersTools = {
+  whyUnavailable: runtimes.whyUnavailable,
+  install: () => installPackages(`${folder}workers-tools/`, "installing the tools of Workers", ["--ignore-scripts"]),
+};
+
 /** A tool that Debian packages install; `file` shows whether it is there. */
 const debian = (title, file, ...packages) => ({
   whyUnavailable() {

@@ -72,6 +72,8 @@ export interface D1Statement {
 export interface D1Binding {
   prepare(query: string): object;
   batch(statements: never[]): Promise<readonly { readonly results: readonly unknown[] }[]>;
+  /** What only a session has, which may read from a replica: it is refused. */
+  readonly getBookmark?: never;
 }
 
 /** No restore is visible, so that a database has one incarnation for ever. */

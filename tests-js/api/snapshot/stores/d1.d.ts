@@ -13,6 +13,8 @@ export interface D1Binding {
     batch(statements: never[]): Promise<readonly {
         readonly results: readonly unknown[];
     }[]>;
+    /** What only a session has, which may read from a replica: it is refused. */
+    readonly getBookmark?: never;
 }
 /** Leases in the tables `frazil_scopes` and `frazil_leases`, and segments in `frazil_segments`, of a D1 database. */
 export declare class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
