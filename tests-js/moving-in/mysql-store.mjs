@@ -29,13 +29,15 @@ export async function connectStore({ url, broken }) {
   return { store: new MySqlStore(broken === undefined ? pool : brokenPool(pool, broken)) };
 }
 
-/** A pool that changes statements on their way. */
+/** A pool, or a connection of it, that changes statements on their way. */
 function brokenPool(pool, name) {
   const change = CHANGES[name];
   return new Proxy(pool, {
     get(target, key) {
       const value = target[key];
       if (typeof value !== "function") return value;
+      // The store takes the connection of each statement itself.
+      if (key === "getConnection") return async () => brokenPool(await value.call(target), name);
       if (key !== "query") return value.bind(target);
       return (statement, values) => {
         const [sql, changed] = change(statement.sql, values);

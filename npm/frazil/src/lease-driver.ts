@@ -138,7 +138,7 @@ export class LeaseDriver extends LeaseHolder {
     if (isExpired) this.call(LeaseCall.HURRY);
     this.#isHurrying = true;
     // Later, since this runs inside a call that mints, and the store is code of the user.
-    queueMicrotask(() => {
+    void Promise.resolve().then(() => {
       this.#isHurrying = false;
       this.#turn();
     });

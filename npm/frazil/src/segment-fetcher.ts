@@ -227,7 +227,8 @@ export class SegmentFetcher {
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    queueMicrotask(() => {
+    // Not by `queueMicrotask`: fake timers replace it, and take what is queued with them.
+    void Promise.resolve().then(() => {
       this.#isAsking = false;
       this.#ask();
     });

@@ -128,7 +128,6 @@ test("PGlite: a transaction, and BEGIN", async () => {
   });
   await db.exec("BEGIN");
   await assert.rejects(outside.allocate(allocation()), REFUSED);
-  await assert.rejects(outside.ensure({ scope: "default", behind: false }), REFUSED);
   await db.exec("ROLLBACK");
   assert.equal((await outside.allocate(allocation())).first, 1n);
   await db.close();

@@ -11,12 +11,15 @@ const CHANGES = {
   "a window begins at 0": (sql) =>
     sql.replace(
       "SELECT node, from_ms, until_ms,",
-      "SELECT node, 0 AS from_ms, CASE WHEN until_ms <= 1000 * unixepoch() + 500 THEN 0 ELSE until_ms END AS until_ms,",
+      "SELECT node, 0 AS from_ms, CASE WHEN until_ms <= 86400000 * (julianday('now') - 2440587.5) THEN 0 ELSE until_ms END AS until_ms,",
     ),
   "a row is written whatever it is": (sql) =>
     sql.replace("until_ms = ? AND grant_id IS ? AND nonce IS ?", "(? IS NOT NULL OR ? IS NULL OR ? IS NULL)"),
   "a record of a tag is written whatever it is": (sql) =>
-    sql.replace("AND next_number = CAST(? AS INTEGER) AND recent = ?", "AND ? IS NOT NULL AND ? IS NOT NULL"),
+    sql.replace(
+      "AND next_number = CAST(? AS INTEGER) AND incarnation = ? AND recent = ?",
+      "AND ? IS NOT NULL AND ? IS NOT NULL AND ? IS NOT NULL",
+    ),
   "the record of a tag is not written": (sql) => (/^UPDATE frazil_segments/.test(sql) ? null : sql),
 };
 

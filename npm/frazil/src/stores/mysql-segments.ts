@@ -33,7 +33,8 @@ export class MySqlTags implements TagTable {
     [next, server, recent]: KeptRecord,
     signal: AbortSignal | undefined,
   ): Promise<true | undefined> {
-    const texts = { recent: hexOf(recent), seenRecent: hexOf(seenRecent) };
+    // As HEX() writes digits: some collations of a connection tell the cases of letters apart.
+    const texts = { recent: hexOf(recent), seenRecent: hexOf(seenRecent).toUpperCase() };
     const values = { tag: hexOf(tag), next, server, seenNext, recorded, ...texts };
     return (await this.#database.write(REPLACE_TAG, values, signal)) || undefined;
   }

@@ -23,6 +23,8 @@ export type PooledQuery<Value> = (text: string, values: Value[], signal?: AbortS
  * waits for a lock goes on with a statement whose connection is gone: each connection that is destroyed would be one more there.
  */
 const REST_MS = 300_000;
+/** What a statement takes at least that is aborted because it had no answer. Others are aborted since nobody wants the answer. */
+const NO_ANSWER_MS = 2500;
 
 /** Runs each statement on a connection that `take` takes from a pool. */
 export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Value>>): PooledQuery<Value> {
@@ -42,6 +44,7 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
       );
       throw error;
     }
+    const beganMs = monotonicClock();
     let isOver = false;
     const over = (error?: unknown) => {
       if (isOver) return;
@@ -56,7 +59,8 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
       return result;
     } catch (error) {
       const nowMs = monotonicClock();
-      if (!isOver && nowMs - (destroyedMs.get(text) ?? Number.NEGATIVE_INFINITY) >= REST_MS) {
+      const hadTime = nowMs - beganMs >= NO_ANSWER_MS;
+      if (!isOver && hadTime && nowMs - (destroyedMs.get(text) ?? Number.NEGATIVE_INFINITY) >= REST_MS) {
         isOver = true;
         destroyedMs.set(text, nowMs);
         connection.destroy();

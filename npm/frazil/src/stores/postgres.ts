@@ -401,10 +401,12 @@ function queryOf(client: unknown): Query {
 const isTransaction = (client: unknown): boolean =>
   ["savepoint", "rollback"].some((name) => typeof (client as Record<string, unknown>)[name] === "function");
 
-/** Whether the client was inside a transaction when it ran its last statement, if it shows that: `pg` and PGlite do. */
+/**
+ * Whether the client was inside a transaction when it ran its last statement, if it shows that: a `Client` of `pg` does. (PGlite shows
+ * the transaction that waited for the statement, and has begun when its answer is read.)
+ */
 function showsTransaction(client: unknown): boolean {
-  const given = client as { getTransactionStatus?(): unknown; isInTransaction?(): unknown };
-  if (typeof given.isInTransaction === "function") return given.isInTransaction() === true;
+  const given = client as { getTransactionStatus?(): unknown };
   return typeof given.getTransactionStatus === "function" && ["T", "E"].includes(String(given.getTransactionStatus()));
 }
 

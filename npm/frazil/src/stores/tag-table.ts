@@ -39,6 +39,8 @@ export interface TagTable {
   placeOfTags(signal: AbortSignal | undefined, tag: string): string | Promise<string>;
 }
 
+/** After so many tries that found the record unchanged, somebody else was not faster. */
+const UNCHANGED_TRIES = 8;
 /** How long to pause at most after allocations that others won. */
 const LONGEST_PAUSE_MS = 1000;
 
@@ -74,17 +76,15 @@ async function allocated(
     const { allocation, record } = decideAllocate(tagRecordOf(tag, kept, place), request, incarnation);
     const outcome = await table.replaceTag(tag, kept, keptRecord(record), signal);
     if (outcome === true) return allocation;
+    if (tries >= UNCHANGED_TRIES && seen.size === 1) {
+      const said = `the record of the tag ${JSON.stringify(tag)} was not replaced, ${tries} times, although nobody changed it`;
+      throw storeUnavailable(`${said}: it may be locked, or a trigger or rule may keep it as it is`);
+    }
     found = found === undefined ? outcome : undefined;
     const firstMs = Math.max(1, monotonicClock() - startedMs);
     if (found === undefined) await pause(tries, signal, { firstMs, longestMs: LONGEST_PAUSE_MS });
   }
-  const [name, times] = [JSON.stringify(tag), `${MAX_ALLOCATE_TRIES} times`];
-  throw storeUnavailable(
-    seen.size > 1
-      ? `others allocated from the tag ${name} first, ${times}`
-      : `the record of the tag ${name} was not replaced, ${times}, although nobody changed it: it may be locked, or a trigger or rule may ` +
-          "keep it as it is",
-  );
+  throw storeUnavailable(`others allocated from the tag ${JSON.stringify(tag)} first, ${MAX_ALLOCATE_TRIES} times`);
 }
 
 /** Makes the record of a tag, unless there is one. Resolves to whether it made it. */

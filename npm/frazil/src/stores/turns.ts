@@ -1,4 +1,5 @@
 /** Turns of a store object: how much of it is under way at once, and how long a call of those who run it may take. */
+import { unref } from "../timer.js";
 import { storeUnavailable } from "./answers.js";
 
 /**
@@ -6,6 +7,8 @@ import { storeUnavailable } from "./answers.js";
  * before the first of them wrote, the writes would wait behind all reads, and the time of all would be over together.
  */
 const MAX_UNDER_WAY = 16;
+/** How long one keeps its turn, in milliseconds: where some of the tags hang, as on one node of a cluster, the others go on. */
+const TURN_MS = 500;
 
 class Turns {
   #underWay = 0;
@@ -49,10 +52,17 @@ export async function inTurn<T>(store: object, signal: AbortSignal | undefined, 
   const turns = turnsOf.get(store) ?? new Turns();
   turnsOf.set(store, turns);
   await turns.enter(signal);
+  let hasTurn = true;
+  const leave = () => {
+    if (hasTurn) turns.leave();
+    hasTurn = false;
+  };
+  const timer = unref(setTimeout(leave, TURN_MS));
   try {
     return await work();
   } finally {
-    turns.leave();
+    clearTimeout(timer);
+    leave();
   }
 }
 

@@ -95,7 +95,7 @@ export class RequestDriver extends LeaseHolder {
     this.#quietUntilMs = 0;
     if (isExpired) this.call(LeaseCall.HURRY);
     // Later, since this runs inside a call that mints, and the store is code of the user. An asynchronous call asks itself before.
-    queueMicrotask(() => {
+    void Promise.resolve().then(() => {
       if (this.isClosing) return;
       try {
         this.call(LeaseCall.STATUS);
