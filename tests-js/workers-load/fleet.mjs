@@ -1,0 +1,209 @@
+// A hundred isolates in one workerd that mint under leases of a few node ids. Isolates are replaced, their clocks are wrong, the
+// object is aborted, and workerd is killed and started again on the same storage.
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { randomNumbers } from "../local/minting-process.mjs";
+import { bundleOnce, DATES, WorkerServer } from "../stores/workerd/server.mjs";
+import { countRepeats } from "./count.mjs";
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+export const ISOLATES = 100;
+/** Those of the isolates that live, and of those that were replaced within one window. */
+export const NODES = { from: 0, to: 127 };
+/** The most that a clock is wrong. */
+export const SKEW_MS = 1500;
+const COUNT = 512;
+const SCOPE = "load";
+
+/** The modules of the isolates, as router.mjs takes them. */
+async function modulesOf(entry) {
+  const folder = await bundleOnce(entry);
+  const moduleOf = (name) => {
+    const bytes = readFileSync(`${folder}/${name}`);
+    return [name, name.endsWith(".wasm") ? { wasm: bytes.toString("base64") } : { js: bytes.toString() }];
+  };
+  return JSON.stringify(Object.fromEntries(readdirSync(folder).map(moduleOf)));
+}
+
+/** An isolate, as far as the test knows it. */
+class Isolate {
+  static #made = 0;
+  name = `isolate-${++Isolate.#made}`;
+  /** Until when it has a lease, by its own clock. */
+  untilMs = 0;
+  counts = { acquired: 0, renewed: 0, lost: 0 };
+  nodes = new Set();
+
+  constructor(random, livesMs) {
+    this.skewMs = Math.round(SKEW_MS * (2 * random() - 1));
+    this.date = DATES[Math.floor(DATES.length * random())];
+    this.endsMs = performance.now() + livesMs * (0.5 + random());
+  }
+
+  get nowMs() {
+    return Date.now() + this.skewMs;
+  }
+}
+
+/**
+ * Runs the load. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
+ * `livesMs`: how long an isolate lives on average. `atLeast`: the run goes on until so many IDs were issued.
+ */
+export async function run({
+  seconds,
+  atLeast = 0,
+  class_ = "LoadLeases",
+  windowMs = 2000,
+  time = "wall",
+  abortMs = 1500,
+  killMs = 9000,
+  livesMs = 8000,
+  seed = 20261122,
+}) {
+  const random = randomNumbers(seed);
+  const modules = await modulesOf(path("isolate.mjs"));
+  const server = await WorkerServer.startWith(path("router.mjs"), {
+    objects: { OBJECTS: class_ },
+    classes: { LoadLeases: "sqlite", BrokenLeases: "sqlite" },
+    vars: { NODES, OPTIONS: { scope: SCOPE, windowMs, time } },
+    loaders: ["LOADER"],
+  });
+  const send = (to, init) => fetch(new URL(to, server.url), init);
+  const sendModules = () => send("/modules", { method: "POST", body: modules });
+
+  const answers = [];
+  const isolates = [];
+  const failures = {};
+  const totals = { requests: 0, waited: 0, waitedHeld: 0, failed: 0, failedHeld: 0, cut: 0, aborts: 0, kills: 0 };
+  let issued = 0;
+  let isEnding = false;
+  /** Counts starts of workerd; even while it runs. */
+  let phase = 0;
+  let running = Promise.resolve();
+
+  const newIsolate = () => {
+    const isolate = new Isolate(random, livesMs);
+    isolates.push(isolate);
+    return isolate;
+  };
+
+  /** Asks an isolate for IDs once. */
+  async function ask(isolate, close) {
+    const { name, skewMs, date, untilMs } = isolate;
+    const sentIn = phase;
+    totals.requests++;
+    let response;
+    let bytes;
+    try {
+      response = await send(`/${name}?count=${COUNT}&skewMs=${skewMs}&date=${date}${close ? "&close" : ""}`);
+      bytes = Buffer.from(await response.arrayBuffer());
+    } catch (error) {
+      if (sentIn === phase && sentIn % 2 === 0) throw error;
+      totals.cut++;
+      return;
+    }
+    // It held a lease from before the request to after it.
+    const isHeld = isolate.nowMs < untilMs;
+    const about = JSON.parse(response.headers.get("about") ?? "null");
+    if (about !== null) {
+      answers.push(bytes);
+      issued += bytes.length / 8;
+    }
+    if (about === null || about.error) {
+      const { code, message } = about?.error ?? { code: response.status, message: bytes.toString() };
+      totals.failed++;
+      if (isHeld) totals.failedHeld++;
+      const held = isHeld ? "held: " : "";
+      failures[`${held}${code}`] ??= message;
+      return;
+    }
+    if (about.isWaiting) totals.waited++;
+    if (about.isWaiting && isHeld) totals.waitedHeld++;
+    // Answers of requests that ran beside each other can come in any order.
+    if (!isolate.isClosed) isolate.untilMs = Math.max(isolate.untilMs, about.untilMs ?? 0);
+    for (const key of Object.keys(isolate.counts)) isolate.counts[key] = Math.max(isolate.counts[key], about[key]);
+    isolate.nodes.add(about.node);
+  }
+
+  /** Keeps one isolate alive, and replaces it. */
+  async function keepOne() {
+    let isolate = newIsolate();
+    let born = phase;
+    while (!isEnding) {
+      await running;
+      if (isEnding) return;
+      if (born !== phase || performance.now() > isolate.endsMs) {
+        // Some Workers say that they go.
+        if (born === phase && random() < 0.3) {
+          isolate.isClosed = true;
+          isolate.untilMs = 0;
+          await ask(isolate, true);
+        }
+        isolate = newIsolate();
+        born = phase;
+      }
+      await Promise.all(Array.from({ length: random() < 0.2 ? 3 : 1 }, () => ask(isolate)));
+      await sleep(50 + 300 * random());
+    }
+  }
+
+  async function kill() {
+    phase++;
+    const restarted = server.kill().then(async () => {
+      await server.start();
+      await sendModules();
+      phase++;
+    });
+    running = restarted;
+    await restarted;
+    totals.kills++;
+  }
+
+  async function strike() {
+    let killAt = performance.now() + killMs;
+    while (!isEnding) {
+      await sleep(abortMs * (0.5 + random()));
+      if (isEnding) return;
+      if (performance.now() > killAt) {
+        await kill();
+        killAt = performance.now() + killMs;
+        continue;
+      }
+      await send(`/abort?name=lease/${SCOPE}`);
+      totals.aborts++;
+    }
+  }
+
+  const began = performance.now();
+  try {
+    await sendModules();
+    const work = [strike(), ...Array.from({ length: ISOLATES }, keepOne)];
+    const end = (async () => {
+      while (performance.now() - began < 1000 * seconds || issued < atLeast) await sleep(100);
+      isEnding = true;
+    })();
+    await Promise.all([end, ...work]).finally(() => {
+      isEnding = true;
+    });
+  } finally {
+    await server.stop();
+  }
+  const isolatesOf = new Map();
+  for (const { nodes } of isolates) for (const node of nodes) isolatesOf.set(node, (isolatesOf.get(node) ?? 0) + 1);
+  const sum = (key) => isolates.reduce((total, { counts }) => total + counts[key], 0);
+  return {
+    seconds: Math.round((performance.now() - began) / 1000),
+    ...countRepeats(answers),
+    isolates: isolates.length,
+    nodes: isolatesOf.size,
+    /** How often a node id went to another isolate than before. */
+    reused: [...isolatesOf.values()].reduce((total, count) => total + count - 1, 0),
+    leases: sum("acquired"),
+    renewals: sum("renewed"),
+    lost: sum("lost"),
+    ...totals,
+    failures,
+  };
+}
