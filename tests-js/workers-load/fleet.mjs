@@ -1,5 +1,6 @@
 // A hundred isolates in one workerd that mint under leases of a few node ids. Isolates are replaced, their clocks are wrong, the
 // object is aborted, and workerd is killed and started again on the same storage.
+import { setMaxListeners } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -10,12 +11,15 @@ import { countRepeats } from "./count.mjs";
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 export const ISOLATES = 100;
-/** Those of the isolates that live, and of those that were replaced within one window. */
-export const NODES = { from: 0, to: 127 };
-/** The most that a clock is wrong. */
-export const SKEW_MS = 1500;
-const COUNT = 512;
+/** So few that each is granted again when its window is over: an isolate that replaces another waits for that. */
+export const NODES = { from: 0, to: 99 };
+/** The most that the clock of an isolate is ahead, and behind. One that is ahead by a window could mint nothing. */
+export const SKEW_MS = { ahead: 1400, behind: 2400 };
 const SCOPE = "load";
+/** How many requests an isolate gets at a time, at most. */
+const BESIDE = 3;
+/** The layout `edge`. */
+const IDS_A_MS = 256;
 
 /** The modules of the isolates, as router.mjs takes them. */
 async function modulesOf(entry) {
@@ -31,13 +35,15 @@ async function modulesOf(entry) {
 class Isolate {
   static #made = 0;
   name = `isolate-${++Isolate.#made}`;
-  /** Until when it has a lease, by its own clock. */
+  /** Until when it has a lease, and up to when it has minted. Both are times in IDs, and its own clock shows them. */
   untilMs = 0;
+  usedMs = 0;
   counts = { acquired: 0, renewed: 0, lost: 0 };
   nodes = new Set();
 
   constructor(random, livesMs) {
-    this.skewMs = Math.round(SKEW_MS * (2 * random() - 1));
+    const part = 0.75 + 0.25 * random();
+    this.skewMs = Math.round(random() < 0.5 ? SKEW_MS.ahead * part : -SKEW_MS.behind * part);
     this.date = DATES[Math.floor(DATES.length * random())];
     this.endsMs = performance.now() + livesMs * (0.5 + random());
   }
@@ -48,21 +54,23 @@ class Isolate {
 }
 
 /**
- * Runs the load. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
+ * Runs the load. `count`: how many IDs a request mints. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
  * `livesMs`: how long an isolate lives on average. `atLeast`: the run goes on until so many IDs were issued.
  */
 export async function run({
   seconds,
   atLeast = 0,
   class_ = "LoadLeases",
+  count = 4096,
   windowMs = 2000,
   time = "wall",
   abortMs = 1500,
   killMs = 9000,
-  livesMs = 8000,
+  livesMs = 5000,
   seed = 20261122,
 }) {
   const random = randomNumbers(seed);
+  const needsMs = Math.ceil(count / IDS_A_MS) + 1;
   const modules = await modulesOf(path("isolate.mjs"));
   const server = await WorkerServer.startWith(path("router.mjs"), {
     objects: { OBJECTS: class_ },
@@ -78,7 +86,10 @@ export async function run({
   const failures = {};
   const totals = { requests: 0, waited: 0, waitedHeld: 0, failed: 0, failedHeld: 0, cut: 0, aborts: 0, kills: 0 };
   let issued = 0;
-  let isEnding = false;
+  const ending = new AbortController();
+  const isEnding = () => ending.signal.aborted;
+  setMaxListeners(0, ending.signal);
+  const pause = (ms) => sleep(ms, undefined, { signal: ending.signal }).catch(() => {});
   /** Counts starts of workerd; even while it runs. */
   let phase = 0;
   let running = Promise.resolve();
@@ -97,15 +108,15 @@ export async function run({
     let response;
     let bytes;
     try {
-      response = await send(`/${name}?count=${COUNT}&skewMs=${skewMs}&date=${date}${close ? "&close" : ""}`);
+      response = await send(`/${name}?count=${count}&skewMs=${skewMs}&date=${date}${close ? "&close" : ""}`);
       bytes = Buffer.from(await response.arrayBuffer());
     } catch (error) {
       if (sentIn === phase && sentIn % 2 === 0) throw error;
       totals.cut++;
       return;
     }
-    // It held a lease from before the request to after it.
-    const isHeld = isolate.nowMs < untilMs;
+    // It held a lease from before the request to after it, with room for the requests that ran at a time.
+    const isHeld = Math.max(isolate.nowMs, isolate.usedMs) + BESIDE * needsMs < untilMs;
     const about = JSON.parse(response.headers.get("about") ?? "null");
     if (about !== null) {
       answers.push(bytes);
@@ -122,7 +133,8 @@ export async function run({
     if (about.isWaiting) totals.waited++;
     if (about.isWaiting && isHeld) totals.waitedHeld++;
     // Answers of requests that ran beside each other can come in any order.
-    if (!isolate.isClosed) isolate.untilMs = Math.max(isolate.untilMs, about.untilMs ?? 0);
+    isolate.usedMs = Math.max(isolate.usedMs, about.usedMs);
+    if (!isolate.isClosed) isolate.untilMs = Math.max(isolate.untilMs, about.untilMs);
     for (const key of Object.keys(isolate.counts)) isolate.counts[key] = Math.max(isolate.counts[key], about[key]);
     isolate.nodes.add(about.node);
   }
@@ -131,9 +143,9 @@ export async function run({
   async function keepOne() {
     let isolate = newIsolate();
     let born = phase;
-    while (!isEnding) {
+    while (!isEnding()) {
       await running;
-      if (isEnding) return;
+      if (isEnding()) return;
       if (born !== phase || performance.now() > isolate.endsMs) {
         // Some Workers say that they go.
         if (born === phase && random() < 0.3) {
@@ -144,8 +156,8 @@ export async function run({
         isolate = newIsolate();
         born = phase;
       }
-      await Promise.all(Array.from({ length: random() < 0.2 ? 3 : 1 }, () => ask(isolate)));
-      await sleep(50 + 300 * random());
+      await Promise.all(Array.from({ length: random() < 0.2 ? BESIDE : 1 }, () => ask(isolate)));
+      await pause(50 + 300 * random());
     }
   }
 
@@ -163,9 +175,9 @@ export async function run({
 
   async function strike() {
     let killAt = performance.now() + killMs;
-    while (!isEnding) {
-      await sleep(abortMs * (0.5 + random()));
-      if (isEnding) return;
+    while (!isEnding()) {
+      await pause(abortMs * (0.5 + random()));
+      if (isEnding()) return;
       if (performance.now() > killAt) {
         await kill();
         killAt = performance.now() + killMs;
@@ -182,11 +194,9 @@ export async function run({
     const work = [strike(), ...Array.from({ length: ISOLATES }, keepOne)];
     const end = (async () => {
       while (performance.now() - began < 1000 * seconds || issued < atLeast) await sleep(100);
-      isEnding = true;
+      ending.abort();
     })();
-    await Promise.all([end, ...work]).finally(() => {
-      isEnding = true;
-    });
+    await Promise.all([end, ...work]).finally(() => ending.abort());
   } finally {
     await server.stop();
   }

@@ -44,10 +44,11 @@ export default {
         issued = error.issued ?? 0;
         throw error;
       }
-      const { node, untilMs } = ids.health().lease;
+      const { leadMs, lease } = ids.health();
+      const { node, untilMs } = lease;
       const { acquired, renewed, lost } = ids.stats().lease;
       if (searchParams.has("close")) ctx.waitUntil(ids.close());
-      return answer(target, { isWaiting, node, untilMs, acquired, renewed, lost });
+      return answer(target, { isWaiting, node, untilMs, usedMs: wrongNow() + leadMs, acquired, renewed, lost });
     } catch (error) {
       return answer(target.subarray(0, issued), { isWaiting, error: failure(error) });
     }

@@ -34,7 +34,10 @@ export class Objects extends WorkerEntrypoint {
 /** The modules of isolate.mjs, which the test sends after each start. */
 let modules;
 
-const moduleOf = ([name, { js, wasm }]) => [name, js === undefined ? { wasm: Uint8Array.fromBase64(wasm).buffer } : { js }];
+const moduleOf = ([name, { js, wasm }]) => [
+  name,
+  js === undefined ? { wasm: Uint8Array.fromBase64(wasm).buffer } : { js },
+];
 
 export default {
   async fetch(request, env, ctx) {

@@ -1,0 +1,52 @@
+// A hundred isolates in workerd under leases of as many node ids, with clocks that are further apart than the window is long, while
+// isolates are replaced, the object is aborted, and workerd is killed and started again on the same storage.
+//
+// FRAZIL_WORKERS_LOAD_S is the duration of the run; that of the twin is a half of it. It is 20 in CI, and 240 in
+// `npm run test:long`, which runs for 120 s more with the time of the object.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ISOLATES, run, SKEW_MS } from "./fleet.mjs";
+
+const SECONDS = Number(process.env.FRAZIL_WORKERS_LOAD_S ?? 20);
+const isLong = SECONDS > 60;
+const WINDOW_MS = 2000;
+/** The IDs of a long run must fit in memory. */
+const CONFIGURATION = { windowMs: WINDOW_MS, count: isLong ? 512 : 4096 };
+const MILLION = 1_000_000;
+
+/** The figures of a run, as one line. */
+function shown({ failures, ...figures }) {
+  const named = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
+  return [...named, ...Object.values(failures)].join(", ");
+}
+
+function assertHeld({ ids, repeats, isolates, reused, aborts, kills, failedHeld, waitedHeld, failures }) {
+  assert.ok(ids >= MILLION, `${ids} IDs`);
+  assert.equal(repeats, 0);
+  assert.equal(failedHeld, 0, JSON.stringify(failures));
+  assert.equal(waitedHeld, 0);
+  assert.ok(isolates > 2 * ISOLATES, `${isolates} isolates`);
+  assert.ok(reused > ISOLATES, `${reused} times a node id went to another isolate`);
+  assert.ok(aborts > 1 && kills > 0, `${aborts} aborts, ${kills} kills`);
+}
+
+// docs/safety.md: 22, 23
+test(`isolates repeat no ID, and no request fails while a lease is held, for ${SECONDS} s`, async (t) => {
+  // Else the twin would not be caught.
+  assert.ok(SKEW_MS.ahead + SKEW_MS.behind > WINDOW_MS);
+  const figures = await run({ ...CONFIGURATION, seconds: SECONDS, atLeast: MILLION });
+  t.diagnostic(shown(figures));
+  assertHeld(figures);
+});
+
+test("the same with the time of the object", { skip: !isLong }, async (t) => {
+  const figures = await run({ ...CONFIGURATION, time: "store", seconds: SECONDS / 2, atLeast: MILLION, seed: 7 });
+  t.diagnostic(shown(figures));
+  assertHeld(figures);
+});
+
+test("the checker catches an object that forgets where a window begins", async (t) => {
+  const figures = await run({ ...CONFIGURATION, class_: "BrokenLeases", seconds: SECONDS / 2 });
+  t.diagnostic(shown(figures));
+  assert.ok(figures.repeats > 0);
+});
