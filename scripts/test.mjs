@@ -146,6 +146,12 @@ const nemesis = (store, seconds) => {
   testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
 };
 
+/** Loads isolates of a Worker while faults strike them: for that many seconds, and a broken object for half as many. */
+const workersLoad = (seconds) => {
+  process.env.FRAZIL_WORKERS_LOAD_S = String(seconds);
+  testFolder("workers-load", { limitMs: 1000 * (2 * seconds + 120) });
+};
+
 /** The permission to mount file systems. It cannot be installed. */
 const mounts = {
   whyUnavailable: () =>
@@ -375,6 +381,8 @@ const SUITES = [
     requires: [runtimes, browser, postgres],
     beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
   },
+  { name: "workers-load", requires: [runtimes], run: () => workersLoad(20) },
+  { name: "workers-load-long", long: true, requires: [runtimes], run: () => workersLoad(240) },
   { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
   { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
   { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },

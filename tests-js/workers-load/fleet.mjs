@@ -65,7 +65,7 @@ export async function run({
   windowMs = 2000,
   time = "wall",
   abortMs = 1500,
-  killMs = 9000,
+  killMs = 6000,
   livesMs = 5000,
   seed = 20261122,
 }) {
@@ -84,7 +84,8 @@ export async function run({
   const answers = [];
   const isolates = [];
   const failures = {};
-  const totals = { requests: 0, waited: 0, waitedHeld: 0, failed: 0, failedHeld: 0, cut: 0, aborts: 0, kills: 0 };
+  const heldFailures = [];
+  const totals = { requests: 0, waited: 0, waitedHeld: 0, failed: 0, cut: 0, aborts: 0, kills: 0 };
   let issued = 0;
   const ending = new AbortController();
   const isEnding = () => ending.signal.aborted;
@@ -115,19 +116,19 @@ export async function run({
       totals.cut++;
       return;
     }
-    // It held a lease from before the request to after it, with room for the requests that ran at a time.
-    const isHeld = Math.max(isolate.nowMs, isolate.usedMs) + BESIDE * needsMs < untilMs;
     const about = JSON.parse(response.headers.get("about") ?? "null");
-    if (about !== null) {
-      answers.push(bytes);
-      issued += bytes.length / 8;
-    }
-    if (about === null || about.error) {
-      const { code, message } = about?.error ?? { code: response.status, message: bytes.toString() };
+    if (about === null) throw new Error(`${response.status} ${bytes}`);
+    answers.push(bytes);
+    issued += bytes.length / 8;
+    // Room for the requests that ran at a time, from before the request to after it.
+    const isHeld = Math.max(isolate.nowMs, isolate.usedMs, about.usedMs ?? 0) + BESIDE * needsMs < untilMs;
+    if (about.error) {
+      const { code, message } = about.error;
+      // As the isolate itself says, of a lease that came with this request.
+      const isNew = Math.max(isolate.nowMs, about.usedMs) + BESIDE * needsMs < about.untilMs;
       totals.failed++;
-      if (isHeld) totals.failedHeld++;
-      const held = isHeld ? "held: " : "";
-      failures[`${held}${code}`] ??= message;
+      if (isHeld || isNew) heldFailures.push({ message, ...about, skewMs });
+      failures[code ?? message] = (failures[code ?? message] ?? 0) + 1;
       return;
     }
     if (about.isWaiting) totals.waited++;
@@ -215,5 +216,7 @@ export async function run({
     lost: sum("lost"),
     ...totals,
     failures,
+    failedHeld: heldFailures.length,
+    heldFailures,
   };
 }

@@ -25,32 +25,31 @@ function answer(ids, about) {
   return new Response(ids, { headers: { "content-type": "application/octet-stream", about: JSON.stringify(about) } });
 }
 
-const failure = ({ code, message }) => ({ code: code ?? "?", message });
+/** The lease that is held, and up to when IDs of it were minted. */
+function leaseOf(ids) {
+  const { leadMs, lease } = ids.health();
+  return { node: lease.node, untilMs: lease.untilMs, usedMs: wrongNow() + leadMs };
+}
 
 export default {
   async fetch(request, _, ctx) {
     const { searchParams } = new URL(request.url);
     const target = new BigUint64Array(Number(searchParams.get("count")));
-    let issued = 0;
     let isWaiting;
+    let ids;
     try {
       const got = leased(store, ctx, env.OPTIONS);
       isWaiting = got instanceof Promise;
-      const ids = isWaiting ? await got : got;
-      try {
-        ids.fill(target);
-        issued = target.length;
-      } catch (error) {
-        issued = error.issued ?? 0;
-        throw error;
-      }
-      const { leadMs, lease } = ids.health();
-      const { node, untilMs } = lease;
+      ids = isWaiting ? await got : got;
+      ids.fill(target);
       const { acquired, renewed, lost } = ids.stats().lease;
+      const about = { isWaiting, ...leaseOf(ids), acquired, renewed, lost };
       if (searchParams.has("close")) ctx.waitUntil(ids.close());
-      return answer(target, { isWaiting, node, untilMs, usedMs: wrongNow() + leadMs, acquired, renewed, lost });
+      return answer(target, about);
     } catch (error) {
-      return answer(target.subarray(0, issued), { isWaiting, error: failure(error) });
+      const { code, message, issued = 0 } = error;
+      const about = { isWaiting, ...(ids && leaseOf(ids)), error: { code, message } };
+      return answer(target.subarray(0, issued), about);
     }
   },
 };
