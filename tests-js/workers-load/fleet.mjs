@@ -11,15 +11,33 @@ import { countRepeats } from "./count.mjs";
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 export const ISOLATES = 100;
+const WINDOW_MS = 2000;
 /** So few that each is granted again when its window is over: an isolate that replaces another waits for that. */
 export const NODES = { from: 0, to: 99 };
-/** The most that the clock of an isolate is ahead, and behind. One that is ahead by a window could mint nothing. */
-export const SKEW_MS = { ahead: 1400, behind: 2400 };
+/**
+ * The most that the clock of an isolate is ahead, and behind: together more than a window, or a window without its start would do no
+ * harm. One that is ahead by a window could mint nothing.
+ */
+const SKEW_MS = { ahead: 1400, behind: 2400 };
 const SCOPE = "load";
 /** How many requests an isolate gets at a time, at most. */
 const BESIDE = 3;
-/** The layout `edge`. */
-const IDS_A_MS = 256;
+/**
+ * Sixteen IDs a millisecond, where `edge` has 256: a request takes up more of the window, so that two isolates that mint one window
+ * soon mint one millisecond of it.
+ */
+const LAYOUT = {
+  epochMs: 1_704_067_200_000,
+  fields: [
+    { kind: "time", bits: 41 },
+    { kind: "node", bits: 7 },
+    { kind: "sequence", bits: 4 },
+  ],
+};
+const IDS_A_MS = 16;
+/** How many IDs a request mints. */
+const COUNT = 1024;
+const NEEDS_MS = COUNT / IDS_A_MS + 1;
 
 /** The modules of the isolates, as router.mjs takes them. */
 async function modulesOf(entry) {
@@ -54,15 +72,16 @@ class Isolate {
 }
 
 /**
- * Runs the load. `count`: how many IDs a request mints. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
- * `livesMs`: how long an isolate lives on average. `atLeast`: the run goes on until so many IDs were issued.
+ * Runs the load. `class_`: the class of the objects. `abortMs`, `killMs`: how often the object is aborted, and workerd killed.
+ * `livesMs`: how long an isolate lives on average. `atLeast`: the run goes on until so many IDs were issued, for three times as long
+ * at most.
+ * `stopsAtRepeat`: it ends when an ID has repeated.
  */
 export async function run({
   seconds,
   atLeast = 0,
+  stopsAtRepeat = false,
   class_ = "LoadLeases",
-  count = 4096,
-  windowMs = 2000,
   time = "wall",
   abortMs = 1500,
   killMs = 6000,
@@ -70,12 +89,11 @@ export async function run({
   seed = 20261122,
 }) {
   const random = randomNumbers(seed);
-  const needsMs = Math.ceil(count / IDS_A_MS) + 1;
   const modules = await modulesOf(path("isolate.mjs"));
   const server = await WorkerServer.startWith(path("router.mjs"), {
     objects: { OBJECTS: class_ },
     classes: { LoadLeases: "sqlite", BrokenLeases: "sqlite" },
-    vars: { NODES, OPTIONS: { scope: SCOPE, windowMs, time } },
+    vars: { NODES, OPTIONS: { scope: SCOPE, layout: LAYOUT, windowMs: WINDOW_MS, time } },
     loaders: ["LOADER"],
   });
   const send = (to, init) => fetch(new URL(to, server.url), init);
@@ -109,7 +127,7 @@ export async function run({
     let response;
     let bytes;
     try {
-      response = await send(`/${name}?count=${count}&skewMs=${skewMs}&date=${date}${close ? "&close" : ""}`);
+      response = await send(`/${name}?count=${COUNT}&skewMs=${skewMs}&date=${date}${close ? "&close" : ""}`);
       bytes = Buffer.from(await response.arrayBuffer());
     } catch (error) {
       if (sentIn === phase && sentIn % 2 === 0) throw error;
@@ -121,11 +139,13 @@ export async function run({
     answers.push(bytes);
     issued += bytes.length / 8;
     // Room for the requests that ran at a time, from before the request to after it.
-    const isHeld = Math.max(isolate.nowMs, isolate.usedMs, about.usedMs ?? 0) + BESIDE * needsMs < untilMs;
+    const isHeld = Math.max(isolate.nowMs, isolate.usedMs, about.usedMs ?? 0) + BESIDE * NEEDS_MS < untilMs;
     if (about.error) {
-      const { code, message } = about.error;
+      const { code, message, retryable } = about.error;
+      // No failure of the load, but of this test.
+      if (!retryable) throw new Error(message);
       // As the isolate itself says, of a lease that came with this request.
-      const isNew = Math.max(isolate.nowMs, about.usedMs) + BESIDE * needsMs < about.untilMs;
+      const isNew = Math.max(isolate.nowMs, about.usedMs) + BESIDE * NEEDS_MS < about.untilMs;
       totals.failed++;
       if (isHeld || isNew) heldFailures.push({ message, ...about, skewMs });
       failures[code ?? message] = (failures[code ?? message] ?? 0) + 1;
@@ -194,7 +214,11 @@ export async function run({
     await sendModules();
     const work = [strike(), ...Array.from({ length: ISOLATES }, keepOne)];
     const end = (async () => {
-      while (performance.now() - began < 1000 * seconds || issued < atLeast) await sleep(100);
+      const isOver = (ms) => performance.now() - began > ms;
+      while (!isOver(1000 * seconds) || (issued < atLeast && !isOver(3000 * seconds))) {
+        await sleep(1000);
+        if (stopsAtRepeat && countRepeats(answers).repeats > 0) break;
+      }
       ending.abort();
     })();
     await Promise.all([end, ...work]).finally(() => ending.abort());

@@ -47,8 +47,8 @@ export default {
       if (searchParams.has("close")) ctx.waitUntil(ids.close());
       return answer(target, about);
     } catch (error) {
-      const { code, message, issued = 0 } = error;
-      const about = { isWaiting, ...(ids && leaseOf(ids)), error: { code, message } };
+      const { code, message, retryable, issued = 0 } = error;
+      const about = { isWaiting, ...(ids && leaseOf(ids)), error: { code, message, retryable } };
       return answer(target.subarray(0, issued), about);
     }
   },
