@@ -82,7 +82,6 @@ export async function run({
   atLeast = 0,
   stopsAtRepeat = false,
   class_ = "LoadLeases",
-  time = "wall",
   abortMs = 1500,
   killMs = 6000,
   livesMs = 5000,
@@ -93,7 +92,7 @@ export async function run({
   const server = await WorkerServer.startWith(path("router.mjs"), {
     objects: { OBJECTS: class_ },
     classes: { LoadLeases: "sqlite", BrokenLeases: "sqlite" },
-    vars: { NODES, OPTIONS: { scope: SCOPE, layout: LAYOUT, windowMs: WINDOW_MS, time } },
+    vars: { NODES, OPTIONS: { scope: SCOPE, layout: LAYOUT, windowMs: WINDOW_MS } },
     loaders: ["LOADER"],
   });
   const send = (to, init) => fetch(new URL(to, server.url), init);
@@ -122,6 +121,7 @@ export async function run({
   /** Asks an isolate for IDs once. */
   async function ask(isolate, close) {
     const { name, skewMs, date, untilMs } = isolate;
+    const lostBefore = isolate.counts.lost;
     const sentIn = phase;
     totals.requests++;
     let response;
@@ -138,8 +138,12 @@ export async function run({
     if (about === null) throw new Error(`${response.status} ${bytes}`);
     answers.push(bytes);
     issued += bytes.length / 8;
-    // Room for the requests that ran at a time, from before the request to after it.
-    const isHeld = Math.max(isolate.nowMs, isolate.usedMs, about.usedMs ?? 0) + BESIDE * NEEDS_MS < untilMs;
+    const { lost = 0 } = about;
+    if (lost > isolate.counts.lost) isolate.untilMs = 0;
+    for (const key of Object.keys(isolate.counts)) isolate.counts[key] = Math.max(isolate.counts[key], about[key] ?? 0);
+    // With room for the requests that ran at a time, from before the request to after it.
+    const isHeld =
+      lost === lostBefore && Math.max(isolate.nowMs, isolate.usedMs, about.usedMs ?? 0) + BESIDE * NEEDS_MS < untilMs;
     if (about.error) {
       const { code, message, retryable } = about.error;
       // No failure of the load, but of this test.
@@ -156,7 +160,6 @@ export async function run({
     // Answers of requests that ran beside each other can come in any order.
     isolate.usedMs = Math.max(isolate.usedMs, about.usedMs);
     if (!isolate.isClosed) isolate.untilMs = Math.max(isolate.untilMs, about.untilMs);
-    for (const key of Object.keys(isolate.counts)) isolate.counts[key] = Math.max(isolate.counts[key], about[key]);
     isolate.nodes.add(about.node);
   }
 

@@ -25,10 +25,15 @@ function answer(ids, about) {
   return new Response(ids, { headers: { "content-type": "application/octet-stream", about: JSON.stringify(about) } });
 }
 
-/** The lease that is held, and up to when IDs of it were minted. */
-function leaseOf(ids) {
-  const { leadMs, lease } = ids.health();
-  return { node: lease.node, untilMs: lease.untilMs, usedMs: wrongNow() + leadMs };
+/** The generator of this isolate, once there is one. */
+let generator;
+
+/** The lease that is held, up to when IDs of it were minted, and what became of the leases so far. */
+function leaseNow() {
+  if (generator === undefined) return {};
+  const { leadMs, lease } = generator.health();
+  const { acquired, renewed, lost } = generator.stats().lease;
+  return { node: lease.node, untilMs: lease.untilMs, usedMs: wrongNow() + leadMs, acquired, renewed, lost };
 }
 
 export default {
@@ -36,20 +41,17 @@ export default {
     const { searchParams } = new URL(request.url);
     const target = new BigUint64Array(Number(searchParams.get("count")));
     let isWaiting;
-    let ids;
     try {
       const got = leased(store, ctx, env.OPTIONS);
       isWaiting = got instanceof Promise;
-      ids = isWaiting ? await got : got;
-      ids.fill(target);
-      const { acquired, renewed, lost } = ids.stats().lease;
-      const about = { isWaiting, ...leaseOf(ids), acquired, renewed, lost };
-      if (searchParams.has("close")) ctx.waitUntil(ids.close());
+      generator = isWaiting ? await got : got;
+      generator.fill(target);
+      const about = { isWaiting, ...leaseNow() };
+      if (searchParams.has("close")) ctx.waitUntil(generator.close());
       return answer(target, about);
     } catch (error) {
       const { code, message, retryable, issued = 0 } = error;
-      const about = { isWaiting, ...(ids && leaseOf(ids)), error: { code, message, retryable } };
-      return answer(target.subarray(0, issued), about);
+      return answer(target.subarray(0, issued), { isWaiting, ...leaseNow(), error: { code, message, retryable } });
     }
   },
 };
