@@ -122,7 +122,7 @@ const segmentSimulation = () =>
 const segmentsProcesses = (store, seconds) => {
   process.env.FRAZIL_SEGMENTS_STORE = store;
   process.env.FRAZIL_SEGMENTS_S = String(seconds);
-  testFolder("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (2 * seconds + 120) });
+  testFolder("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (3 * seconds + 120) });
 };
 
 /** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
@@ -145,6 +145,12 @@ const nemesis = (store, seconds) => {
   process.env.FRAZIL_NEMESIS_STORE = store;
   process.env.FRAZIL_NEMESIS_S = String(seconds);
   testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
+};
+
+/** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
+const workersLoad = (seconds) => {
+  process.env.FRAZIL_WORKERS_LOAD_S = String(seconds);
+  testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 120) });
 };
 
 /** The permission to mount file systems. It cannot be installed. */
@@ -377,6 +383,8 @@ const SUITES = [
     beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
   },
   { name: "workers-tools", requires: [runtimes, workersTools], run: () => testFolder("workers-tools") },
+  { name: "workers-load", requires: [runtimes], run: () => workersLoad(20) },
+  { name: "workers-load-long", long: true, requires: [runtimes], run: () => workersLoad(180) },
   { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
   { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
   { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },

@@ -1,11 +1,11 @@
 // Runs the Worker in workerd until its standard input ends. Prints the address and the process of workerd as a line of JSON. Runs under
 // Node 24, because miniflare needs 22.12 or newer.
 //
-//   node main.mjs OPTIONS    OPTIONS: { folder, bundle, date, objects, classes, databases, vars } as JSON
+//   node main.mjs OPTIONS    OPTIONS: { folder, bundle, date, objects, classes, databases, vars, loaders } as JSON
 import { readdirSync, readFileSync } from "node:fs";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
-const { folder, bundle, date, objects, classes, databases, vars } = JSON.parse(process.argv[2]);
+const { folder, bundle, date, objects, classes, databases, vars, loaders } = JSON.parse(process.argv[2]);
 
 const mapped = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
@@ -43,6 +43,7 @@ const miniflare = new Miniflare({
           ...mapped(objects, (exportName) => ({ type: "durable-object", worker: "frazil", exportName })),
           ...mapped(databases, (id) => ({ type: "d1", id })),
           ...mapped(vars, (value) => ({ type: "json", value })),
+          ...Object.fromEntries(loaders.map((name) => [name, { type: "worker-loader" }])),
         },
         exports: mapped(classes, (storage) => ({ type: "durable-object", storage })),
       },

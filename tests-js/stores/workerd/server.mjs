@@ -27,7 +27,7 @@ function newestDate() {
 const bundles = new Map();
 
 /** The folder of a Worker as wrangler bundles it: the wasm file is an import. */
-async function bundleOnce(entry) {
+export async function bundleOnce(entry) {
   const known = bundles.get(entry);
   if (known !== undefined) return known;
   const outdir = serverFolder();
@@ -72,10 +72,13 @@ export class WorkerServer {
   }
 
   /** A Worker whose main module is a file. */
-  static async startWith(entry, { date = DATES[1], objects = {}, classes = {}, databases = {}, vars = {} }) {
+  static async startWith(
+    entry,
+    { date = DATES[1], objects = {}, classes = {}, databases = {}, vars = {}, loaders = [] },
+  ) {
     const server = new WorkerServer();
     const bundle = await bundleOnce(entry);
-    server.#options = { folder: server.folder, bundle, date, objects, classes, databases, vars };
+    server.#options = { folder: server.folder, bundle, date, objects, classes, databases, vars, loaders };
     await server.start();
     return server;
   }
