@@ -62,7 +62,7 @@ export function queryOf(client: unknown): Query {
     const connection = await taking;
     return {
       query: (sql, values) => run(connection, sql, values),
-      release: () => void connection.release(),
+      release: () => connection.release(),
       destroy: () => connection.destroy(),
     };
   });

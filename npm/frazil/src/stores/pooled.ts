@@ -10,7 +10,7 @@ import { untilAborted } from "./answers.js";
 export interface PooledConnection<Value> {
   query(text: string, values: Value[]): PromiseLike<unknown>;
   /** To the pool. `error`: what the statement failed with. */
-  release(error: unknown): void;
+  release(error: unknown): unknown;
   /** Ends it without a word to the server, and tells the pool. */
   destroy(): void;
 }
@@ -49,7 +49,8 @@ export function pooledQuery<Value>(take: () => PromiseLike<PooledConnection<Valu
     const over = (error?: unknown) => {
       if (isOver) return;
       isOver = true;
-      connection.release(error);
+      // Of a connection that has ended, `mariadb` rejects this. The pool knows.
+      Promise.resolve(connection.release(error)).then(undefined, () => {});
     };
     const running = (async () => connection.query(text, values))();
     running.then(() => over(), over);
