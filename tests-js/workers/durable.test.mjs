@@ -63,6 +63,37 @@ test("a twin whose ceiling is not kept repeats IDs, and the check finds it", asy
   assert.ok(repeatsIn(await mintedOver(2, { vars: { DEFECT: true }, end: abort, more })) > 0);
 });
 
+// docs/safety.md: 30
+test("a transaction of the program that is rolled back takes the ceiling back, which is noticed", async () => {
+  const worker = await start();
+  const more = { held: Date.now() };
+  try {
+    const ids = await ask(worker, "afterRollback", 500, more);
+    await ask(worker, "mintAndAbort", 0, more).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    // At the same time, which is below the ceiling.
+    ids.push(...(await ask(worker, "mint", 2000, more).catch(() => [])));
+    ids.push(...(await ask(worker, "mint", 500, { held: more.held + 3000 })));
+    assert.equal(repeatsIn(ids), 0);
+    const again = await ask(worker, "describe");
+    assert.ok(again.rows[0].until_ms > layout.decode(ids.at(-1)).timestampMs);
+  } finally {
+    await worker.stop();
+  }
+});
+
+test("node ids of parts, and layouts with a clock field", async () => {
+  const worker = await start();
+  try {
+    const [parts, clocks] = await ask(worker, "layouts");
+    assert.equal(parts[1], 3 * 32 + 17);
+    assert.equal(Layout.named("twitter").decode(parts[0]).node, parts[1]);
+    assert.equal(Layout.named("multi-clock").decode(clocks[0]).node, 5);
+  } finally {
+    await worker.stop();
+  }
+});
+
 test("a clock that is set back refuses until it is at the ceiling, and repeats nothing", async () => {
   const worker = await start();
   try {

@@ -39,6 +39,25 @@ export class Room extends DurableObject {
     return minted;
   }
 
+  /** Mints in a transaction that is rolled back, and then outside of it. Returns what was minted outside. */
+  afterRollback(count) {
+    try {
+      this.ctx.storage.transactionSync(() => {
+        this.ids.nextMany(count);
+        throw new Error("rolled back by a test");
+      });
+    } catch {
+      return this.mint(count);
+    }
+  }
+
+  /** A layout whose node id is of parts, and one with a clock field. */
+  layouts() {
+    const parts = durable(this.ctx, { layout: "twitter", scope: "parts", node: { datacenter: 3, worker: 17 } });
+    const clocks = durable(this.ctx, { layout: "multi-clock", scope: "clocks", node: 5 });
+    return [parts, clocks].map((ids) => [ids.nextString(), ids.node]);
+  }
+
   describe() {
     const again = durable(this.ctx, { node: 7 });
     const rows = this.ctx.storage.sql.exec("SELECT * FROM frazil_ceilings").toArray();

@@ -107,12 +107,24 @@ class CeilingSession extends LeaseCore implements LeaseSession {
     super.readClocks();
     if (this.#isReading || !(this.wallMs >= 0)) return;
     const nowMs = this.wallMs;
-    if (nowMs + this.#leadMs + MIN_TICKS * this.#tickMs < this.#untilMs) return;
+    // Read each time: a transaction of the program that was rolled back has taken the ceiling back.
+    if (nowMs + this.#leadMs + MIN_TICKS * this.#tickMs < this.#untilMs && this.#storedMs() === this.#untilMs) return;
     this.#isReading = true;
     try {
       this.#raise(nowMs);
     } finally {
       this.#isReading = false;
+    }
+  }
+
+  /** The ceiling in the storage; 0 if there is none. */
+  #storedMs(): number {
+    try {
+      const [row] = this.#storage.sql.exec(READ, this.options.scope, this.#node).toArray();
+      return row === undefined ? 0 : wholeOf("until_ms", row["until_ms"]);
+    } catch (error) {
+      if (!FrazilError.is(error) && /no such table: frazil_/.test((error as Error).message)) return 0;
+      throw FrazilError.is(error) ? error : sqlError(error);
     }
   }
 
@@ -244,14 +256,10 @@ export function durable<const L extends LayoutInput = "edge">(
   if (!isScope(scope)) throw configError("INVALID_OPTION", "scope", scope, Rule.NAME_SYNTAX);
   const named = Layout.from(of as LayoutInput);
   const layout = epochMs === undefined ? named : named.with({ epochMs: epochMs as number });
-  const hasNode = layout.fields.some(({ kind }) => kind === "node");
   if (node === undefined)
     throw new ConfigError("NODE_REQUIRED", NODE_RULE, { field: "node", value: node, rule: NODE_RULE });
-  if (!hasNode && node !== "none")
-    throw configError("INVALID_NODE", "node", node, 'must be "none": the layout has no node field');
-  const number = hasNode
-    ? (layout.decode(layout.compose({ timestampMs: layout.epochMs, node: node as number, sequence: 0 })).node as number)
-    : 0;
+  const isWithout = node === "none" && layout.fields.every(({ kind }) => kind !== "node");
+  const number = isWithout ? 0 : layout.joinNode(node as number);
   const known = generators.get(storage) ?? new Map<string, Snowflake<LayoutInput>>();
   const key = `${scope} ${number}`;
   const open = known.get(key);
