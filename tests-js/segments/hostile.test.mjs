@@ -259,3 +259,16 @@ test("two ranges are counted as two, also when the first was drawn whole", async
   await orders.nextMany(50);
   assert.deepEqual([orders.stats().buffers, orders.stats().left], [1, 100]);
 });
+
+test("microtasks that fake timers have taken: the store is asked again", async () => {
+  const { orders } = opened();
+  // As @sinonjs/fake-timers and Jest do: what is queued is gone with the clock.
+  await replaced(
+    globalThis,
+    "queueMicrotask",
+    () => {},
+    () => assert.equal(orders.tryNext(), undefined),
+  );
+  assert.equal(await orders.next(), 1n);
+  orders.close();
+});

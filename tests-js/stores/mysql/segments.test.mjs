@@ -252,3 +252,20 @@ describe("a replica that lacks allocations is promoted", () =>
     },
     nextNumber: async (server) => (await server.query("SELECT next_number FROM test.frazil_segments"))[0]?.next_number,
   }));
+
+test("connections whose collation is binary, of either driver", async () => {
+  const server = await running();
+  const pools = [
+    poolTo(server, { charset: "UTF8MB4_BIN" }),
+    mariadb.createPool({ ...server.address({ database: "test" }), collation: "UTF8MB4_BIN" }),
+  ];
+  for (const pool of pools) {
+    const store = new MySqlStore(pool);
+    await store.migrate();
+    const tag = newTag();
+    await store.initSegment({ tag });
+    assert.equal((await store.allocate(allocation({ tag }))).first, 1n);
+    assert.equal((await store.allocate(allocation({ tag }))).first, 11n);
+    await pool.end();
+  }
+});

@@ -82,3 +82,49 @@ test("a Client that was never connected: calls of those who run the store end, a
     /\(\) had no answer within \d+ ms in the postgres store: the Client of pg was never connected.*await client\.connect\(\)/;
   for (const call of calls) await assert.rejects(call, { code: "STORE_UNAVAILABLE", retryable: true, message });
 });
+
+test("16 tags whose rows are locked do not stop the others of the store object", async () => {
+  const wide = new pg.Pool({ connectionString: server.url, max: 40 }).on("error", () => {});
+  const locker = new pg.Client({ connectionString: server.url });
+  await locker.connect();
+  await locker.query("BEGIN");
+  await locker.query(
+    "SELECT 1 FROM frazil_segments WHERE tag IN (SELECT 't' || n FROM generate_series(1, 16) AS n) FOR UPDATE",
+  );
+  const store = new PostgresStore(wide);
+  const locked = Array.from({ length: 16 }, (_, at) => store.allocate(allocation({ tag: `t${at + 1}` })));
+  // It waits for nothing but a turn, and the rows stay locked until it has its numbers.
+  assert.ok((await store.allocate(allocation({ tag: "t1900" }))).first >= 1n);
+  await locker.query("ROLLBACK");
+  await Promise.all(locked);
+  await locker.end();
+  await wide.end();
+});
+
+test("a record that nobody changes and that a trigger keeps: the error says so, within the time of an attempt", async () => {
+  await server.query(`CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER keep BEFORE UPDATE ON frazil_segments FOR EACH ROW WHEN (NEW.tag = 't1800') EXECUTE FUNCTION keep()`);
+  const segment = new Segment(new PostgresStore(pool), { tag: "t1800" });
+  await assert.rejects(segment.next(), {
+    code: "SEGMENT_EXHAUSTED",
+    message: /was not replaced, 8 times, although nobody changed it.*trigger/,
+  });
+  segment.close();
+});
+
+test("close() with a request under way keeps the connection of the pool", async () => {
+  const own = new pg.Pool({ connectionString: server.url, max: 1 }).on("error", () => {});
+  let connections = 0;
+  own.on("connect", () => connections++);
+  for (let round = 0; round < 20; round++) {
+    const segment = new Segment(new PostgresStore(own), { tag: "t1700", step: 10, maxStep: 10 });
+    await segment.next();
+    // The next range is asked for, and nobody wants it.
+    segment.tryNext();
+    await Promise.resolve();
+    segment.close();
+  }
+  assert.ok((await new PostgresStore(own).allocate(allocation({ tag: "t1700" }))).first > 1n);
+  assert.equal(connections, 1);
+  await own.end();
+});

@@ -133,6 +133,22 @@ test("PGlite: a transaction, and BEGIN", async () => {
   await db.close();
 });
 
+test("PGlite: transactions of the program beside the store refuse nothing", async () => {
+  const db = await PGlite.create();
+  const store = new PostgresStore(db);
+  await store.migrate();
+  await store.initSegment({ tag: "orders" });
+  let isOver = false;
+  const beside = [1, 2].map(async () => {
+    while (!isOver) await db.transaction((tx) => tx.query("SELECT 1"));
+  });
+  for (let round = 0; round < 20; round++)
+    assert.equal((await store.allocate(allocation())).first, BigInt(1 + 10 * round));
+  isOver = true;
+  await Promise.all(beside);
+  await db.close();
+});
+
 test("tables and records may be made in a transaction, as tools for migrations do it", async () => {
   const sql = postgres(server.url, { max: 1 });
   await sql.unsafe("CREATE SCHEMA moved");
