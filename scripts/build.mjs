@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { posix } from "node:path";
+import { posix, relative } from "node:path";
 import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
@@ -99,6 +99,22 @@ function keepReachable(folder, entries) {
   }
 }
 
+/** The names that a file of CommonJS in `dist` exports. */
+const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
+
+/** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
+const sharing = {
+  name: "sharing",
+  setup(build) {
+    const exported = readFileSync(`${frazil}/src/shared.ts`, "utf8").matchAll(/from "\.\/(.*)\.js"/g);
+    const sources = new Set(Array.from(exported, ([, source]) => source));
+    build.onResolve({ filter: /^\..*\.js$/ }, ({ path, resolveDir }) => {
+      const source = posix.join(relative(`${frazil}/src`, resolveDir), path).replace(/\.js$/, "");
+      return sources.has(source) ? { path: "./shared.mjs", external: true, sideEffects: false } : undefined;
+    });
+  },
+};
+
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
@@ -116,7 +132,7 @@ async function buildPackage() {
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))
     writeFileSync(`${dist}/${file}`, `${imported}\nexport default wasm;\n`);
-  for (const { file, entry, binding, host, format, platform = "neutral" } of BUNDLES) {
+  for (const { file, entry, binding, host, format, platform = "neutral", shares } of BUNDLES) {
     await esbuild.build({
       entryPoints: [`${frazil}/src/${entry}.ts`],
       outfile: `${dist}/${file}`,
@@ -129,19 +145,36 @@ async function buildPackage() {
         ...(binding && { "#binding": `${frazil}/src/binding/${binding}.ts` }),
         ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
+      plugins: shares ? [sharing] : [],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
       external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "cloudflare:workers"],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
-      minifySyntax: true,
+      // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
+      minifySyntax: entry !== "workers" && entry !== "shared",
       logLevel: "warning",
     });
-    if (file !== "node.cjs") continue;
-    const exported = Object.keys(createRequire(import.meta.url)(`${dist}/${file}`)).sort();
-    const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.";
-    writeFileSync(`${dist}/node.mjs`, `${note}\nexport { ${exported.join(", ")} } from "./node.cjs";\n`);
   }
+  const reexport = async (file, names, from, note = "") => {
+    const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;
+    const commonJs = file.endsWith(".cjs") && (await esbuild.transform(text, { format: "cjs", platform: "node" }));
+    writeFileSync(`${dist}/${file}`, commonJs ? commonJs.code : text);
+  };
+  const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.\n";
+  await reexport("node.mjs", exportsOf("node.cjs"), "node.cjs", note);
+  const layout = {
+    entryPoints: [`${frazil}/src/layout.ts`],
+    bundle: true,
+    format: "esm",
+    write: false,
+    metafile: true,
+  };
+  const [{ exports: names }] = Object.values((await esbuild.build(layout)).metafile.outputs);
+  await reexport("layout.mjs", names, "shared.mjs");
+  await reexport("layout.cjs", names, "inline.cjs");
+  await reexport("layout-node.cjs", names, "node.cjs");
+  await reexport("layout-node.mjs", names, "node.cjs", note);
   copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
   for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {

@@ -19,21 +19,25 @@ const NEUTRAL = [
 const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
 
 /** All entries besides the main one. */
-export const ENTRIES = [...NEUTRAL, ...NODE, "workers"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers"];
 
 const both = (entry, platform) => [
   { file: `${entry}.mjs`, entry, format: "esm", platform },
   { file: `${entry}.cjs`, entry, format: "cjs", platform },
 ];
 
-/** The bundles: the entry file of each, and the binding or the host that it contains. */
+/**
+ * The bundles: the entry file of each, the binding or the host that it contains, and whether it imports what `shared.ts` exports
+ * from the bundle of that. CommonJS does not, which bundlers do not take apart: there `frazil/layout` is a part of `frazil`.
+ */
 export const BUNDLES = [
+  { file: "shared.mjs", entry: "shared", format: "esm" },
   { file: "node.cjs", entry: "index", binding: "node", format: "cjs", platform: "node" },
-  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm" },
+  { file: "inline.mjs", entry: "index", binding: "inline", format: "esm", shares: true },
   { file: "inline.cjs", entry: "index", binding: "inline", format: "cjs" },
-  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm" },
-  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm" },
-  { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm" },
+  { file: "workerd.mjs", entry: "index", binding: "workerd", format: "esm", shares: true },
+  { file: "edge-light.mjs", entry: "index", binding: "edge-light", format: "esm", shares: true },
+  { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm", shares: true },
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },

@@ -25,9 +25,10 @@ export function run(program, args, options = {}) {
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
 }
 
-/** Runs a program beside others, and shows its output when it has ended. Rejects if it fails. */
-export async function runBeside(program, args) {
-  const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+/** Runs a program beside others, with more environment variables, and shows its output when it has ended. Rejects if it fails. */
+export async function runBeside(program, args, env = {}) {
+  const options = { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } };
+  const child = spawn(program, args, options);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");

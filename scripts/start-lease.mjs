@@ -1,5 +1,6 @@
 // The part of `npm start` that leases a node id and takes numbers of a segment, as every process of a fleet would: from Postgres,
-// here PGlite, which runs in the process. Beside it `Snowflake.local()` mints, whose node id is that of the machine, if a directory for it is given.
+// here PGlite, which runs in the process. Beside it `Snowflake.local()` mints, whose node id is that of the machine, if a
+// directory for it is given.
 import assert from "node:assert/strict";
 import { PGlite } from "@electric-sql/pglite";
 import { Snowflake } from "frazil";

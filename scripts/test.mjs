@@ -8,6 +8,7 @@
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
+import { checkColumns } from "./columns.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
@@ -118,19 +119,25 @@ const segmentSimulation = () =>
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
+const ceilingSimulation = () =>
+  run("cargo", [
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "ceiling_simulation"],
+    ...["--", "--nocapture", "--test-threads=1"],
+  ]);
+
 /** Lets processes draw numbers of segments from a store while faults strike them, for that many seconds. */
-const segmentsProcesses = (store, seconds) => {
-  process.env.FRAZIL_SEGMENTS_STORE = store;
-  process.env.FRAZIL_SEGMENTS_S = String(seconds);
-  testFolder("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (3 * seconds + 120) });
-};
+const segmentsProcesses = (store, seconds) => ({
+  env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
+  beside: () =>
+    folderArguments("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (3 * seconds + 120) }),
+});
 
 /** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
-const stateFile = (seconds, options) => {
-  process.env.FRAZIL_STORM_S = String(seconds);
+const stateFile = (seconds, options) => ({
+  env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace of its own keeps the mounts of concurrent tests busy.
-  testFolder("local", { limitMs: 300_000, serial: true, ...options });
-};
+  beside: () => folderArguments("local", { limitMs: 300_000, serial: true, ...options }),
+});
 
 /** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
 function betterSqlite3() {
@@ -141,11 +148,10 @@ function betterSqlite3() {
 }
 
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
-const nemesis = (store, seconds) => {
-  process.env.FRAZIL_NEMESIS_STORE = store;
-  process.env.FRAZIL_NEMESIS_S = String(seconds);
-  testFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) });
-};
+const nemesis = (store, seconds) => ({
+  env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
+  beside: () => folderArguments("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+});
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
 const workersLoad = (seconds) => {
@@ -180,8 +186,9 @@ const SERVERS = {
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences and servers most of the time,
- *   and runs at the same time as its neighbours in this list that have `beside` as well.
+ * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes and servers most of the
+ *   time, and runs at the same time as its neighbours in this list that have `beside` as well;
+ * - `env`: environment variables of that Node.
  */
 const SUITES = [
   {
@@ -190,6 +197,7 @@ const SUITES = [
       cargo("fmt", "--all", "--check");
       formatFuzz("--check");
       run(`${bin}/biome`, ["ci", "--error-on-warnings", "."]);
+      checkColumns();
     },
   },
   {
@@ -253,6 +261,7 @@ const SUITES = [
   { name: "lease-model", run: leaseModel },
   { name: "lease-simulation", run: leaseSimulation },
   { name: "segment-simulation", run: segmentSimulation },
+  { name: "ceiling-simulation", run: ceilingSimulation },
   {
     name: "oracle-million",
     long: true,
@@ -304,17 +313,11 @@ const SUITES = [
   },
   { name: "segments-wasm", requires: [runtimes], run: () => testOnBackend("segments", "wasm") },
   { name: "workers-simulation", run: () => testFolder("workers-simulation", { limitMs: 300_000 }) },
+  { name: "segmented-simulation", run: () => testFolder("segmented-simulation", { limitMs: 300_000 }) },
   { name: "lease-driver-simulation", run: () => testFolder("lease-simulation", { limitMs: 300_000 }) },
   { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
   { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
   { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },
-  { name: "local", whyUnavailable: whyNoAddon, requires: [faketime, fileSystems, mounts], run: () => stateFile(20) },
-  {
-    name: "local-storm",
-    long: true,
-    whyUnavailable: whyNoAddon,
-    run: () => stateFile(120, { file: "storm.test.mjs" }),
-  },
   {
     name: "stores",
     requires: [runtimes, postgres, mariadb, redis],
@@ -341,27 +344,39 @@ const SUITES = [
     beside: () => folderArguments("serverless", { limitMs: 300_000 }),
   },
   {
+    name: "segments-slow",
+    requires: [runtimes, postgres],
+    beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),
+  },
+  {
     name: "transport",
     requires: [runtimes, postgres],
     run: () => testFolder("transport", { under: tools.node24 }),
   },
   {
-    name: "segments-slow",
-    requires: [runtimes, postgres],
-    beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),
+    name: "local",
+    whyUnavailable: whyNoAddon,
+    requires: [faketime, fileSystems, mounts],
+    ...stateFile(20),
   },
-  { name: "segments-processes", requires: [runtimes, postgres], run: () => segmentsProcesses("postgres", 18) },
+  {
+    name: "local-storm",
+    long: true,
+    whyUnavailable: whyNoAddon,
+    ...stateFile(120, { file: "storm.test.mjs" }),
+  },
+  { name: "segments-processes", requires: [runtimes, postgres], ...segmentsProcesses("postgres", 18) },
   ...["postgres", "mysql", "redis"].map((name) => ({
     name: `segments-processes-${name}-long`,
     long: true,
     requires: [runtimes, ...SERVERS[name]],
-    run: () => segmentsProcesses(name, 180),
+    ...segmentsProcesses(name, 180),
   })),
   ...Object.entries(SERVERS).flatMap(([name, servers]) => {
     const requires = [runtimes, faketime, ...servers];
     return [
-      { name: `nemesis-${name}`, requires, run: () => nemesis(name, 27) },
-      { name: `nemesis-${name}-long`, long: true, requires, run: () => nemesis(name, 400) },
+      { name: `nemesis-${name}`, requires, ...nemesis(name, 27) },
+      { name: `nemesis-${name}-long`, long: true, requires, ...nemesis(name, 400) },
     ];
   }),
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
@@ -454,8 +469,8 @@ for (let at = 0; at < chosen.length; ) {
   // One for each of the two processors that CI has.
   const inTurn = async () => {
     for (let each = ready.shift(); each !== undefined; each = ready.shift()) {
-      const { name, beside, run } = each;
-      await step(name, () => (beside ? runBeside(process.execPath, beside()) : run())).catch((error) =>
+      const { name, beside, env, run } = each;
+      await step(name, () => (beside ? runBeside(process.execPath, beside(), env) : run())).catch((error) =>
         fail({ name }, error.message),
       );
     }

@@ -88,7 +88,10 @@ for (const kind of kinds) {
     for (const [rule, inputs] of [
       [range, [-1, -1n, 2n ** 64n, "18446744073709551616", -(2n ** 63n)]],
       [rules.ID_TEXT, ["", "012", " 1", "-1", "1n", "0x10", "1ptWyK4WgZU"]],
-      [rules.ID_INPUT, [2 ** 53, 1.5, Number.NaN, null, undefined, true, {}, [1n], Symbol("1"), new Date(0)]],
+      [
+        rules.ID_INPUT,
+        [2 ** 53, Number(tweet), 1.5, Number.NaN, null, undefined, true, {}, [1n], Symbol("1"), new Date(0)],
+      ],
     ]) {
       for (const value of inputs) {
         const error = { code: "INVALID_ID", field: "id", value, rule };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { describe, test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { FrazilError, Layout } from "frazil";
 import * as transport from "frazil/transport";
 
@@ -19,7 +20,7 @@ function refused(call, details) {
     assert.ok(error.message.startsWith(`${code}: ${error.field} is `), error.message);
     assert.ok(error.message.endsWith(error.rule), error.message);
     for (const [name, value] of Object.entries(rest)) {
-      if (value instanceof RegExp) assert.match(error[name], value, name);
+      if (value instanceof RegExp) assert.match(`${error[name]}`, value, name);
       else assert.deepEqual(error[name], value, name);
     }
     return true;
@@ -35,12 +36,12 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
   describe(`frazil/transport, by ${name}`, () => {
     /** What no call accepts as an ID. */
     const NO_IDS = [
-      [Number(ID), /lost digits/],
-      [2 ** 53, /lost digits/],
-      [-(2 ** 53), /lost digits/],
-      [1.5, /exact number$/],
-      [Number.NaN, /exact number$/],
-      [Number.POSITIVE_INFINITY, /exact number$/],
+      [Number(ID), /lost digits: keep IDs as text/],
+      [2 ** 53, /lost digits: keep IDs as text/],
+      [-(2 ** 53), /lost digits: keep IDs as text/],
+      [1.5, /number below 2\^53$/],
+      [Number.NaN, /number below 2\^53$/],
+      [Number.POSITIVE_INFINITY, /number below 2\^53$/],
       [-1, /^must be an ID from 0 to \d+$/],
       [-1n, /^must be an ID from 0 to \d+$/],
       [2n ** 64n, /^must be an ID from 0 to \d+$/],
@@ -87,22 +88,60 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
       assert.throws(() => JSON.stringify({ id: ID }), TypeError);
     });
 
+    test("jsonReplacer writes what a replacer of the caller put in", () => {
+      const hide = (key, value) => (key === "secret" ? "***" : value);
+      const text = JSON.stringify({ secret: ID, id: ID }, function replace(key, value) {
+        return jsonReplacer.call(this, key, hide(key, value));
+      });
+      assert.equal(text, `{"secret":"***","id":"${ID}"}`);
+    });
+
     test("jsonReplacer works detached, in a replacer of the caller", () => {
       const text = JSON.stringify({ id: ID, n: 7 }, (key, value) => jsonReplacer(key, value));
       assert.equal(text, `{"id":"${ID}","n":7}`);
     });
 
-    test("a BigInt.prototype.toJSON that rounds has no effect on jsonReplacer", (t) => {
-      Object.defineProperty(BigInt.prototype, "toJSON", {
-        configurable: true,
-        value() {
-          return Number(this);
-        },
+    for (const [returned, value] of Object.entries({
+      "the number": (id) => Number(id),
+      "the text of the number": (id) => `${Number(id)}`,
+      "another bigint": (id) => BigInt.asIntN(53, id),
+      "an object": (id) => ({ $bigint: Number(id) }),
+      "an array": (id) => [Number(id)],
+      null: () => null,
+      undefined: () => undefined,
+      "a boxed bigint": () => Object(7n),
+    })) {
+      test(`a BigInt.prototype.toJSON that returns ${returned} has no effect on jsonReplacer`, (t) => {
+        Object.defineProperty(BigInt.prototype, "toJSON", {
+          configurable: true,
+          value() {
+            return value(BigInt(this));
+          },
+        });
+        t.after(() => delete BigInt.prototype.toJSON);
+        const given = { id: ID, boxed: Object(ID), list: [ID], n: 3, text: "a", f: () => 1 };
+        const exact = `{"id":"${ID}","boxed":"${ID}","list":["${ID}"],"n":3,"text":"a"}`;
+        assert.equal(JSON.stringify(given, jsonReplacer), exact);
+        assert.equal(JSON.stringify(ID, jsonReplacer), `"${ID}"`);
       });
-      t.after(() => delete BigInt.prototype.toJSON);
-      assert.equal(JSON.stringify({ id: ID }), JSON.stringify({ id: Number(ID) }), "it rounds");
-      assert.equal(JSON.stringify({ id: ID, list: [ID], n: 3 }, jsonReplacer), `{"id":"${ID}","list":["${ID}"],"n":3}`);
-      assert.equal(JSON.stringify(ID, jsonReplacer), `"${ID}"`);
+    }
+
+    test("jsonReplacer writes a boxed bigint as JSON writes other boxed values", () => {
+      const given = { id: Object(ID), n: Object(5), text: Object("a"), made: { toJSON: () => Object(1n) } };
+      assert.equal(JSON.stringify(given, jsonReplacer), `{"id":"${ID}","n":5,"text":"a","made":"1"}`);
+      assert.equal(JSON.stringify(Object(ID), jsonReplacer), `"${ID}"`);
+    });
+
+    test("jsonReplacer writes a boxed bigint of another realm, and leaves to JSON what only looks like one", () => {
+      const foreign = runInNewContext(`Object(${ID}n)`);
+      assert.equal(JSON.stringify({ id: foreign }, jsonReplacer), `{"id":"${ID}"}`);
+      const throws = {
+        get [Symbol.toStringTag]() {
+          throw new Error("not this one");
+        },
+      };
+      const looks = [Object.create(BigInt.prototype), { [Symbol.toStringTag]: "BigInt" }, throws];
+      assert.equal(JSON.stringify(looks, jsonReplacer), "[{},{},{}]");
     });
 
     test("json is what Response.json is, for values without a bigint and every init", async () => {
@@ -141,6 +180,39 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
           rule: /^must be a value that has a JSON text/,
         };
         refused(() => json(value), details);
+      }
+    });
+
+    test("json refuses cycles, too much depth and what a getter throws, with the cause", () => {
+      const cycle = { id: ID };
+      cycle.self = [cycle];
+      const details = {
+        code: "INVALID_ARGUMENT",
+        field: "value",
+        rule: /^must be a value that has a JSON text.*no cycle/,
+      };
+      refused(() => json(cycle), { ...details, value: cycle, cause: /^TypeError: .*circular/s });
+      refused(() => json(JSON.parse("[".repeat(1e5) + "]".repeat(1e5))), { ...details, cause: /^RangeError: / });
+      const throws = {
+        get id() {
+          throw new Error("no connection");
+        },
+      };
+      refused(() => json(throws), { ...details, cause: /^Error: no connection$/ });
+    });
+
+    test("json refuses an init that the host refuses for a body, with the cause", () => {
+      const inits = [
+        { status: 204 },
+        { status: 304 },
+        { status: 99 },
+        { headers: { "a b": "1" } },
+        { statusText: "\n" },
+      ];
+      for (const init of inits) {
+        const details = { code: "INVALID_ARGUMENT", field: "init", value: init, rule: /new Response\(null, init\)$/ };
+        refused(() => json(1, init), { ...details, cause: /^(TypeError|RangeError): / });
+        assert.throws(() => Response.json(1, init));
       }
     });
 
@@ -185,6 +257,141 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
       const map = new Map([["id", "5"]]);
       assert.equal(readIds(map, "id"), map);
       assert.deepEqual(readIds([], "id"), []);
+    });
+
+    test("readIds returns what has no ID to read in it as it is", () => {
+      class Price {
+        tags = [1, { currency: "EUR" }];
+        ratio = Number.NaN;
+        none = [Number.NaN, undefined];
+        ids = [];
+        read = { id: ID, ids: [1n, null] };
+        plus() {
+          return "a method";
+        }
+      }
+      const given = {
+        id: "5",
+        price: new Price(),
+        list: [[Number.NaN], []],
+        at: new Date(0),
+        url: new URL("http://a.b"),
+      };
+      const read = readIds(given, "id", "ids");
+      assert.equal(read.id, 5n);
+      for (const key of ["price", "list", "at", "url"]) assert.equal(read[key], given[key], key);
+      assert.equal(read.price.plus(), "a method");
+      assert.equal(readIds(given, "absent"), given);
+      const rows = [{ a: [Number.NaN] }, [], [{ id: ID }]];
+      assert.equal(readIds(rows, "id"), rows);
+    });
+
+    test("readIds copies an object with an ID in it to a plain one, and an array to a plain array", () => {
+      class User {
+        id = "5";
+        tags = ["a"];
+        hello() {}
+      }
+      class Rows extends Array {}
+      const given = { rows: Rows.of(new User()) };
+      const read = readIds(given, "id");
+      assert.equal(Object.getPrototypeOf(read.rows), Array.prototype);
+      assert.equal(Object.getPrototypeOf(read.rows[0]), Object.prototype);
+      assert.deepEqual(read, { rows: [{ id: 5n, tags: ["a"] }] });
+      assert.equal(read.rows[0].tags, given.rows[0].tags);
+    });
+
+    for (const [open, close] of [
+      ["[", "]"],
+      ['{"a":', "}"],
+    ]) {
+      test(`readIds reads ${open} of any depth that JSON.parse reads`, () => {
+        const text = (id) => `${open.repeat(100_000)}{"id":${id}}${close.repeat(100_000)}`;
+        let read = readIds(JSON.parse(text(`"${ID}"`)), "id");
+        for (let depth = 0; depth < 100_000; depth++) read = read[open === "[" ? 0 : "a"];
+        assert.deepEqual(read, { id: ID });
+        refused(() => readIds(JSON.parse(text("1.5")), "id"), { field: "id", value: 1.5 });
+      });
+    }
+
+    test("readIds: what is in several places, or in itself, is read and copied once", () => {
+      const author = { id: "5" };
+      const rows = [{ author, other: { n: 1 } }, { author }];
+      rows[0].rows = rows;
+      rows[0].other.other = rows[0].other;
+      const read = readIds(rows, "id");
+      assert.deepEqual(read[1], { author: { id: 5n } });
+      assert.equal(read[0].author, read[1].author);
+      assert.equal(read[0].rows, read);
+      assert.equal(read[0].other, rows[0].other, "a cycle without an ID");
+      assert.equal(author.id, "5");
+      // 2^60 places of one ID.
+      let folded = { id: "5" };
+      for (let level = 0; level < 60; level++) folded = { left: folded, right: folded };
+      let at = readIds(folded, "id");
+      for (let level = 0; level < 60; level++) {
+        assert.equal(at.left, at.right);
+        at = at.left;
+      }
+      assert.deepEqual(at, { id: 5n });
+    });
+
+    test("readIds does not enter bytes, Map and Set, and refuses them under a key that it reads", () => {
+      const given = {
+        map: new Map([["id", { id: 1.5 }]]),
+        set: new Set([{ id: 1.5 }]),
+        bytes: new Float64Array([1.5]),
+      };
+      assert.equal(readIds(given, "id", "0", "size"), given);
+      assert.deepEqual(new Map(readIds([...new Map([["a", { id: "5" }]])], "id")), new Map([["a", { id: 5n }]]));
+      for (const value of Object.values(given)) {
+        refused(() => readIds({ id: value }, "id"), { field: "id", value, rule: /^must be a bigint/ });
+      }
+    });
+
+    test("readIds refuses at once an array with holes, which a message of a few bytes may have, at any place", () => {
+      const rule = "must be a value that can be read, without holes";
+      const sparse = structuredClone(Object.assign([], { length: 2 ** 32 - 1 }));
+      for (const array of [sparse, Object.assign(["5"], { length: 2 ** 31, 9: "6" }), Object.assign([], { 1: "5" })]) {
+        for (const value of [array, { a: array }, { id: array }, [[array]]]) {
+          refused(() => readIds(value, "id"), { code: "INVALID_ARGUMENT", field: "value", value, rule });
+        }
+      }
+    });
+
+    test("readIds reads the elements of an array, whatever its iterator and its methods are", () => {
+      class Odd extends Array {
+        *[Symbol.iterator]() {
+          yield 7;
+        }
+        map() {
+          return [];
+        }
+      }
+      const odd = (element) => Object.setPrototypeOf([element], Odd.prototype);
+      assert.deepEqual(readIds({ a: odd({ id: "5" }), id: odd("6") }, "id"), { a: [{ id: 5n }], id: [6n] });
+    });
+
+    test("readIds does not enter a boxed text, each of whose characters is a key", () => {
+      const given = { a: new String("5".repeat(2 ** 28)) };
+      assert.equal(readIds(given, "id", "0"), given);
+      refused(() => readIds(given, "a"), { field: "a", value: given.a, rule: /^must be a bigint/ });
+    });
+
+    test("readIds refuses a value that nobody can read, with the cause", () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      const throws = {
+        get a() {
+          throw new TypeError("no connection");
+        },
+      };
+      for (const hidden of [proxy, throws]) {
+        for (const value of [hidden, { hidden }, { id: hidden }]) {
+          const details = { code: "INVALID_ARGUMENT", field: "value", rule: /can be read/, cause: /^TypeError: / };
+          refused(() => readIds(value, "id"), details);
+        }
+      }
     });
 
     test("readIds reads own properties, each once, and a key __proto__ is one of them", () => {
@@ -269,7 +476,7 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
 
     test("a rounded number says what to do", () => {
       const rule =
-        "must be a bigint, digits or an exact number. A number above 2^53 has lost digits: keep IDs as text, in SQL by CAST(id AS TEXT)";
+        "must be a bigint, digits or a number below 2^53, since a larger one has lost digits: keep IDs as text, in SQL by CAST(id AS TEXT)";
       refused(() => toSql(Number(ID)), { rule });
       refused(() => readIds({ id: Number(ID) }, "id"), { rule });
     });

@@ -1,10 +1,6 @@
 // Lease drivers that are wrong on purpose: the shipped sources with a line changed. The checker of the simulation must find each.
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import * as esbuild from "esbuild";
-
-const sources = fileURLToPath(new URL("../../npm/frazil/src/", import.meta.url));
+import { join } from "node:path";
+import { bundleChanged, sources } from "../changed-sources.mjs";
 
 /** By what is wrong: the files, what stands there, what stands there instead, and what the checker says. */
 export const BROKEN = {
@@ -41,8 +37,8 @@ export const BROKEN = {
     says: /repeats|window/,
   },
   "an attempt has no time-out": {
-    files: ["lease-attempt.ts"],
-    changes: [["setTimeout(() => controller.abort(), limitMs);", "setTimeout(() => {}, limitMs);"]],
+    files: ["attempt.ts"],
+    changes: [["setTimeout(() => controller.abort(timeOut()), limitMs);", "setTimeout(() => {}, limitMs);"]],
     says: /nothing has happened since|does not mint again|takes too long/,
   },
   "two attempts at a time": {
@@ -99,38 +95,13 @@ export const BROKEN = {
 
 /** Builds a broken driver into a folder, and returns the path of the module. */
 export async function buildBroken(name, folder) {
-  const { files, changes } = BROKEN[name];
-  const left = new Set(changes);
-  const patch = {
-    name: "patch",
-    setup(build) {
-      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        if (!files.includes(basename(path))) return undefined;
-        let contents = readFileSync(path, "utf8");
-        for (const change of changes) {
-          const [before, after] = change;
-          if (contents.split(before).length !== 2) continue;
-          contents = contents.replace(before, () => after);
-          left.delete(change);
-        }
-        return { contents, loader: "ts" };
-      });
-    },
-  };
   const outfile = join(folder, `${name.replaceAll(/\W+/g, "-")}.mjs`);
-  await esbuild.build({
+  await bundleChanged(BROKEN[name], {
     entryPoints: [join(sources, "lease.ts")],
     outfile,
-    bundle: true,
     format: "esm",
-    platform: "neutral",
-    target: "es2022",
     loader: { ".wasm": "empty" },
     external: ["frazil"],
-    plugins: [patch],
-    logLevel: "silent",
   });
-  if (left.size > 0)
-    throw new Error(`${name}: the sources have no line ${[...left].map(([before]) => before).join(" | ")}`);
   return outfile;
 }

@@ -1,21 +1,4 @@
-// What the simulations of leases share: seeded random numbers, and the checker of IDs.
-
-/** Seeded random numbers (mulberry32). */
-export function randomFrom(seed) {
-  let state = seed;
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return {
-    next,
-    below: (limit) => Math.floor(next() * limit),
-    chance: (probability) => next() < probability,
-    one: (list) => list[Math.floor(next() * list.length)],
-  };
-}
+// The checker of IDs, which the simulations of leases share.
 
 /** All IDs of a run: none may repeat, and each must lie in a window that its holder was granted. */
 export class IssuedIds {

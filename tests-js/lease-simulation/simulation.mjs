@@ -8,10 +8,10 @@
 // Where only calls renew: no timer is set while no call waits.
 //
 // It runs on WebAssembly, where random numbers come from `crypto`. The native addon draws from the kernel.
+import { SimulatedWorld } from "../simulated-time.mjs";
 import { SOMETIMES } from "./events.mjs";
-import { IssuedIds, randomFrom } from "./ids.mjs";
+import { IssuedIds } from "./ids.mjs";
 
-const rightNow = setImmediate;
 process.env.FRAZIL_BACKEND = "wasm";
 
 /** The world of the run under way. Fake time and fake randomness belong to it. */
@@ -67,24 +67,14 @@ class Host {
   }
 }
 
-class World {
-  ms = 0;
-  current;
-  events = [];
-  serial = 0;
-  steps = [];
-  seen = new Set();
-  faults = true;
+class World extends SimulatedWorld {
   storeAheadMs = 0;
   /** Until when the store answers nobody. */
   storeAwayUntilMs = 0;
-  storeAwaySinceMs = 0;
 
   constructor(seed, lease, log) {
-    this.seed = seed;
+    super(seed, { log, replay: "tests-js/lease-simulation/simulation.mjs", listed: SOMETIMES });
     this.lease = lease;
-    this.log = log;
-    this.random = randomFrom(seed);
     this.scale = seed % 4 === 3 ? 10 : 1;
     this.windowMs = SHORT_MS * this.scale;
     this.timeoutMs = this.windowMs / 10;
@@ -100,69 +90,23 @@ class World {
     this.ids = new IssuedIds(Layout.named("default"), this.store.grants);
   }
 
-  sometimes(what) {
-    if (!SOMETIMES.includes(what)) throw new Error(`events.mjs does not list: ${what}`);
-    this.seen.add(what);
-  }
-
-  step(text) {
-    if (this.log) this.log(`${this.ms.toFixed(0).padStart(7)} ms  ${text}`);
-  }
-
-  fail(text) {
-    // Kept as well, since the driver may catch it.
-    this.failure ??= new Error(
-      `seed ${this.seed}, ${this.ms} ms: ${text}\nTo replay it: node tests-js/lease-simulation/simulation.mjs ${this.seed}`,
-    );
-    throw this.failure;
-  }
-
-  add(event) {
-    event.serial = ++this.serial;
-    this.events.push(event);
-    return event;
-  }
-
-  remove(event) {
-    const at = this.events.indexOf(event);
-    if (at >= 0) this.events.splice(at, 1);
-  }
-
   /** Runs something in a process after so much true time. */
   after(delayMs, host, run) {
     return this.add({ atMs: this.ms + delayMs, host, run });
   }
 
   /** Runs code of a process, and everything that follows from it in the same turn. */
-  async run(host, code) {
-    this.current = host;
-    try {
-      code();
-      await new Promise((resolve) => rightNow(resolve));
-    } finally {
-      this.current = undefined;
-    }
-    if (this.failure) throw this.failure;
+  run(host, code) {
+    return this.turn(host, code);
   }
 
-  async advance(ms) {
-    const endMs = this.ms + ms;
-    for (;;) {
-      let next;
-      for (const event of this.events) {
-        // A process that is held runs what was due as soon as it can.
-        const atMs = Math.max(event.atMs, event.host?.heldUntilMs ?? 0);
-        const order = next && (atMs - next.atMs || event.atMs - next.event.atMs || event.serial - next.event.serial);
-        if (!next || order < 0) next = { atMs, event };
-      }
-      if (next === undefined || next.atMs > endMs) break;
-      this.ms = Math.max(this.ms, next.atMs);
-      const { event } = next;
-      if (event.repeats) event.atMs = this.ms + event.everyMs;
-      else this.remove(event);
-      await this.run(event.host, event.run);
-    }
-    this.ms = endMs;
+  /** A process that is held runs what was due as soon as it can. */
+  dueMs({ atMs, host }) {
+    return Math.max(atMs, host?.heldUntilMs ?? 0);
+  }
+
+  runEvent({ host, run }) {
+    return this.run(host, run);
   }
 
   isHeld(host) {

@@ -96,7 +96,7 @@ test("a scope without a record is STORE_NOT_INITIALISED, with the call to make",
   const { error, tookMs } = await rejection(lease(store), store);
   assert.ok(error instanceof LeaseError && FrazilError.is(error));
   assert.deepEqual([error.code, error.retryable], ["STORE_NOT_INITIALISED", false]);
-  assert.match(error.message, /await store\.init\(\{ scope: "default", layout \}\)/);
+  assert.match(error.message, /await store\.init\(\{ scope: "default", layout: "default" \}\)/);
   assert.ok(tookMs < 10, `${tookMs} ms`);
   assert.equal(store.calls.length, 1);
 });

@@ -194,6 +194,27 @@ test("asynchronous calls wait for a lease, and are woken by the answer", async (
   await time.until(ids.close());
 });
 
+test("a lease that ends, or is closed, in the middle of a call: the error says how many IDs the array has", async () => {
+  for (const [code, act] of [
+    ["LEASE_EXPIRED", () => {}],
+    ["CLOSED", (ids) => ids.close()],
+  ]) {
+    let held = false;
+    const store = storeWith({ fault: (_, execute) => (held ? never() : execute()) });
+    const { ids } = await open(store, { maxLeadMs: 0, windowMs: 3000, maxAsyncWaitMs: 5000 });
+    held = true;
+    const target = new BigUint64Array(5000);
+    const call = watched(ids.fillAsync(target));
+    await time.advance(0);
+    time.ms += 3001;
+    const closed = act(ids);
+    await time.advance(6000);
+    assert.deepEqual([call.error?.code, call.error?.issued], [code, 4096]);
+    assert.equal(target.indexOf(0n), 4096);
+    await time.until(closed ?? ids.close());
+  }
+});
+
 test("an asynchronous call waits as long as maxAsyncWaitMs, and no longer", async () => {
   let held = false;
   const store = storeWith({ fault: (_, execute) => (held ? never() : execute()) });

@@ -83,7 +83,7 @@ test("typescript: the types resolve under node16, nodenext and bundler, as ES mo
   };
   for (const how of Object.values(kinds)) compile(["import.mts", "require.cts"], how);
   for (const file of ["out/import.mjs", "out/require.cjs"]) {
-    const printed = /^true 3 \d+ \d+ 2016-04-30T11:18:25\.796Z false bigint\n$/;
+    const printed = /^true 3 \d+ \d+ 2016-04-30T11:18:25\.796Z false bigint true\n$/;
     assert.match(node(folder, [file]).stdout, printed);
   }
   // The lines that the compiler must refuse.
@@ -164,11 +164,20 @@ test("workerd: a Worker that bundles the package mints and decodes in a request"
   assert.equal(files.filter((name) => name.endsWith(".wasm")).length, 1, `${files}`);
 });
 
-test("workerd: a Worker that uses Layout alone decodes, and has no WebAssembly module", needs(NODE24), () => {
-  const { answer, files } = inWorkerd(installConsumer("workerd"), "layout.mjs");
-  assert.deepEqual(answer, { date: "2016-04-30T11:18:25.796Z", refused: "INVALID_ID" });
-  assert.deepEqual(files, ["worker.mjs"]);
-});
+test(
+  "workerd: a Worker that uses Layout alone, of either entry, decodes, and has no WebAssembly module",
+  needs(NODE24),
+  () => {
+    const folder = installConsumer("workerd");
+    const program = readFileSync(join(folder, "layout.mjs"), "utf8");
+    writeFileSync(join(folder, "layout-of-frazil.mjs"), program.replace("frazil/layout", "frazil"));
+    for (const entry of ["layout.mjs", "layout-of-frazil.mjs"]) {
+      const { answer, files } = inWorkerd(folder, entry);
+      assert.deepEqual(answer, { date: "2016-04-30T11:18:25.796Z", refused: "INVALID_ID" });
+      assert.deepEqual(files, ["worker.mjs"]);
+    }
+  },
+);
 
 test("wasm-module: a host that takes the module for an ES module mints with it", needs(NODE24), () => {
   const folder = installConsumer("wasm-module");
@@ -247,7 +256,18 @@ test("cli: next, decode and plan work from the installed tarball, as text and as
   const lines = (text) => text.trimEnd().split("\n");
 
   const help = npx("--help");
-  for (const said of ["next", "decode", "plan", "ddl", "--node", "--dir", "--layout", "--tag", "--json"])
+  for (const said of [
+    "next",
+    "decode",
+    "plan",
+    "ddl",
+    "--node",
+    "--dir",
+    "--layout",
+    "--tag",
+    "--json",
+    "frazil/workers",
+  ])
     assert.ok(help.includes(said), said);
   assert.equal(frazil(), help);
   assert.equal(frazil("--version"), `${pack()[0].report.version}\n`);

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The programs of a document that are directly followed by their output. */
 const programsOf = (document) =>
-  [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)].map(
+  [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n((?:(?!```).)*)```\n\n```text\n(.*?)```/gs)].map(
     ([, program, output], at) => ({ name: `${document}, program ${at + 1}`, program, output }),
   );
 const programs = ["README.md", "docs/text.md", "docs/local.md"].map(programsOf);
@@ -38,9 +38,32 @@ for (const { name, program, output } of programs.flat()) {
   });
 }
 
-const documents = ["README.md", "CHANGELOG.md", ...readdirSync(`${root}docs`).map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith(".md"),
-);
+/** What stands between a heading of the README and the next one. */
+const sectionOf = (heading) => readFileSync(`${root}README.md`, "utf8").split(`\n### ${heading}\n`)[1].split("\n##")[0];
+
+test("the Worker of the README is that of docs/workers.md, which tests-js/workers/page.test.mjs runs", () => {
+  const [, config, worker] = /```jsonc\n(.*?)```.*```js\n(.*?)```/s.exec(sectionOf("Cloudflare Workers"));
+  const page = readFileSync(`${root}docs/workers.md`, "utf8");
+  assert.equal(worker, /```js\n(.*?)```/s.exec(page)[1]);
+  const [, printed] = /```jsonc\n(.*?)```/s.exec(page);
+  const { durable_objects, migrations } = JSON.parse(printed);
+  assert.deepEqual(JSON.parse(`{${config}}`), { durable_objects, migrations });
+});
+
+test("the README names every subpath of the package", () => {
+  const { exports } = JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8"));
+  const readme = readFileSync(`${root}README.md`, "utf8");
+  const subpaths = Object.keys(exports).filter((path) => !/^\.$|\.(wasm|json)$|^\.\/stores\//.test(path));
+  assert.ok(subpaths.length >= 9, `${subpaths}`);
+  for (const path of subpaths) assert.ok(readme.includes(`\`frazil${path.slice(1)}\``), path);
+});
+
+const documents = [
+  "README.md",
+  "CHANGELOG.md",
+  "examples/url-shortener/README.md",
+  ...readdirSync(`${root}docs`).map((name) => `docs/${name}`),
+].filter((name) => name.endsWith(".md"));
 for (const document of documents) {
   test(`the links of ${document} exist`, () => {
     for (const [, link] of readFileSync(`${root}${document}`, "utf8").matchAll(

@@ -3,6 +3,7 @@
 // and processes.
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
+import * as layoutOnly from "frazil/layout";
 import * as text from "frazil/text";
 import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
@@ -36,6 +37,8 @@ function must(condition, sentence) {
 /** Checks every file of vectors, and returns the number of cases of each. */
 export function checkVectors() {
   new Snowflake({ node: 0 }); // connects the realm to the core
+  for (const [name, value] of Object.entries(layoutOnly))
+    must(value === frazil[name], `frazil/layout has another ${name} than frazil`);
   const boundary = { ...frazil, slot, errors, segment, port: globalThis[Symbol.for("frazil")].connect() };
   const counts = {
     layouts: checkLayouts(frazil, layouts),

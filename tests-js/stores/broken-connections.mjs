@@ -1,5 +1,7 @@
 // Connections that break without a word, as when a host loses power or a firewall forgets them: neither side is told, and new ones work.
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { lease } from "frazil/lease";
 import { Segment } from "frazil/segment";
 import { startProxy } from "./cut-proxy.mjs";
 
@@ -22,6 +24,37 @@ export async function drawOverBrokenConnections(port, storeOf) {
       } finally {
         orders.close();
       }
+    }
+  } finally {
+    await close();
+    proxy.close();
+  }
+}
+
+/**
+ * Holds a lease over a client whose connections are dropped, with attempts of half a second. `storeOf` as above; the scope "short" of the
+ * layout "default" is there. Rejects if the lease is not renewed within 12 seconds: the window lasts 5.
+ */
+export async function holdOverBrokenConnections(port, storeOf) {
+  const proxy = await startProxy(port);
+  const { store, close } = await storeOf(proxy.port);
+  try {
+    const ids = await lease(store, { scope: "short", windowMs: 5000 });
+    try {
+      for (let round = 0; round < 2; round++) {
+        const before = ids.stats().lease;
+        proxy.drop();
+        const limitMs = performance.now() + 12_000;
+        for (;;) {
+          const { renewed, acquired } = ids.stats().lease;
+          if (renewed + acquired > before.renewed + before.acquired) break;
+          if (performance.now() > limitMs) throw ids.health().lease.problem ?? new Error("no attempt has ended");
+          await sleep(50);
+        }
+        ids.next();
+      }
+    } finally {
+      await ids.close();
     }
   } finally {
     await close();

@@ -8,9 +8,8 @@ import { MySqlStore } from "frazil/stores/mysql";
 import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import mysql from "mysql2/promise";
-import pg from "pg";
 import { MySqlServer } from "./mysql/server.mjs";
-import { PostgresServer } from "./postgres/server.mjs";
+import { PostgresServer, poolTo } from "./postgres/server.mjs";
 import { openClient, startServer as startRedis } from "./redis/server.mjs";
 import { allocation } from "./segments.mjs";
 
@@ -42,7 +41,7 @@ async function checkFirst(store, run) {
 }
 
 test("Postgres: --first", async () => {
-  const pool = new pg.Pool({ connectionString: postgres.url });
+  const pool = poolTo(postgres.url);
   await checkFirst(new PostgresStore(pool), (...args) => postgres.query(ddl("postgres", ...args)));
   await pool.end();
 });

@@ -8,8 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
-import { PostgresServer } from "./postgres/server.mjs";
+import { PostgresServer, poolTo } from "./postgres/server.mjs";
 
 const run = promisify(execFile);
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -59,7 +58,7 @@ test("the SQL and the program of docs/segments.md hand out numbers", async () =>
 test("the rights of docs/segments.md are enough to allocate, and no record can be made with them", async (t) => {
   await server.query("CREATE ROLE your_role LOGIN");
   await server.query(block("sql", "GRANT SELECT, UPDATE ON frazil_segments", segments));
-  const pool = new pg.Pool({ connectionString: server.url.replace("postgres@", "your_role@") });
+  const pool = poolTo(server.url.replace("postgres@", "your_role@"));
   t.after(() => pool.end());
   const store = new PostgresStore(pool);
   const orders = new Segment(store, { tag: "orders" });

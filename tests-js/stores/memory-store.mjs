@@ -9,7 +9,10 @@ export const DEFECTS = {
   "a lease is free before its end": "every node id is granted once, then none is free until the first ends",
   "one node id for one owner": "every node id is granted once, then none is free until the first ends",
   "an acquire that awaits between reading and writing": "64 clients take 1,024 node ids, each once",
-  "an acquire that awaits after it looked for its grant": "an acquire beside its retry is one lease",
+  "an acquire that awaits after it looked for its grant": [
+    "an acquire beside its retry is one lease",
+    "acquires beside their retries and others are one lease each",
+  ],
   "a retried acquire takes another node id": "a retried acquire is answered with the same lease",
   "a retried acquire gets a new window": "a retried acquire is answered with the same lease",
   "an acquire by the grant alone": "an acquire repeated after a renewal is refused",

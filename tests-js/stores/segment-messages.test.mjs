@@ -8,11 +8,10 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { RedisStore } from "frazil/stores/redis";
 import { SqliteStore } from "frazil/stores/sqlite";
 import mysql from "mysql2/promise";
-import pg from "pg";
 import { LEAF_ALLOC } from "../moving-in/old-leaf-segments.mjs";
 import { TINY_ID_INFO } from "../moving-in/old-tinyid.mjs";
 import { MySqlServer } from "./mysql/server.mjs";
-import { PostgresServer } from "./postgres/server.mjs";
+import { PostgresServer, poolTo } from "./postgres/server.mjs";
 import { openClient, startServer as startRedis } from "./redis/server.mjs";
 import { allocation, newTag } from "./segments.mjs";
 
@@ -24,7 +23,7 @@ let mariadb;
 let mysqlPool;
 before(async () => {
   postgres = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: postgres.url }).on("error", () => {});
+  pool = poolTo(postgres.url);
   await new PostgresStore(pool).migrate();
   mariadb = await MySqlServer.start({ "innodb-flush-log-at-trx-commit": 1 });
   mysqlPool = mysql.createPool(mariadb.address({ database: "test", connectionLimit: 4, multipleStatements: true }));
@@ -50,7 +49,7 @@ async function rejects(promise, code, parts, never = []) {
 
 test("Postgres: a role without rights is told those of segments, and of leases where it asked for one", async () => {
   await postgres.query("CREATE ROLE program LOGIN");
-  const own = new pg.Pool({ connectionString: postgres.urlOf("program") }).on("error", () => {});
+  const own = poolTo(postgres.urlOf("program"));
   const store = new PostgresStore(own);
   await rejects(store.allocate(allocation()), "STORE_REFUSED", [GRANT], [/frazil_leases/]);
   await rejects(store.initSegment({ tag: "orders" }), "STORE_REFUSED", [GRANT], [/frazil_leases/]);

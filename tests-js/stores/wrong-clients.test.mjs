@@ -19,7 +19,7 @@ import zookeeper from "node-zookeeper-client";
 import pg from "pg";
 import postgres from "postgres";
 import { createClient, createClientPool } from "redis";
-import { PostgresServer } from "./postgres/server.mjs";
+import { PostgresServer, poolTo } from "./postgres/server.mjs";
 
 const STORES = { PostgresStore, MySqlStore, RedisStore, SqliteStore, ZooKeeperStore };
 const nobody = { host: "127.0.0.1", port: 1, user: "me", password: "secret" };
@@ -93,7 +93,7 @@ test("a password or a connection string in the options is in no error, whatever 
 test("what Postgres answers a wrapped client of MySqlStore is refused at once", async () => {
   const server = await PostgresServer.start();
   after(() => server.stop());
-  const pool = closing(new pg.Pool({ connectionString: server.url }));
+  const pool = closing(poolTo(server.url));
   pool.on("error", () => {}); // the server may stop before the pool ends
   const store = new MySqlStore({ query: ({ sql }, values) => pool.query(sql, values) });
   await assert.rejects(store.ensure({ scope: "default", behind: false }), {

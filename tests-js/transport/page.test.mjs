@@ -5,6 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { Layout } from "frazil";
+import { readIds } from "frazil/transport";
 import { PostgresServer } from "../stores/postgres/server.mjs";
 import { startWorker, textOf } from "./workerd.mjs";
 
@@ -39,6 +41,16 @@ for (const { heading, program, output } of programs) {
   });
 }
 
+test("the pattern of the schema fits every ID, and is no check of the range", () => {
+  const [, pattern, tooLarge] = page.match(/`pattern: (\S+)`.*?`(\d+)` fits it/s);
+  const fits = (text) => new RegExp(pattern, "u").test(text);
+  for (const id of [0n, 9n, 10n, 2n ** 63n, 2n ** 64n - 1n]) assert.ok(fits(`${id}`), `${id}`);
+  for (const text of ["", "00", "01", "-1", "1 ", "1e3", "0x1", "9".repeat(21)]) assert.ok(!fits(text), text);
+  assert.ok(fits(tooLarge));
+  assert.throws(() => Layout.named("default").parse(tooLarge), { code: "INVALID_ID" });
+  assert.throws(() => readIds({ id: tooLarge }, "id"), { code: "INVALID_ID" });
+});
+
 let postgres;
 before(async () => {
   postgres = await PostgresServer.start();
@@ -49,8 +61,18 @@ after(() => postgres?.stop());
 const REQUESTS = {
   JSON: async (worker) => {
     const [, body] = page.match(/With the body `(.*)` it answers/);
-    const wrong = JSON.parse(await textOf(worker, "/", body.replaceAll(/"(\d+)"/g, "$1")));
-    assert.deepEqual([wrong.code, wrong.field], ["INVALID_ID", "id"]);
+    const [, sentence] = page.match(/It answers 400 for the bodies (.*?)\.\n\n/s);
+    const bodies = [...sentence.matchAll(/`([^`]*)`/g)].map(([, wrong]) => wrong);
+    assert.equal(bodies.length, 11);
+    const deep = `{"id":"5","deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    for (const wrong of [...bodies, deep, ""]) {
+      const response = await worker.dispatchFetch("http://transport.test/", { method: "POST", body: wrong });
+      const answer = await response.text();
+      assert.equal(response.status, 400, `${wrong.slice(0, 99)}: ${answer}`);
+      if (wrong === "{" || wrong === "") continue;
+      const expected = wrong === deep ? ["INVALID_ARGUMENT", "value"] : ["INVALID_ID", "id"];
+      assert.deepEqual([JSON.parse(answer).code, JSON.parse(answer).field], expected, wrong.slice(0, 99));
+    }
     return textOf(worker, "/", body);
   },
   D1: async (worker) => {

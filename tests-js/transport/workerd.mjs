@@ -24,6 +24,8 @@ async function bundle(program, modulesOfNode) {
     banner: modulesOfNode
       ? { js: 'import { createRequire } from "node:module"; const require = createRequire("/");' }
       : {},
+    // Not that of the tests, which has the sources in the place of `frazil`.
+    tsconfigRaw: {},
     logLevel: "silent",
   });
   assert.deepEqual(warnings, []);

@@ -1,11 +1,14 @@
-// The types of `frazil/workers`: `leased()` with a namespace or a store, its context and its options.
+// The types of `frazil/workers`: `leased()` and `segmented()` with a namespace or a store, a context and options.
 import type { Snowflake } from "frazil";
 import type { LeaseStore } from "frazil/lease";
+import type { Segment, SegmentStore } from "frazil/segment";
 import {
   FrazilLeases,
   type LeasedSnowflake,
   leased,
   type RequestContext,
+  type SegmentNumbers,
+  segmented,
   type WorkersLeaseOptions,
 } from "frazil/workers";
 import { check, type Equal } from "./equal.js";
@@ -50,6 +53,22 @@ async function inRequest(): Promise<void> {
   check<Equal<typeof got, LeasedSnowflake<"edge"> | Promise<LeasedSnowflake<"edge">>>>();
 }
 
+async function numbersInRequest(segments: SegmentStore, segment: Segment): Promise<void> {
+  const orders = segmented(namespace, ctx, { tag: "orders" });
+  check<Equal<typeof orders, SegmentNumbers>>();
+  const number = await orders.next();
+  check<Equal<typeof number, bigint>>();
+  segmented(namespace, { tag: "orders", step: 100 });
+  segmented(segments, undefined, { tag: "orders" });
+  // What takes the one takes the other.
+  const either: SegmentNumbers = segment;
+  void either;
+  // @ts-expect-error: the tag is required
+  segmented(namespace, ctx, { step: 10 });
+  // @ts-expect-error: options are required
+  segmented(namespace, ctx);
+}
+
 const context: RequestContext = ctx;
 const options: WorkersLeaseOptions = { maxAsyncWaitMs: 1000, maxLeadMs: 0, sequenceStart: "random", node: 3 };
 // @ts-expect-error: only calls renew
@@ -63,4 +82,4 @@ leased(namespace, { window: 5 });
 
 class Sub extends FrazilLeases {}
 
-void [inRequest, context, options, Sub];
+void [inRequest, numbersInRequest, context, options, Sub];

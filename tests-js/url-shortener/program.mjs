@@ -1,25 +1,128 @@
 // What the URL shortener must do on every host: its API, and its page in a browser.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
 import { test } from "node:test";
 import { Layout } from "frazil";
 import { base62 } from "frazil/text";
 import { chromium } from "playwright-core";
 import { tools } from "../../scripts/tools.mjs";
 
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"];
+/** Flags of the browser. */
+export const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-sync",
+];
 const layout = Layout.named("edge");
-const LINKS_PER_SLOT = 30;
+const JSON_TYPE = { "content-type": "application/json" };
+const BURST = 30;
+const EACH_MS = 20_000;
 
-/** Registers the tests. `origin()` is the address of the running program. `screenshot(name)` is the path of a picture, if any. */
-export function testProgram(host, origin, screenshot = () => undefined) {
+/** Headers of a connection, which a host chooses. */
+const OF_THE_CONNECTION = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
+
+/** Sends a request as it is, which `fetch` would correct or refuse. `options` are those of `request`. */
+export async function send(origin, { path, body, headers, ...options }) {
+  const { hostname, port } = new URL(origin);
+  // As browsers do: without it a server may close the connection before an upload that it refuses has ended.
+  const agent = new Agent({ keepAlive: true });
+  const outgoing = request({ hostname, port, path, headers, agent, ...options });
+  outgoing.end(body);
+  const [incoming] = await once(outgoing, "response");
+  outgoing.on("error", () => {}); // it has its answer
+  let text = "";
+  for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
+  agent.destroy();
+  const kept = Object.entries(incoming.headers).filter(([name]) => !OF_THE_CONNECTION.has(name));
+  return { status: incoming.statusCode, headers: Object.fromEntries(kept), text };
+}
+
+const AS_JSON = { ...JSON_TYPE, "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const AS_TEXT = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+const posted = (body, headers = JSON_TYPE) => ({ method: "POST", path: "/api/links", headers, body });
+const made = (...fields) => posted(JSON.stringify(Object.assign({ url: "https://example.com" }, ...fields)));
+
+/** Hostile requests with the status, and the headers with the fields that are refused, that both hosts must answer with. */
+const HOSTILE = [
+  ...[
+    "/LygHa16AHYF",
+    "/AzL8n0Y58m8",
+    "/zzzzzzzzzzz",
+    "/",
+    "/evil/x",
+    "/%00",
+    "/%ff",
+    "/a/b",
+    `/${"a".repeat(7000)}`,
+  ].map(
+    // A slash more, where it is one alone.
+    (path) => [{ path: /^\/(evil.*)?$/.test(path) ? `/${path}` : path }, 404, AS_TEXT],
+  ),
+  [{ path: "http://evil.example/x" }, 404, AS_TEXT],
+  ...["TRACE", "DELETE", "PATCH"].map((method) => [{ method, path: "/abc" }, 405, { ...AS_JSON, allow: "GET, HEAD" }]),
+  [{ method: "PUT", path: "/abc", body: " ".repeat(9_000_000) }, 405, { ...AS_JSON, allow: "GET, HEAD" }],
+  [{ method: "POST", path: "/api/statistics", body: "x" }, 405, { ...AS_JSON, allow: "GET, HEAD" }],
+  [{ method: "POST", path: "http://evil.example/", body: "x" }, 405, { ...AS_JSON, allow: "GET, HEAD" }],
+  [{ method: "DELETE", path: "/api/links" }, 405, { ...AS_JSON, allow: "GET, HEAD, POST" }],
+  [{ method: "HEAD", path: "/api/links" }, 200, AS_JSON],
+  [{ method: "HEAD", path: "/no-such-link" }, 404, AS_TEXT],
+  // The browser of a visitor, sent by another site: it asks first, or sends what a form can.
+  [
+    {
+      method: "OPTIONS",
+      path: "/api/links",
+      headers: {
+        origin: "https://evil.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+      },
+    },
+    405,
+    { ...AS_JSON, allow: "GET, HEAD, POST" },
+  ],
+  ...["text/plain", "application/x-www-form-urlencoded", "text/plain; application/json", "application/jsonp", ""].map(
+    (type) => [
+      posted('{"url":"https://example.com"}', { origin: "https://evil.example", "content-type": type }),
+      415,
+      AS_JSON,
+      "content-type",
+    ],
+  ),
+  [posted('{"url":"https://example.com"}', {}), 415, AS_JSON, "content-type"],
+  ...["", "{", "\xff\xfe", " ".repeat(8193), " ".repeat(70_000), " ".repeat(9_000_000)].map((body) => [
+    posted(body),
+    400,
+    AS_JSON,
+    "body",
+  ]),
+  ...["null", "[]", '"x"', "1"].map((body) => [posted(body), 400, AS_JSON, "url"]),
+  ...["javascript:alert(1)", "java\tscript:alert(1)", "http://", ["http://a"], `http://e.com/${"€".repeat(2000)}`].map(
+    (url) => [made({ url }), 400, AS_JSON, "url"],
+  ),
+  ...["constructor", "__proto__", "abc\n", "a';drop", {}].map((alias) => [made({ alias }), 400, AS_JSON, "alias"]),
+  ...["0", "1e9", "x", ""].map((hours) => [{ path: `/api/statistics?hours=${hours}` }, 400, AS_JSON, "hours"]),
+  [made({ url: "https://example.com/\u0000\r\nSet-Cookie: a=b\ud800" }), 201, AS_JSON],
+];
+
+/**
+ * Registers the tests. `origin()` is the address of the running program. `from(client)`: the options of a request that comes from one
+ * of several clients. `screenshot(name)` is the path of a picture, if any.
+ */
+export function testProgram(host, origin, from, screenshot = () => undefined) {
   const get = (path) => fetch(`${origin()}${path}`, { redirect: "manual" });
   const post = async (body) => {
     const response = await fetch(`${origin()}/api/links`, {
       method: "POST",
+      headers: JSON_TYPE,
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-    return { status: response.status, retryAfter: response.headers.get("retry-after"), ...(await response.json()) };
+    return { status: response.status, ...(await response.json()) };
   };
+  const visitsOf = async (code) =>
+    (await (await get("/api/links")).json()).links.find((link) => link.code === code).visits;
   /** Visits are stored after the answer. */
   const until = async (condition) => {
     for (let tries = 0; tries < 100; tries++) {
@@ -40,6 +143,8 @@ export function testProgram(host, origin, screenshot = () => undefined) {
     assert.ok(Math.abs(timestampMs - Date.now()) < 60_000);
     const answer = await get(`/${made.code}`);
     assert.deepEqual([answer.status, answer.headers.get("location")], [302, "https://example.com/a?b=1#c"]);
+    // The next test counts all visits.
+    await until(async () => (await visitsOf(made.code)) === 1);
   });
 
   test(`${host}: visits are counted, also by time`, async () => {
@@ -52,9 +157,7 @@ export function testProgram(host, origin, screenshot = () => undefined) {
     const before = await sum();
     const { code } = await post({ url: "https://example.com/visited" });
     for (let visit = 0; visit < 3; visit++) assert.equal((await get(`/${code}`)).status, 302);
-    const visitsOf = async () =>
-      (await (await get("/api/links")).json()).links.find((link) => link.code === code).visits;
-    await until(async () => (await visitsOf()) === 3);
+    await until(async () => (await visitsOf(code)) === 3);
     assert.equal(await sum(), before + 3);
   });
 
@@ -68,8 +171,32 @@ export function testProgram(host, origin, screenshot = () => undefined) {
   test(`${host}: a link that ends has its end, and what is missing is said to be`, async () => {
     const { expiresAtMs, parts } = await post({ url: "https://example.com", expiresInDays: 7 });
     assert.ok(Math.abs(expiresAtMs - parts.timestampMs - 7 * 86_400_000) < 60_000);
-    for (const path of ["/no-such-link", "/ZZZZZZZZZZ", "/a/b"]) assert.equal((await get(path)).status, 404, path);
+    for (const path of ["/no-such-link", "/ZZZZZZZZZZ", "/KZZZZZZZZZZ", "/a/b"])
+      assert.equal((await get(path)).status, 404, path);
     assert.equal((await fetch(`${origin()}/x`, { method: "POST" })).status, 405);
+  });
+
+  test(`${host}: hostile requests get the answers that the other host gives`, async () => {
+    for (const [each, status, headers, field] of HOSTILE) {
+      const name = `${each.method ?? "GET"} ${each.path.slice(0, 40)} ${each.body?.slice(0, 80) ?? ""}`;
+      const answer = await send(origin(), { ...each, ...from(2, each.headers) });
+      assert.deepEqual([answer.status, answer.headers], [status, headers], name);
+      if (field) assert.deepEqual(JSON.parse(answer.text).field, field, name);
+    }
+    assert.equal((await get("/")).status, 200);
+  });
+
+  test(`${host}: no link leads back by another scheme, port or spelling of the host`, async () => {
+    const { hostname, port } = new URL(origin());
+    for (const host of [
+      `http://${hostname}:${port}`,
+      `https://${hostname}`,
+      `http://${hostname}.:${port}`,
+      `HTTP:${hostname}:1`,
+    ]) {
+      const { status, field, error } = await post({ url: `${host}/loop` });
+      assert.deepEqual([status, field, error], [400, "url", "url must not lead back here"], host);
+    }
   });
 
   test(`${host}: what cannot be a link is refused with the field and the rule`, async () => {
@@ -127,23 +254,43 @@ export function testProgram(host, origin, screenshot = () => undefined) {
         await page.getByRole("button", { name: "Shorten" }).click();
         assert.equal(await page.getByRole("alert").textContent(), "the alias is taken");
         assert.equal(await page.evaluate(() => document.activeElement.id), "alias");
+
+        // The answer for the time that was chosen first comes last.
+        await page.route("**/api/statistics?hours=168", async (route) => {
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          await route.continue();
+        });
+        const shown = () => page.locator("#from").textContent();
+        const before = await shown();
+        const late = page.waitForResponse("**/api/statistics?hours=168");
+        await page.getByLabel("Time range").selectOption("168");
+        await page.getByLabel("Time range").selectOption("1");
+        const ofOneHour = await until(async () => (await shown()) !== before && shown());
+        await (await late).finished();
+        await page.waitForTimeout(200);
+        assert.equal(await shown(), ofOneHour);
       } finally {
         await browser.close();
       }
     });
   }
 
-  // The last one: it uses up what this client may make.
-  test(`${host}: a client makes a number of links in ten minutes, and hears when it may go on`, async () => {
-    const answers = [];
-    // Twice as many at most: the ten minutes may end meanwhile.
-    while (answers.length <= 2 * LINKS_PER_SLOT && answers.at(-1)?.status !== 429)
-      answers.push(await post({ url: "https://example.com/limit" }));
-    const { status, error, retryAfter } = answers.at(-1);
-    assert.equal(status, 429);
-    assert.equal(error, "at most 30 links in ten minutes");
-    assert.ok(Number(retryAfter) >= 1 && Number(retryAfter) <= 600);
-    const ids = answers.slice(0, -1).map(({ id }) => id);
+  test(`${host}: a client makes 30 links at once, and hears when it may go on`, async () => {
+    const startMs = Date.now();
+    const url = "https://example.com/limit";
+    const answers = await Promise.all(
+      Array.from({ length: 2 * BURST }, () => send(origin(), { ...made({ url }), ...from(3, JSON_TYPE) })),
+    );
+    const ids = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text).id);
     assert.equal(new Set(ids).size, ids.length);
+    const more = Math.floor((Date.now() - startMs) / EACH_MS);
+    assert.ok(ids.length >= BURST && ids.length <= BURST + more, `${ids.length} links`);
+    const refused = answers.filter(({ status }) => status !== 201);
+    for (const { status, headers, text } of refused) {
+      assert.deepEqual([status, headers["retry-after"]], [429, "20"]);
+      assert.deepEqual(JSON.parse(text), { error: "at most 30 links at once, and one more each 20 seconds" });
+    }
+    // Others are not held up.
+    assert.equal((await send(origin(), { ...made({ url }), ...from(4, JSON_TYPE) })).status, 201);
   });
 }

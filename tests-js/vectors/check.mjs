@@ -393,7 +393,7 @@ export function checkSegments({ slot, segment: { SegmentCall, SegmentRequest }, 
         call(handle, "TAKE", { MONOTONIC_MS, RANGE_COUNT: count || storeStep, STRIDE: 1, STEP: storeStep ?? 0 });
         return count || null;
       });
-      call(handle, "CLOSE", {});
+      binding.calls.release(binding.page, handle);
       equal(asked, counts, "the counts");
     });
   }

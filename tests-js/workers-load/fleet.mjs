@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { randomNumbers } from "../local/minting-process.mjs";
-import { bundleOnce, DATES, WorkerServer } from "../stores/workerd/server.mjs";
+import { bundleOnce, DATES, WorkerServer } from "../workerd/server.mjs";
 import { countRepeats } from "./count.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));

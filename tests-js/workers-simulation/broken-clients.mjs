@@ -100,45 +100,52 @@ export const BROKEN = {
     files: ["request-driver.ts"],
     changes: [
       [
-        "const carried = this.#carried(request);\n    // Its",
+        "return waitForOwn(this.#carried(request), ms, signal);",
         `const carried = ((this as any).shared ??= this.#carried(request).finally(() => {
       (this as any).shared = undefined;
     }));
-    // Its`,
+    return waitForOwn(carried, ms, signal);`,
       ],
     ],
     says: /share a promise|hangs/,
   },
   "an answer wakes other requests": {
-    files: ["request-driver.ts"],
-    changes: [["const waiting: Waiting = new Set();", "const waiting: Waiting = ((this as any).all ??= new Set());"]],
+    files: ["request-context.ts"],
+    changes: [
+      ["const waiting: Waiting = new Set();", "const waiting: Waiting = ((waitForOwn as any).all ??= new Set());"],
+    ],
     says: /share a promise|hangs/,
   },
   "close() waits for another request": {
     files: ["request-driver.ts"],
     changes: [
-      ["waitUntil(carried);", "waitUntil(carried);\n    (this as any).carried = carried;"],
+      [
+        "return waitForOwn(this.#carried(request), ms, signal);",
+        "return waitForOwn(((this as any).carried = this.#carried(request)), ms, signal);",
+      ],
       ["await this.release(note);", "await (this as any).carried;\n    await this.release(note);"],
     ],
     says: /share a promise|hangs/,
   },
   "every request has the lease renewed": {
     files: ["request-driver.ts"],
-    changes: [["if (this.nextMs > 1) return;\n", "\n"]],
+    changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.#isAsking) return;"]],
     says: /renews beside/,
   },
   "a request that was cancelled is waited for by all later ones": {
     files: ["request-driver.ts"],
     changes: [
       [
-        "if (this.nextMs > 1) return;\n    const request = this.ask();\n    if (request !== undefined) keep(this.#carried(request));",
-        `if ((this as any).busy || this.nextMs > 1) return;
-    const request = this.ask();
-    if (request === undefined) return;
-    (this as any).busy = true;
-    keep(this.#carried(request).then(() => {
-      (this as any).busy = false;
-    }));`,
+        "if (this.nextMs > 1 || this.#isAsking) return;",
+        "if ((this as any).busy || this.nextMs > 1 || this.#isAsking) return;",
+      ],
+      [
+        "if (request !== undefined) keep(this.#carried(request));",
+        `if (request === undefined) return;
+      (this as any).busy = true;
+      keep(this.#carried(request).then(() => {
+        (this as any).busy = false;
+      }));`,
       ],
       [
         "const request = this.ask();\n    if (request === undefined) return sleep",
@@ -146,6 +153,16 @@ export const BROKEN = {
       ],
     ],
     says: /does not mint again/,
+  },
+  "a call inside of the first one makes a generator of its own": {
+    files: ["leased.ts"],
+    changes: [["    known = openEntry(key, scope);\n", ""]],
+    says: /two generators/,
+  },
+  "a call inside of one that asks has the lease renewed too": {
+    files: ["request-driver.ts"],
+    changes: [["if (this.nextMs > 1 || this.#isAsking) return;", "if (this.nextMs > 1) return;"]],
+    says: /renews beside/,
   },
   "a failed attempt is not told to the core": {
     files: ["lease-holder.ts"],

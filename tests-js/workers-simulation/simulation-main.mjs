@@ -6,7 +6,7 @@ import { simulate } from "./simulation.mjs";
 
 const [from, until] = process.argv.slice(2, 4).map(Number);
 const broken = BROKEN[process.argv[4]];
-const evaluate = await compile(broken);
+const evaluate = await compile("workers/leased.ts", broken);
 const seen = new Set();
 const counts = { ids: 0, most: 0, asks: 0, sync: 0 };
 let others = 0;

@@ -4,31 +4,24 @@
 //   node tests-js/workers-simulation/simulation.mjs SEED [NAME]    replays a seed, with a line for each step,
 //                                                                      on a client of broken-clients.mjs
 //
-// As in the runtime: the clock stands still within an event, and shows different times to two requests; what a request waits for is
-// lost when it is cancelled, and when it has ended, unless `waitUntil` keeps it; isolates end without notice; an object that is
-// aborted loses the writes that were not answered.
+// isolates.mjs has the runtime. An object that is aborted loses the writes that were not answered.
 //
 // Checked in every run: no ID twice; the time of each ID within a window that its isolate was granted; order within a generator; no
 // code of one request runs in an event of another, as it does where requests share a promise; every request that is not cancelled
 // ends within its time; one renewal at a time beside requests, and a bounded rate of requests to the store; after the faults stop,
 // every isolate mints again.
-import { AsyncLocalStorage } from "node:async_hooks";
 import { Layout } from "frazil";
-import { IssuedIds, randomFrom } from "../lease-simulation/ids.mjs";
+import { IssuedIds } from "../lease-simulation/ids.mjs";
 import { MemoryStore } from "../leases/memory-store.mjs";
 import { SOMETIMES } from "./events.mjs";
 import { compile } from "./isolate-code.mjs";
+import { Isolate, Request, START_MS, STEP_BACK_MS, WorkersWorld } from "./isolates.mjs";
 
-const START_MS = 1_780_000_000_000;
+const ENTRY = "workers/leased.ts";
 /** The shortest window. Every fourth seed has one that is ten times as long, with everything else slowed down as well. */
 const SHORT_MS = 3000;
-/** How far the clock of an event may be behind that of the one before. */
-const STEP_BACK_MS = 200;
-/** How many requests to the store one request to the Worker may make. Measured: at most 11 in 2,000 seeds. */
+/** How many requests to the store one request to the Worker may make. Measured: at most 14 in 600 seeds. */
 const MAX_ASKED = 24;
-
-/** The request whose code runs. */
-const context = new AsyncLocalStorage();
 
 const ORDINARY = new Set([
   "LEASE_EXPIRED",
@@ -41,45 +34,16 @@ const ORDINARY = new Set([
   "CLOSED",
 ]);
 
-/** A request to the Worker: what it waits for lives as long as it does. */
-class Request {
-  isCancelled = false;
-  hasEnded = false;
-  /** Promises that `waitUntil` keeps. */
-  kept = 0;
-  asked = 0;
-  /** What its clock showed last. */
-  nowMs = 0;
-  isAsking = false;
-  isPausing = false;
-
-  constructor(isolate, name) {
-    this.isolate = isolate;
-    this.name = name;
-  }
-
-  /** Whether its timers run, and what it asked for is heard. */
-  get isAlive() {
-    if (this.isolate.isEvicted) return false;
-    if (this.isCancelled) return this.goesOn && this.kept > 0;
-    return !this.hasEnded || this.kept > 0;
-  }
-}
-
-class Isolate {
-  isEvicted = false;
-  requests = new Set();
+class LeasingIsolate extends Isolate {
   /** The grants it asked for. */
   grants = new Set();
   last = -1n;
-  lastMs = 0;
   generator;
   /** When it had a lease renewed beside a request, and whether the outcome is known. */
   renewal;
 
   constructor(world, name, aheadMs) {
-    this.name = name;
-    this.aheadMs = aheadMs;
+    super(world, name, aheadMs);
     const { random } = world;
     this.options = {
       scope: world.scope,
@@ -90,39 +54,15 @@ class Isolate {
       ...(random.chance(0.2) && { node: random.below(4) }),
       ...(random.chance(0.2) && { maxLeadMs: 0 }),
     };
-    const now = () => world.clock();
-    class IsolateDate extends Date {
-      static now = now;
-    }
-    const runtime = {
-      Date: IsolateDate,
-      performance: { now, timeOrigin: 0 },
-      setTimeout: (run, ms = 0) => world.timer(run, ms),
-      clearTimeout: (timer) => timer && world.remove(timer),
-      crypto: {
-        getRandomValues: (array) => {
-          for (let at = 0; at < array.length; at++) array[at] = random.below(2 ** 32);
-          return array;
-        },
-      },
-      globalThis: {},
-    };
-    this.leased = world.evaluate({ waitUntil: (promise) => world.keep(promise) }, runtime);
+    this.leased = this.evaluate().leased;
     this.store = world.storeOf(this);
   }
 }
 
-class World {
-  ms = 0;
-  events = [];
-  serial = 0;
-  seen = new Set();
-  faults = true;
+class World extends WorkersWorld {
   storeAheadMs = 0;
   storeAwayUntilMs = 0;
   storeFailsUntilMs = 0;
-  isolates = [];
-  names = 0;
   /** Writes of the object that are not durable yet: their answers wait. */
   batch = [];
   most = 0;
@@ -130,10 +70,7 @@ class World {
   sync = 0;
 
   constructor(seed, evaluate, log) {
-    this.seed = seed;
-    this.evaluate = evaluate;
-    this.log = log;
-    this.random = randomFrom(seed);
+    super(seed, evaluate, { log, replay: "tests-js/workers-simulation/simulation.mjs", listed: SOMETIMES });
     this.scale = seed % 4 === 3 ? 10 : 1;
     this.windowMs = SHORT_MS * this.scale;
     this.timeoutMs = this.windowMs / 10;
@@ -146,107 +83,6 @@ class World {
       windowMaxMs: this.windowMs,
     });
     this.ids = new IssuedIds(Layout.named("edge"), this.memory.grants);
-  }
-
-  sometimes(what) {
-    if (!SOMETIMES.includes(what)) throw new Error(`events.mjs does not list: ${what}`);
-    this.seen.add(what);
-  }
-
-  step(text) {
-    if (this.log) this.log(`${this.ms.toFixed(0).padStart(7)} ms  ${text}`);
-  }
-
-  fail(text) {
-    // Kept as well, since the driver may catch it.
-    this.failure ??= new Error(
-      `seed ${this.seed}, ${this.ms} ms: ${text}\nTo replay it: node tests-js/workers-simulation/simulation.mjs ${this.seed}`,
-    );
-    throw this.failure;
-  }
-
-  /** The request whose event this is. Code of another one runs in it only if they share a promise. */
-  entered() {
-    const request = context.getStore();
-    if (request !== this.current)
-      this.fail(`code of ${request?.name} runs in an event of ${this.current?.name}: they share a promise`);
-    return request;
-  }
-
-  clock() {
-    return this.entered().nowMs;
-  }
-
-  keep(promise) {
-    const request = this.entered();
-    request.kept++;
-    const over = () => {
-      request.kept--;
-    };
-    promise.then(over, over);
-  }
-
-  add(event) {
-    event.serial = ++this.serial;
-    this.events.push(event);
-    return event;
-  }
-
-  remove(event) {
-    const at = this.events.indexOf(event);
-    if (at >= 0) this.events.splice(at, 1);
-  }
-
-  after(ms, run) {
-    return this.add({ atMs: this.ms + ms, run });
-  }
-
-  timer(run, ms) {
-    const request = this.entered();
-    const delayMs = Math.max(1, Number(ms) || 0);
-    const leastMs = request.nowMs + delayMs;
-    return this.after(delayMs, () => this.enter(request, run, leastMs));
-  }
-
-  /** Runs code in an event of a request, if it is alive, and everything that follows from it. */
-  async enter(request, run, leastMs = 0) {
-    if (!request.isAlive) return;
-    const { isolate } = request;
-    const backMs = this.random.chance(0.2) ? this.random.below(STEP_BACK_MS) : 0;
-    const nowMs = Math.floor(START_MS + this.ms + isolate.aheadMs) - backMs;
-    // A request does not see its own clock go back.
-    request.nowMs = Math.max(nowMs, request.nowMs, leastMs);
-    if (request.nowMs < isolate.lastMs) this.sometimes("the clock goes back between two requests");
-    isolate.lastMs = request.nowMs;
-    this.current = request;
-    try {
-      context.run(request, run);
-      await new Promise((resolve) => setImmediate(resolve));
-    } finally {
-      this.current = undefined;
-    }
-    if (this.failure) throw this.failure;
-  }
-
-  async advance(ms) {
-    const endMs = this.ms + ms;
-    for (;;) {
-      let next;
-      for (const event of this.events)
-        if (!next || event.atMs < next.atMs || (event.atMs === next.atMs && event.serial < next.serial)) next = event;
-      if (next === undefined || next.atMs > endMs) break;
-      this.ms = Math.max(this.ms, next.atMs);
-      this.remove(next);
-      await next.run();
-      if (this.failure) throw this.failure;
-    }
-    this.ms = endMs;
-  }
-
-  /** How long a message is on its way. */
-  delay() {
-    const { random, scale } = this;
-    return this.faults && random.chance(0.12) ? random.below(1500 * scale) : 1 + random.below(20);
   }
 
   /** Carries out an operation in the object. `settle` is called when what it wrote is durable, or it was aborted. */
@@ -384,6 +220,8 @@ class World {
     if (renewal === undefined || renewal.isOver()) return;
     if (renewal.request.isCancelled || !renewal.request.isAlive)
       this.sometimes("another request renews after one that was cancelled");
+    // The clock of the isolate tells when the time of an attempt is over.
+    if (isolate.clockSetMs >= renewal.atMs) return;
     // The clock of the one that began it may have been ahead of this one's.
     if (this.ms - renewal.atMs < this.timeoutMs - 2 * STEP_BACK_MS) {
       this.besides = (this.besides ?? 0) + 1;
@@ -426,34 +264,11 @@ class World {
       if (!request.hasEnded && !request.isCancelled && !isolate.isEvicted) this.fail(`${request.name} hangs`);
       isolate.requests.delete(request);
     });
-    if (this.faults && random.chance(0.2)) {
-      this.after(random.below(random.one([30, 1500])), () => {
-        if (request.hasEnded || request.isCancelled) return;
-        this.step(`${request.name} is cancelled`);
-        if (request.isAsking) this.sometimes("a request is cancelled while it asks");
-        else this.sometimes("a request is cancelled while it pauses");
-        request.isCancelled = true;
-        request.goesOn = random.chance(0.5);
-      });
-    }
-    const ended = () => {
-      request.hasEnded = true;
-      // The runtime ends what it keeps some time later.
-      this.after(30_000, () => {
-        request.kept = 0;
-      });
-    };
-    this.after(0, () =>
-      this.enter(request, () => {
-        this.handle(request, isLast).then(ended, (error) => {
-          ended();
-          try {
-            this.checkError(request, error);
-          } catch {
-            // kept by `fail`
-          }
-        });
-      }),
+    if (this.faults && random.chance(0.2)) this.cancelLater(request);
+    this.begin(
+      request,
+      () => this.handle(request, isLast),
+      (_, error) => this.checkError(request, error),
     );
     return request;
   }
@@ -463,7 +278,11 @@ class World {
     const { isolate } = request;
     const ctx = random.chance(0.5) ? { waitUntil: (promise) => this.keep(promise) } : undefined;
     const options = random.chance(0.5) ? isolate.options : { ...isolate.options };
-    const got = ctx ? isolate.leased(isolate.store, ctx, options) : isolate.leased(isolate.store, options);
+    const call = () => (ctx ? isolate.leased(isolate.store, ctx, options) : isolate.leased(isolate.store, options));
+    // A call of the same request that is made inside of the next one, if microtasks run there.
+    const other = random.chance(0.3) && Promise.resolve().then(call);
+    if (other) other.catch(() => {});
+    const got = call();
     let ids = got;
     if (got instanceof Promise) {
       this.sometimes("a request waits for a lease");
@@ -479,6 +298,12 @@ class World {
     } else {
       this.sometimes("a generator is returned without a promise");
       this.sync++;
+    }
+    if (other) {
+      request.isBlocked = true;
+      const same = await other.catch((error) => this.checkError(request, error));
+      request.isBlocked = false;
+      if (same && same !== ids && !isolate.wasClosed) this.fail(`${request.name} got two generators`);
     }
     if (isolate.generator !== ids) {
       if (isolate.generator !== undefined) {
@@ -541,17 +366,10 @@ class World {
     const { random } = this;
     const aheadMs = random.chance(0.5) ? 0 : this.scale * random.one([-4000, -1500, -50, 50, 1500, 4000]);
     if (aheadMs > this.windowMs) this.sometimes("a clock is a window ahead");
-    const isolate = new Isolate(this, `i${++this.names}`, aheadMs);
+    const isolate = new LeasingIsolate(this, `i${++this.names}`, aheadMs);
     this.isolates.push(isolate);
     this.step(`${isolate.name} begins, ${aheadMs} ms ahead ${JSON.stringify(isolate.options)}`);
     return isolate;
-  }
-
-  evict(isolate) {
-    this.step(`${isolate.name} is evicted`);
-    this.sometimes("an isolate is evicted");
-    isolate.isEvicted = true;
-    this.isolates = this.isolates.filter((other) => other !== isolate);
   }
 
   close(isolate) {
@@ -607,7 +425,7 @@ function act(w) {
   } else if (name === "close") w.close(isolate);
   else if (name === "stepClock") {
     const stepMs = w.scale * random.one([-5000, -1500, -50, 50, 1500, 5000]);
-    isolate.aheadMs = random.chance(0.3) ? 0 : isolate.aheadMs + stepMs;
+    isolate.setClock(random.chance(0.3) ? 0 : isolate.aheadMs + stepMs);
     w.step(`the clock of ${isolate.name} is ${isolate.aheadMs} ms ahead`);
   } else if (name === "storeAway") {
     const forMs = w.scale * random.one([200, 1000, 4000, 7000]);
@@ -653,7 +471,7 @@ export async function simulate(seed, { evaluate, log, actions = 70 } = {}) {
   w.storeAwayUntilMs = 0;
   w.storeFailsUntilMs = 0;
   w.storeAheadMs = 0;
-  for (const isolate of w.isolates) isolate.aheadMs = 0;
+  for (const isolate of w.isolates) isolate.setClock(0);
   // As many as there are node ids.
   for (const isolate of w.isolates.slice(3)) w.evict(isolate);
   await w.advance(20_000 * w.scale);
@@ -675,7 +493,7 @@ let compiled;
 
 /** The shipped client. */
 function shipped() {
-  compiled ??= compile();
+  compiled ??= compile(ENTRY);
   return compiled;
 }
 
@@ -687,7 +505,7 @@ const unhandled = [];
 if (process.argv[1] === import.meta.filename) {
   const seed = Number(process.argv[2] ?? 1);
   const name = process.argv[3];
-  const evaluate = name && (await compile((await import("./broken-clients.mjs")).BROKEN[name]));
+  const evaluate = name && (await compile(ENTRY, (await import("./broken-clients.mjs")).BROKEN[name]));
   const { seen, ...counts } = await simulate(seed, { evaluate, log: (line) => process.stdout.write(`${line}\n`) });
   process.stdout.write(`seed ${seed}: ${JSON.stringify(counts)}; ${[...seen].join("; ")}\n`);
 }

@@ -1,11 +1,11 @@
 // Projects of people who use the packed tarball with the tools of Cloudflare.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tools } from "../../scripts/tools.mjs";
+import { startDevServer } from "../dev-server.mjs";
 import { installConsumer, run } from "../packaging/tarballs.mjs";
 import { freePort } from "../stores/server-process.mjs";
 
@@ -66,33 +66,17 @@ export const runTool = (folder, program, args, options) =>
 /** Starts a server of a tool, waits for its first answer, which it returns, and ends it. `args(port)`: its arguments. */
 export async function answerOf(folder, program, args) {
   const port = await freePort();
-  const child = spawn(tools.node24, [program, ...(await args(`${port}`))], {
+  const { response, stop, log } = await startDevServer(tools.node24, [program, ...(await args(`${port}`))], {
+    port,
     cwd: folder,
     env: { ...process.env, ...environment(folder) },
-    stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, which ends as a whole.
-    detached: true,
   });
-  let log = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk) => {
-      log += chunk;
-    });
-  const ended = new Promise((resolve) => child.once("close", resolve));
   try {
-    for (let tries = 0; ; tries++) {
-      assert.ok(tries < 400 && child.exitCode === null, `it did not start: ${log}`);
-      const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-      if (response !== undefined) {
-        const text = await response.text();
-        assert.equal(response.status, 200, `${text}\n${log}`);
-        return JSON.parse(text);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    const text = await response.text();
+    assert.equal(response.status, 200, `${text}\n${log()}`);
+    return JSON.parse(text);
   } finally {
-    process.kill(-child.pid, "SIGKILL");
-    await ended;
+    await stop();
   }
 }
 

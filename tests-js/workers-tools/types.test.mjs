@@ -63,7 +63,8 @@ test("without esnext.disposable in lib, a Worker compiles with skipLibCheck, and
   const found = compile(["worker.ts"], { types, lib }).matchAll(
     /error TS\d+: Property '(\w+)' does not exist on type 'SymbolC/g,
   );
-  assert.deepEqual(Array.from(found, ([, name]) => name).sort(), ["asyncDispose", "dispose"]);
+  const names = new Set(Array.from(found, ([, name]) => name));
+  assert.deepEqual([...names].sort(), ["asyncDispose", "dispose"]);
 });
 
 test("a class without the brand of the runtime is refused as the class of a namespace", () => {

@@ -1,9 +1,9 @@
-// @cloudflare/vite-plugin with the packed tarball, under the configuration that docs/workers.md prints, which has no option.
+// @cloudflare/vite-plugin with the packed tarball, under the configuration that docs/workers-tools.md prints, which has no option.
 import assert from "node:assert/strict";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { blocksOf } from "../stores/workerd/page.mjs";
+import { blocksOf } from "../workerd/page.mjs";
 import {
   answerOf,
   checkAnswer,
@@ -22,8 +22,8 @@ const serve = (port) => ["--host", "127.0.0.1", "--port", port, "--strictPort"];
 let folder;
 before(() => {
   folder = installWorker();
-  const [configuration] = blocksOf("../workers", "ts");
-  writeFileSync(join(folder, "vite.config.ts"), configuration);
+  const [configuration] = blocksOf("../workers-tools", "ts");
+  writeFileSync(join(folder, "vite.config.mts"), configuration);
 });
 
 for (const date of DATES) {

@@ -1,18 +1,19 @@
 // `leased()` in Cloudflare's runtime, at the oldest compatibility date that is supported and the newest that this workerd accepts.
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { execSync } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { addressOf, DATES, startWorker } from "./server.mjs";
+import { fileURLToPath } from "node:url";
+import { Layout } from "frazil";
+import { addressOf, DATES, resetAfter, startWorker } from "./server.mjs";
 
-/** A request whose connection is reset after so long. */
-async function resetAfter({ hostname, port, pathname, search }, ms) {
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => {});
-  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: frazil.test\r\n\r\n`);
-  await sleep(ms);
-  socket.resetAndDestroy();
-}
+const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+/** The fields of the layout "edge". */
+const EDGE = [
+  { kind: "time", bits: 41 },
+  { kind: "node", bits: 14 },
+  { kind: "sequence", bits: 8 },
+];
 
 for (const date of DATES) {
   describe(`leased() at ${date}`, () => {
@@ -81,6 +82,25 @@ for (const date of DATES) {
       assert.deepEqual([stats.acquired, stats.lost, stats.refused], [1, 0, 0]);
     });
 
+    test("a database without a record: the error has the commands to run, and a second later a request has an ID", async () => {
+      const scopes = { named: "edge", own: { epochMs: 1_700_000_000_000, fields: EDGE } };
+      for (const [scope, layout] of Object.entries(scopes)) {
+        const given = { scope, layout };
+        const { message, code } = await worker.call("d1", given).then(assert.fail, (error) => error);
+        assert.equal(code, "STORE_NOT_INITIALISED");
+        assert.match(message, /npx wrangler d1 execute NAME --remote --file frazil\.sql/);
+        const [, flags] = /npx frazil (ddl d1 .*?) > frazil\.sql/.exec(message);
+        const sql = execSync(`node ${cli} ${flags}`, { encoding: "utf8" });
+        await worker.call(
+          "sql",
+          sql.split(/;\n/).filter((statement) => /^(?!--).*\S/m.test(statement)),
+        );
+        // The pause after a refusal for want of a record. The first request after it does not hear of the refusal again.
+        await sleep(1000);
+        assert.match(await worker.call("d1", given), /^\d+$/);
+      }
+    });
+
     test("an object of a program mints under a lease, and has it renewed", async () => {
       const options = { scope: "object", windowMs: 3000 };
       const { id, node } = await worker.call("in-an-object", { options });
@@ -97,13 +117,171 @@ for (const date of DATES) {
       await worker.call("id", { options });
       await worker.call("id", { options: { layout: "edge", scope: "options" } });
       await worker.call("id", { options: { scope: "options" } }); // edge is the default
-      await worker.call("id", { options: { scope: "options", windowMs: 300_000, time: "wall" } });
+      const usual = { windowMs: 300_000, time: "wall", owner: "worker", maxLeadMs: 1000, maxAsyncWaitMs: 5000 };
+      const { epochMs } = Layout.named("edge");
+      await worker.call("id", { options: { scope: "options", ...usual, sequenceStart: "zero", epochMs } });
       await assert.rejects(worker.call("id", { options: { ...options, windowMs: 1000 } }), {
         code: "STATE_CONFLICT",
         field: "windowMs",
       });
       await assert.rejects(worker.call("id", { options: { ...options, layout: "default" } }), { field: "layout" });
       await assert.rejects(worker.call("id", { options: { scope: "new", windowsMs: 5 } }), { code: "INVALID_OPTION" });
+      // For calls that block, which no Worker has.
+      await assert.rejects(worker.call("id", { options: { scope: "new", maxWaitMs: 5 } }), {
+        code: "INVALID_OPTION",
+        field: "maxWaitMs",
+      });
+      const later = await worker.call("later-options", { options });
+      assert.deepEqual(
+        later.map(({ code, field }) => [code, field]),
+        ["windowMs", "owner", "time", "epochMs"].map((field) => ["STATE_CONFLICT", field]),
+      );
+      assert.match(
+        later[0].message,
+        /windowMs is 300000n: must be as in the first call .*, 300000: an isolate has one/,
+      );
+    });
+
+    // docs/safety.md: 23
+    test("options that are changed between two calls name another scope, which has another generator", async () => {
+      const { changed, getter, same, proxied, inherited, layout } = await worker.call("changed-options");
+      assert.deepEqual([changed.isSame, getter.isSame], [false, false]);
+      assert.deepEqual([same.isSame, proxied.isSame], [true, true]);
+      assert.equal(inherited, "INVALID_OPTION", "an option of a prototype");
+      assert.deepEqual([layout.code, layout.field], ["STATE_CONFLICT", "layout"]);
+    });
+
+    for (const kind of ["proxy", "taken", "throws", "rejects"]) {
+      test(`a context that is wrapped renews all the same (${kind})`, async () => {
+        const options = { scope: `wrapped-${kind}`, windowMs: 3000 };
+        const { node } = await worker.call("wrapped-ctx", { kind, options });
+        await sleep(1600);
+        await worker.call("wrapped-ctx", { kind, options });
+        await sleep(300);
+        const again = await worker.call("wrapped-ctx", { kind, options });
+        assert.deepEqual([again.node, again.stats.renewed], [node, 1]);
+        assert.deepEqual(again.unhandled, []);
+      });
+    }
+
+    test("using and await using do not close what belongs to the isolate", async () => {
+      const { before, after, isKept, node } = await worker.call("using", { options: { scope: "used" } });
+      assert.ok(BigInt(after) > BigInt(before));
+      assert.equal(isKept, true);
+      assert.equal((await worker.call("id", { options: { scope: "used" } })).node, node);
+    });
+
+    test("errors say what to do in a Worker", async () => {
+      assert.match(
+        (await worker.call("close", { options: { scope: "say" } })).after.message,
+        /do not call close\(\) in a request/,
+      );
+      const held = await worker.call("exhausted", { scope: "full" });
+      assert.deepEqual([held.lease.code, held.leased.code], ["NODE_IDS_EXHAUSTED", "NODE_IDS_EXHAUSTED"]);
+      assert.match(held.lease.message, /Call leased\(\) of frazil\/workers/);
+      assert.match(held.leased.message, /more isolates than node ids within a window. Shorten windowMs/);
+      await worker.call("still", { isStill: true });
+      const burst = await worker.call("burst", { options: { scope: "say" } });
+      await worker.call("still", { isStill: false });
+      assert.match(burst.message, /await nextAsync\(\) waits for it. Retry after 1 ms/);
+    });
+
+    test("a name that is misspelt is refused by name, also after a first call", async () => {
+      await worker.call("id", { options: { scope: "names" } });
+      await assert.rejects(worker.call("id", { options: { scope: "names", layot: "edge" } }), {
+        code: "INVALID_OPTION",
+        message: /did you mean layout/,
+      });
+    });
+
+    test("a clock that jumps ahead by a day and comes back stops nothing", async () => {
+      for (const time of ["wall", "store"]) {
+        const options = { scope: `jump-${time}`, windowMs: 6000, maxAsyncWaitMs: 300, time };
+        assert.match((await worker.call("right", { options })).returned, /^\d+$/);
+        await worker.call("ahead", { ms: 86_400_000 });
+        try {
+          const { code, returned } = await worker.call("right", { options });
+          if (time === "wall") assert.equal(code, "LEASE_EXPIRED");
+          else assert.match(returned, /^\d+$/); // the answer tells the time
+        } finally {
+          await worker.call("ahead", { ms: 0 });
+        }
+        const untilMs = Date.now() + 12_000;
+        let outcome;
+        do {
+          await sleep(200);
+          outcome = await worker.call("right", { options });
+          assert.ok((outcome.retryAfterMs ?? 0) <= 10_000, `${outcome.code} ${outcome.retryAfterMs}`);
+        } while (!outcome.returned && Date.now() < untilMs);
+        assert.match(outcome.returned ?? outcome.message, /^\d+$/);
+      }
+    });
+
+    test("a lease is renewed in time after a clock that jumped ahead and came back", async () => {
+      const windowMs = 3000;
+      for (const ms of [86_400_000, 1700]) {
+        const given = [{ scope: `back-${ms}`, windowMs, maxAsyncWaitMs: 1000 }];
+        await worker.call("all-right", given);
+        await worker.call("ahead", { ms });
+        try {
+          for (let left = 2; left > 0; left--) await worker.call("all-right", given).catch(() => {});
+        } finally {
+          await worker.call("ahead", { ms: 0 });
+        }
+        const untilMs = Date.now() + 1.5 * windowMs;
+        let outcome;
+        while (Date.now() < untilMs) {
+          [outcome] = await worker.call("all-right", given);
+          assert.deepEqual([outcome.isPromise, outcome.code], [false, null]);
+          assert.ok(outcome.lease.skewMs < windowMs, `${outcome.lease.skewMs}`);
+          await sleep(100);
+        }
+      }
+    });
+
+    test("a generator whose time from the store a clock has made wrong is not handed out", async () => {
+      const given = [{ scope: "handed-out", windowMs: 20_000, maxAsyncWaitMs: 10_000, time: "store" }];
+      await worker.call("ahead", { ms: 5000 });
+      try {
+        await worker.call("all-right", given);
+      } finally {
+        await worker.call("ahead", { ms: 0 });
+      }
+      const [{ isPromise, code, lease }] = await worker.call("all-right", given);
+      assert.deepEqual([isPromise, code, lease.node], [true, null, 1]);
+    });
+
+    test("a clock that goes back while nothing is due, to a time after the answer, has the store asked for its time", async () => {
+      const given = [{ scope: "back-between", windowMs: 60_000, maxAsyncWaitMs: 10_000, time: "store" }];
+      await worker.call("all-right", given);
+      await worker.call("ahead", { ms: 20_000 });
+      try {
+        const [{ isPromise, code }] = await worker.call("all-right", given);
+        assert.deepEqual([isPromise, code], [false, null]);
+      } finally {
+        await worker.call("ahead", { ms: 0 });
+      }
+      const [{ isPromise, code }] = await worker.call("all-right", given);
+      assert.deepEqual([isPromise, code], [true, null]);
+    });
+
+    test("an answer that is refused is no unhandled rejection", async () => {
+      const { errors, unhandled } = await worker.call("bad-answer");
+      assert.deepEqual(errors, ["STORE_REFUSED", "STORE_REFUSED"]);
+      assert.deepEqual(unhandled, []);
+    });
+
+    test("an object of another class that replies is STORE_REFUSED, which says which class it must be", async () => {
+      for (const scope of ["text", "empty", "none", "error", "code"]) {
+        const { code, retryable, message } = await worker.call("odd", { scope });
+        assert.deepEqual([code, retryable], ["STORE_REFUSED", false], `${scope}: ${message}`);
+        assert.match(message, /which is no reply. The class of the namespace must be FrazilLeases/);
+      }
+    });
+
+    test("the details of an object's error cannot take the place of its code and message", async () => {
+      const { ours, code, message, retryAfterMs = null } = await worker.call("odd", { scope: "details" });
+      assert.deepEqual([ours, code, message, retryAfterMs], [true, "STORE_UNAVAILABLE", "STORE_UNAVAILABLE: m", null]);
     });
 
     test("after close() the next call makes another generator, and the node id is free", async () => {
@@ -115,6 +293,12 @@ for (const date of DATES) {
       const again = await worker.call("id", { options });
       assert.deepEqual([again.node, again.stats.attempts], [node, 1]);
       assert.ok(BigInt(again.id) > BigInt(id));
+    });
+
+    test("lease() within one request works too, also where there are no weak references", async () => {
+      const { id, after } = await worker.call("lease", { options: { scope: "one", layout: "edge" } });
+      assert.match(id, /^\d+$/);
+      assert.equal(after.code, "CLOSED");
     });
 
     test("an object that is aborted is not noticed while a lease is held, and renews it afterwards", async () => {
@@ -192,6 +376,43 @@ for (const date of DATES) {
       );
       await cancelled;
       assert.doesNotMatch(outcome, /"id"/, outcome);
+    });
+
+    test("an isolate whose every request passes another source is told so", async () => {
+      // In an isolate of its own, which has no room for further sources afterwards.
+      const worker = await startWorker(date);
+      try {
+        const options = { scope: "many" };
+        await worker.call("id", { options });
+        for (let at = 0; at < 20; at++) await worker.call("wrapped-env", { options, close: true });
+        const outcomes = [];
+        for (let at = 0; at < 20; at++)
+          outcomes.push(await worker.call("wrapped-env", { options }).catch((error) => error));
+        const nodes = outcomes.filter((outcome) => typeof outcome === "number");
+        assert.equal(new Set(nodes).size, nodes.length);
+        assert.ok(nodes.length >= 10 && nodes.length <= 16, `${nodes.length}`);
+        const { code, field, message } = outcomes.at(-1);
+        assert.deepEqual([code, field], ["INVALID_ARGUMENT", "source"]);
+        assert.match(message, /the 17th object in this isolate: must be the same object in each request.*wraps env/);
+        // The ones before go on, and so do other scopes of them.
+        assert.match((await worker.call("id", { options: { scope: "many-more" } })).id, /^\d+$/);
+      } finally {
+        await worker.stop();
+      }
+    });
+
+    test("a source whose generator has asked for nothing within a window does not count", async () => {
+      const worker = await startWorker(date);
+      try {
+        const options = { scope: "some", windowMs: 3000 };
+        for (let at = 0; at < 16; at++) await worker.call("wrapped-env", { options });
+        await assert.rejects(worker.call("wrapped-env", { options }), { code: "INVALID_ARGUMENT", field: "source" });
+        await sleep(3200);
+        for (let at = 0; at < 16; at++) assert.equal(typeof (await worker.call("wrapped-env", { options })), "number");
+        await assert.rejects(worker.call("wrapped-env", { options }), { code: "INVALID_ARGUMENT", field: "source" });
+      } finally {
+        await worker.stop();
+      }
     });
   });
 }

@@ -1,11 +1,11 @@
 // docs/workers.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerOf, blocksOf, startPage } from "../stores/workerd/page.mjs";
+import { answerOf, blocksOf, setUp, startPage } from "../workerd/page.mjs";
 
 /** The page, from the folder of those of the stores. */
 const PAGE = "../workers";
-const [worker, room, fence] = blocksOf(PAGE, "js");
+const [worker, room, numbers, fence] = blocksOf(PAGE, "js");
 
 test("the Worker mints in each request", async () => {
   const server = await startPage(PAGE, worker);
@@ -70,6 +70,21 @@ test("an object numbers the rows of its own table", async () => {
       ids,
     );
     assert.ok(BigInt(ids[1]) > BigInt(ids[0]));
+  } finally {
+    await server.stop();
+  }
+});
+
+test("the Worker hands out plain numbers", async () => {
+  const server = await startPage(PAGE, numbers);
+  try {
+    await setUp(server);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => answerOf(server)));
+    const orders = answers.map((answer) => Number(JSON.parse(answer).order)).sort((a, b) => a - b);
+    assert.deepEqual(
+      orders,
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    );
   } finally {
     await server.stop();
   }

@@ -1,26 +1,63 @@
 // The Worker of these tests in workerd, and calls of it.
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { WorkerServer } from "../stores/workerd/server.mjs";
+import { WorkerServer } from "../workerd/server.mjs";
 
-export { DATES } from "../stores/workerd/server.mjs";
+export { DATES } from "../workerd/server.mjs";
 
-const entry = fileURLToPath(new URL("worker.mjs", import.meta.url));
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** The address of a call of the Worker. */
 export const addressOf = ({ url }, call, given = {}) =>
   new URL(`/${call}?given=${encodeURIComponent(JSON.stringify(given))}`, url);
 
-/** Starts the Worker. `call` resolves to the result of a call, and rejects with what it threw. */
-export async function startWorker(date) {
-  const objects = { FRAZIL: "TestLeases", MINTING: "Minting" };
-  const classes = { TestLeases: "sqlite", Minting: "sqlite" };
-  const server = await WorkerServer.startWith(entry, { date, objects, classes });
-  const { url } = server;
+/** A request whose connection is reset after so long. */
+export async function resetAfter({ hostname, port, pathname, search }, ms) {
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: frazil.test\r\n\r\n`);
+  await sleep(ms);
+  socket.resetAndDestroy();
+}
+
+const classes = { TestLeases: "sqlite", Minting: "sqlite", Odd: "sqlite" };
+
+/** Starts the Worker of leases. `call` resolves to the result of a call, and rejects with what it threw. */
+export const startWorker = (date) =>
+  startWith("leased-worker.mjs", {
+    date,
+    objects: { FRAZIL: "TestLeases", MINTING: "Minting", ODD: "Odd" },
+    classes,
+    databases: { DB: "frazil" },
+  });
+
+/** Starts the Worker of segments. */
+export const startSegments = (date) =>
+  startWith("segmented-worker.mjs", {
+    date,
+    objects: { FRAZIL: "TestLeases", NUMBERING: "Numbering" },
+    classes: { TestLeases: "sqlite", Numbering: "sqlite" },
+    databases: { DB: "frazil" },
+  });
+
+async function startWith(entry, options) {
+  const server = await WorkerServer.startWith(path(entry), options);
   return {
-    url,
+    get url() {
+      return server.url;
+    },
+    get megabytes() {
+      return server.megabytes;
+    },
     stop: () => server.stop(),
-    async call(call, given) {
-      const response = await fetch(addressOf({ url }, call, given), { signal: AbortSignal.timeout(20_000) });
+    /** Kills workerd, and starts it again on the same storage. */
+    async restart() {
+      await server.kill();
+      await server.start();
+    },
+    async call(call, given, limitMs = 20_000) {
+      const response = await fetch(addressOf(server, call, given), { signal: AbortSignal.timeout(limitMs) });
       const value = await response.json();
       if (response.ok) return value;
       throw Object.assign(new Error(value.error.message), value.error);

@@ -25,6 +25,7 @@ use crate::start::{Key, SequenceStart};
 use crate::state::{State, StateAtomics};
 use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::window::Window;
 
 /// The most IDs that one bulk call may ask for: 2^20 IDs are 8 MiB.
 ///
@@ -133,15 +134,37 @@ impl Generator {
         Self { machine, state: StateRef::Own(state), counters: Counters::new() }
     }
 
-    /// Continues on another state. What was counted stays.
-    pub(crate) fn move_to(&mut self, machine: Machine, state: Arc<State>) {
+    /// A generator on a state of its own: [`State::within`].
+    #[inline(never)] // one copy in the module instead of one for each caller
+    pub(crate) fn within(machine: Machine, start: SequenceStart, window: Window, next_tick: u64) -> Self {
+        Self::on(machine, Arc::new(State::within(&machine.geometry, start, window, next_tick)))
+    }
+
+    /// Continues on the state of another generator. What was counted stays.
+    pub(crate) fn move_to(&mut self, Self { machine, state, .. }: Self) {
         self.machine = machine;
-        self.state = StateRef::Own(state);
+        self.state = state;
     }
 
     /// Moves the end of the window of a state of this process.
     pub(crate) fn extend(&self, until_ms: u64) {
         self.state.atomics().until_ms.fetch_max(until_ms, Ordering::Release);
+    }
+
+    /// Sets the end of the window of a state that this generator alone has.
+    pub(crate) fn set_until(&self, until_ms: u64) {
+        self.state.atomics().until_ms.store(until_ms, Ordering::Relaxed);
+    }
+
+    /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
+    pub(crate) fn due_until_ms(&self, now_ms: u64) -> Option<u64> {
+        let atomics = self.state.atomics();
+        let window = Window { until_ms: 0, ..atomics.window()? };
+        // A window that is over leaves nothing but its end to refuse for.
+        match self.machine.decide(atomics.word.load(Ordering::Acquire), window, atomics.clocks, now_ms, 1) {
+            Outcome::Expired { until_ms } => Some(until_ms),
+            _ => None,
+        }
     }
 
     /// Closes the state: [`StateAtomics::close`].

@@ -1,7 +1,7 @@
 //! A lease: the right to mint IDs of one node id within a window of time, as a state machine without I/O.
 //!
-//! A store (a database) grants node ids. [`Lease`] decides what to ask it next and what an answer means; whoever has I/O carries
-//! the request and the answer. `docs/leases.md` is the protocol, and why no ID repeats.
+//! A store (a database) grants node ids. [`Lease`] decides what to ask it next and what an answer means; the caller, which has I/O,
+//! carries the request and the answer. `docs/leases.md` is the protocol, and why no ID repeats.
 //!
 //! # Identity
 //! A lease is named by its [`Grant`]: 128 random bits that the holder draws for each lease it asks for. Only answers with the
@@ -14,7 +14,8 @@
 //! * **Safe whatever arrives**: answers may be lost, late, twice, or out of order. The end of a window only grows; its start
 //!   never changes.
 //! * **Scheduled on monotonic time**: a clock that is set does not change when a lease is renewed. (Where only calls renew it,
-//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).)
+//!   the caller adds suspensions: [`LeasedGenerator::lease_ms`](crate::LeasedGenerator::lease_ms).) Where there is no monotonic
+//!   clock and the one that is read jumps ahead and comes back, the schedule comes back with it.
 //! * **Bounded**: after a failure the next attempt waits, longer each time, with jitter, at most [`MAX_BACKOFF_MS`].
 //! * Not covered: minting within the window, and closing the state before the store hears of the release
 //!   ([`LeasedGenerator`](crate::LeasedGenerator)).
@@ -83,8 +84,8 @@ pub struct LeaseTerms {
 
 impl LeaseTerms {
     /// The terms of leases whose window is `window_ms` long. They are renewed `renew_after_ms` after they were asked for (a third
-    /// of the window where timers run, half of it where only calls do). An attempt is given up after `timeout_ms`, by whoever
-    /// made the request ([`Lease::fail`]).
+    /// of the window where timers run, half of it where only calls do). An attempt is given up after `timeout_ms`, by the
+    /// caller ([`Lease::fail`]).
     ///
     /// # Errors
     /// `INVALID_OPTION` if the window is shorter than three ticks or longer than 2^31 - 1 ms.
@@ -102,8 +103,8 @@ impl LeaseTerms {
         Ok(Self { window_ms, renew_after_ms: renew_after_ms.min(window_ms), timeout_ms, has_copies: true })
     }
 
-    /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or after half of it
-    /// if only calls can renew it, since no timer runs between them.
+    /// The usual terms: an attempt may take a tenth of the window, at most ten seconds, and a lease is renewed after a third of it, or
+    /// after half of it if only calls can renew it, since no timer runs between them.
     ///
     /// # Errors
     /// As [`LeaseTerms::new`].
@@ -222,9 +223,15 @@ pub enum Reason {
     Behind,
     /// Every node id is held.
     Exhausted,
-    /// Anything else: another layout, a window that is too long, no record.
+    /// The store has no record of the scope.
+    Missing,
+    /// Anything else: another layout, a window that is too long.
     Other,
 }
+
+/// How long it is at most until a store without a record is asked again, in milliseconds: somebody makes the record soon after the
+/// error has said how.
+const RECORD_MADE_MS: u64 = 1000;
 
 impl Refusal {
     /// What a reason means to a holder that renews its lease, or to one that asks for a node id. `retry_after_ms` is how long it is
@@ -236,6 +243,8 @@ impl Refusal {
     /// assert_eq!(Refusal::of(Reason::Fenced, false, 900), Refusal::Exhausted { retry_after_ms: 900 });
     /// // The lease that was asked for was renewed since: the request came late, or from a copy of the holder.
     /// assert_eq!(Refusal::of(Reason::Taken, false, 900), Refusal::Exhausted { retry_after_ms: 0 });
+    /// // None is free until somebody has made the record, which is a matter of seconds.
+    /// assert_eq!(Refusal::of(Reason::Missing, false, 0), Refusal::Exhausted { retry_after_ms: 1000 });
     /// ```
     #[must_use]
     pub const fn of(reason: Reason, renewing: bool, retry_after_ms: u64) -> Self {
@@ -243,9 +252,10 @@ impl Refusal {
             (Reason::Taken | Reason::Fenced, true) => Self::Lost,
             (Reason::Taken, false) => Self::Exhausted { retry_after_ms: 0 },
             (Reason::Fenced | Reason::Exhausted, false) => Self::Exhausted { retry_after_ms },
+            (Reason::Missing, false) => Self::Exhausted { retry_after_ms: RECORD_MADE_MS },
             (Reason::Incarnation, _) => Self::Incarnation,
             (Reason::Behind, true) => Self::Behind,
-            (Reason::Behind, false) | (Reason::Exhausted, true) | (Reason::Other, _) => Self::Rejected,
+            (Reason::Behind, false) | (Reason::Exhausted | Reason::Missing, true) | (Reason::Other, _) => Self::Rejected,
         }
     }
 }
@@ -373,7 +383,7 @@ pub struct Lease {
     due_ms: u64,
     /// How many attempts failed in a row.
     failures: u32,
-    /// How many leases were declined since one was renewed.
+    /// How many leases were declined, or ended with an answer, since one was renewed.
     declined: u32,
     closed: bool,
 }
@@ -447,6 +457,7 @@ impl Lease {
         if self.closed {
             return Request::Nothing;
         }
+        self.see(monotonic_ms);
         if monotonic_ms < self.due_ms {
             return Request::Wait { ms: self.due_ms - monotonic_ms };
         }
@@ -518,6 +529,11 @@ impl Lease {
             }
             Some(held) if (held.node, held.window.from_ms) != (answer.node, answer.from_ms) => {
                 self.end(monotonic_ms);
+                // A store that answers each request like that must not be asked without a pause.
+                if self.declined > 0 {
+                    self.pause_after_end(answer.grant, monotonic_ms);
+                }
+                self.declined = self.declined.saturating_add(1);
                 return Change::Ended;
             }
             // The attempt that a late answer made superfluous has ended: a copy of this holder must not share its nonce for longer.
@@ -705,10 +721,58 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn hurry(&mut self, monotonic_ms: u64) {
-        if !self.outstanding {
-            let earliest_ms = self.began_ms.saturating_add(MAX_BACKOFF_MS).max(monotonic_ms);
-            self.due_ms = self.due_ms.min(earliest_ms);
-        }
+        (self.began_ms, self.due_ms) = self.hurried_at(monotonic_ms);
+    }
+
+    fn hurried_at(&self, monotonic_ms: u64) -> (u64, u64) {
+        let (began_ms, due_ms) = self.schedule_at(monotonic_ms);
+        let earliest_ms = began_ms.saturating_add(MAX_BACKOFF_MS).max(monotonic_ms);
+        (began_ms, if self.outstanding { due_ms } else { due_ms.min(earliest_ms) })
+    }
+
+    /// What [`Lease::retry_after_ms`] is after [`Lease::hurry`].
+    pub(crate) fn retry_after_hurry_ms(&self, monotonic_ms: u64) -> u64 {
+        self.until_ms(self.hurried_at(monotonic_ms), monotonic_ms)
+    }
+
+    /// Takes note of the time. If the clock went back, the schedule goes back with it, and moves on with the clock from there.
+    /// [`Lease::ask`] and [`Lease::hurry`] do this too. A caller that asks only when [`Lease::retry_after_ms`] says that something is
+    /// due makes this call before, at each look: without it the schedule goes back at each look, and nothing is ever due.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let random = LeaseRandom { grant: 1, nonce: 2 };
+    /// let day_ms = 86_400_000; // ahead, while the lease is acquired
+    /// let Request::Acquire { grant, .. } = lease.ask(day_ms, random) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, day_ms);
+    /// let unseen = lease.clone();
+    /// lease.see(0);
+    /// assert_eq!((lease.retry_after_ms(0), lease.retry_after_ms(9000)), (10_000, 1000));
+    /// assert_eq!((unseen.retry_after_ms(0), unseen.retry_after_ms(9000)), (10_000, 10_000));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[inline(never)] // for the size of the WebAssembly module
+    pub fn see(&mut self, monotonic_ms: u64) {
+        (self.began_ms, self.due_ms) = self.schedule_at(monotonic_ms);
+    }
+
+    /// The clock went back by so much since the last look, and the schedule goes back with it: what was due in a minute is.
+    ///
+    /// ```
+    /// # use frazil::{Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let random = LeaseRandom { grant: 1, nonce: 2 };
+    /// # let Request::Acquire { grant, .. } = lease.ask(20_000, random) else { unreachable!() };
+    /// lease.take(&Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 }, 20_000);
+    /// assert_eq!(lease.retry_after_ms(28_000), 2000);
+    /// lease.go_back(5000);
+    /// assert_eq!(lease.retry_after_ms(23_000), 2000);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub const fn go_back(&mut self, by_ms: u64) {
+        self.began_ms = self.began_ms.saturating_sub(by_ms);
+        self.due_ms = self.due_ms.saturating_sub(by_ms);
     }
 
     /// How long until the store has answered the attempt under way or the next attempt begins, at least 1: when a call that was
@@ -723,7 +787,11 @@ impl Lease {
     /// ```
     #[must_use]
     pub fn retry_after_ms(&self, monotonic_ms: u64) -> u64 {
-        let at_ms = if self.outstanding { self.began_ms.saturating_add(self.terms.timeout_ms) } else { self.due_ms };
+        self.until_ms(self.schedule_at(monotonic_ms), monotonic_ms)
+    }
+
+    fn until_ms(&self, (began_ms, due_ms): (u64, u64), monotonic_ms: u64) -> u64 {
+        let at_ms = if self.outstanding { began_ms.saturating_add(self.terms.timeout_ms) } else { due_ms };
         at_ms.saturating_sub(monotonic_ms).max(1)
     }
 
@@ -745,10 +813,8 @@ impl Lease {
         let Granted { grant, node, until_ms, .. } = *answer;
         self.end(monotonic_ms);
         // The store may have no other node id, and must not be asked for this one again and again.
-        self.failures = self.declined;
+        self.pause_after_end(grant, monotonic_ms);
         self.declined = self.declined.saturating_add(1);
-        #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
-        self.fail(monotonic_ms, grant.0 as u64);
         // So soon that the node id is still taken.
         self.due_ms = self.due_ms.min(monotonic_ms.saturating_add(self.terms.window_ms / 8));
         Release { grant, node, until_ms, held_until_ms: until_ms }
@@ -772,6 +838,18 @@ impl Lease {
         self.grant.take().map(|grant| Release { grant, node, until_ms: from_ms.max(used_until_ms), held_until_ms })
     }
 
+    /// When the last attempt began and the next one is due, by a clock that may have gone back: on Cloudflare Workers monotonic time
+    /// is the wall clock. What lies in the future cannot be: an attempt that would begin there begins now, with its pause behind
+    /// it, and no pause is longer than there is a reason for.
+    #[inline(never)] // for the size of the WebAssembly module
+    fn schedule_at(&self, monotonic_ms: u64) -> (u64, u64) {
+        let back_ms = self.began_ms.saturating_sub(monotonic_ms);
+        let is_renewed = self.held.is_some() && self.failures == 0;
+        let longest_ms = if is_renewed { self.terms.renew_after_ms.max(FIRST_BACKOFF_MS) } else { MAX_BACKOFF_MS };
+        let due_ms = self.due_ms.saturating_sub(back_ms).min(monotonic_ms.saturating_add(longest_ms));
+        (self.began_ms - back_ms, due_ms)
+    }
+
     /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.
     pub(crate) const fn last_attempt(&self) -> (u64, bool) {
         (self.began_ms, self.outstanding)
@@ -790,6 +868,13 @@ impl Lease {
         if self.terms.has_copies {
             self.nonce = None;
         }
+    }
+
+    /// The lease that has just ended was of no use: the pauses grow with the number of such leases.
+    fn pause_after_end(&mut self, grant: Grant, monotonic_ms: u64) {
+        self.failures = self.declined;
+        #[expect(clippy::cast_possible_truncation, reason = "any of its random bits will do")]
+        self.fail(monotonic_ms, grant.0 as u64);
     }
 
     /// Ends the held lease. The next request has a new grant, and begins at once.

@@ -1,7 +1,7 @@
 //! A generator whose node id and window come from a lease.
 //!
 //! [`LeasedGenerator`] joins a [`Lease`] (what to ask the store, and what answers mean) with a [`Generator`] (what may be minted).
-//! Whoever has I/O calls [`LeasedGenerator::ask`], carries the request to the store, and hands the answer to
+//! The caller, which has I/O, calls [`LeasedGenerator::ask`], carries the request to the store, and hands the answer to
 //! [`LeasedGenerator::take`] or [`LeasedGenerator::refuse`].
 //!
 //! * **A fresh state for each lease**, never shared, so what was minted under another lease cannot make it repeat an ID.
@@ -24,9 +24,7 @@ use crate::lease::{Change, Grant, Granted, Held, Lease, LeaseRandom, LeaseTerms,
 use crate::machine::Machine;
 use crate::registry::Registry;
 use crate::start::{Key, SequenceStart};
-use crate::state::State;
 use crate::stats::{Health, Stats};
-use crate::sync::Arc;
 use crate::window::Window;
 
 /// How far the wall clock and monotonic time may drift apart before store time asks the store again, and before a lease that only
@@ -154,7 +152,8 @@ pub struct LeaseStatus {
     /// How many attempts to acquire or renew failed in a row.
     pub failures: u32,
     /// How far the wall clock was ahead of the store's clock at the last answer, in milliseconds; negative if it was behind. The
-    /// time that the answer was on its way counts as being ahead, unless earlier answers or a suspension account for it.
+    /// time that the answer was on its way counts as being ahead, unless earlier answers or a suspension account for it. If the
+    /// wall clock has gone back since, what it shows then counts, as if the store's clock stood still.
     pub skew_ms: i64,
 }
 
@@ -182,11 +181,15 @@ fn drift_ms(from: Readings, to: Readings) -> i64 {
 /// The last answer of the store, and when it came.
 #[derive(Clone, Copy, Debug)]
 struct Anchor {
+    /// The number of the request that was answered.
+    number: u64,
     /// The store's clock in the answer; or the estimate from earlier answers if that is larger, but no more than the store's clock
     /// can show by now.
     store_ms: u64,
     /// What the clocks show then, from what they showed when the store was asked: so a suspension since counts as drift.
     at: Readings,
+    /// Whether a look since then found clocks by which the time of the store is not known. The next answer tells it again.
+    is_lost: bool,
 }
 
 impl Anchor {
@@ -264,8 +267,8 @@ impl LeasedGenerator {
 
     pub(crate) fn from_geometry(geometry: Geometry, options: LeasedOptions) -> Result<Self> {
         let machine = Machine::from_geometry_with_max_lead(geometry, 0, options.max_lead_ms)?;
-        let state = State::within(&geometry, options.sequence_start, NO_WINDOW, 0);
-        let (lease, generator) = (Lease::new(options.terms), Generator::on(machine, Arc::new(state)));
+        let generator = Generator::within(machine, options.sequence_start, NO_WINDOW, 0);
+        let lease = Lease::new(options.terms);
         Ok(Self {
             geometry,
             options,
@@ -292,6 +295,8 @@ impl LeasedGenerator {
     /// least [`MAX_BACKOFF_MS`]: no pause goes on after a suspension. A wall clock that is set forward looks the same, and brings one
     /// attempt forward.
     ///
+    /// The schedule takes note of the time ([`Lease::see`]), and [`LeaseStatus::skew_ms`] of a wall clock that went back.
+    ///
     /// ```
     /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
     /// let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(30_000, true, 1)?) };
@@ -308,6 +313,13 @@ impl LeasedGenerator {
         }
         self.suspended_ms = self.suspended_ms.saturating_add(uncounted_ms);
         let lease_ms = now.monotonic_ms.saturating_add(self.suspended_ms);
+        let is_lost = self.lacks_time(now);
+        if let Some(anchor) = &mut self.anchor {
+            anchor.is_lost = is_lost;
+            self.skew_ms = self.skew_ms.min(difference_ms(now.wall_ms, anchor.store_ms));
+        }
+        self.lease.go_back(self.stepped_back_ms(now));
+        self.lease.see(lease_ms);
         self.seen = Some((lease_ms, now));
         lease_ms
     }
@@ -369,7 +381,8 @@ impl LeasedGenerator {
     /// Those of [`LeasedGenerator::take`].
     ///
     /// ```
-    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
+    /// Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
@@ -464,7 +477,8 @@ impl LeasedGenerator {
     /// begins. The lease does not change.
     ///
     /// ```
-    /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// use frazil::{Change, Code, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
+    /// Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// let mut ids = LeasedGenerator::new(&Layout::named("safe53")?, options)?; // node ids 0 to 7
     /// # let now = Readings { wall_ms: 1_720_000_000_000, monotonic_ms: 0 };
@@ -485,7 +499,8 @@ impl LeasedGenerator {
     /// Those of [`LeasedGenerator::take`].
     ///
     /// ```
-    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry, Request, Taken};
+    /// use frazil::{Asked, Change, Granted, Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Readings, Registry,
+    /// Request, Taken};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
     /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
     /// # let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
@@ -507,7 +522,7 @@ impl LeasedGenerator {
             return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
         }
         let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
-        let (asked_at_ms, outstanding) = self.lease.last_attempt();
+        let (asked_at_ms, _) = self.lease.last_attempt();
         let lease_ms = self.lease_ms(now);
         let change = match late {
             None => self.lease.take(answer, lease_ms),
@@ -522,24 +537,27 @@ impl LeasedGenerator {
                 if self.options.default_scope && registry.claim_leased(&machine).is_err() {
                     return Ok(Taken::Declined(self.lease.decline(answer, lease_ms)));
                 }
-                let state = State::within(&self.geometry, self.options.sequence_start, window, self.next_tick);
-                self.generator.move_to(machine, Arc::new(state));
+                self.generator.move_to(Generator::within(machine, self.options.sequence_start, window, self.next_tick));
             }
         }
+        let number = late.map_or(self.requests, |asked| asked.number);
         let late = late.map(|asked| asked.at);
-        // An answer that extends nothing tells the time too, unless it came twice: the store's clock went back.
-        let answered = outstanding && self.lease.held() == Some(Held { node: answer.node, window });
-        if matches!(change, Change::Begun | Change::Extended) || (change == Change::None && answered && late.is_none()) {
+        // An answer that extends nothing tells the time too, unless it came twice, or after that to a later request: the store's clock
+        // went back.
+        let is_same = change == Change::None && self.lease.held() == Some(Held { node: answer.node, window });
+        let tells = is_same && self.anchor.is_some_and(|anchor| number > anchor.number);
+        if tells || matches!(change, Change::Begun | Change::Extended) {
             let at = late.or(self.asked).map_or(now, |asked| asked.moved_to(now.monotonic_ms));
             let known_ms = self.anchor.map_or(0, |anchor| anchor.estimate_ms(now.monotonic_ms));
-            // The store read its clock after it was asked, and maybe long before the answer was read. If the estimate is beyond that, the store's clock went back.
+            // The store read its clock after it was asked, and maybe long before the answer was read. If the estimate is beyond
+            // that, the store's clock went back.
             let away_ms = match late {
                 None => lease_ms.saturating_sub(asked_at_ms),
                 Some(asked) => now.monotonic_ms.saturating_sub(asked.monotonic_ms),
             };
             let latest_ms = answer.store_now_ms.saturating_add(away_ms);
             let store_ms = answer.store_now_ms.max(known_ms.min(latest_ms));
-            self.anchor = Some(Anchor { store_ms, at });
+            self.anchor = Some(Anchor { number, store_ms, at, is_lost: false });
             self.skew_ms = difference_ms(at.wall_ms, store_ms);
         }
         Ok(Taken::Changed(change))
@@ -655,7 +673,7 @@ impl LeasedGenerator {
     ///
     /// # Errors
     /// Those of [`Generator::reserve`]; `LEASE_EXPIRED` if the window is over, or with store time if wall and monotonic time have
-    /// drifted apart by more than a second; `LEASE_LOST` if no lease is held; `CLOSED`.
+    /// drifted apart by more than a second, or monotonic time went back by more; `LEASE_LOST` if no lease is held; `CLOSED`.
     ///
     /// ```
     /// # use frazil::{Code, Layout, LeasedGenerator, LeasedOptions, LeaseTerms, Readings};
@@ -678,13 +696,24 @@ impl LeasedGenerator {
         if self.lease.held().is_none() {
             return Err(Error::retry_after(Code::LeaseLost, self.lease.retry_after_ms(self.peek_lease_ms(now))));
         }
-        if self.options.id_time == IdTime::Store
-            && let Some(Anchor { at, .. }) = &self.anchor
-            && drift_ms(*at, now).unsigned_abs() > MAX_DRIFT_MS
-        {
-            return Err(self.expired(now));
-        }
-        Ok(())
+        if self.lacks_time(now) { Err(self.expired(now)) } else { Ok(()) }
+    }
+
+    /// Whether the time of the store is not known any more.
+    #[inline(never)] // for the size of the WebAssembly module
+    pub(crate) fn lacks_time(&self, now: Readings) -> bool {
+        self.options.id_time == IdTime::Store
+            && self.anchor.is_some_and(|Anchor { at, is_lost, .. }| {
+                is_lost || drift_ms(at, now).unsigned_abs() > MAX_DRIFT_MS || self.stepped_back_ms(now) > 0
+            })
+    }
+
+    /// By how much monotonic time went back since the last look, which it does on Cloudflare Workers, where it is the wall clock. 0 up to
+    /// a second: requests that run at the same time have clocks of their own.
+    #[inline(never)] // for the size of the WebAssembly module
+    fn stepped_back_ms(&self, now: Readings) -> u64 {
+        let back_ms = self.seen.map_or(0, |(_, seen)| seen.monotonic_ms.saturating_sub(now.monotonic_ms));
+        if back_ms > MAX_DRIFT_MS { back_ms } else { 0 }
     }
 
     /// The refusal of the generator, with the time at which the store may have extended the window.
@@ -694,10 +723,7 @@ impl LeasedGenerator {
 
     /// A caller that is told this calls [`LeasedGenerator::hurry`], so the time is that after it.
     fn expired(&self, now: Readings) -> Error {
-        let mut hurried = self.lease.clone();
-        let lease_ms = self.peek_lease_ms(now);
-        hurried.hurry(lease_ms);
-        Error::retry_after(Code::LeaseExpired, hurried.retry_after_ms(lease_ms))
+        Error::retry_after(Code::LeaseExpired, self.lease.retry_after_hurry_ms(self.peek_lease_ms(now)))
     }
 
     /// The condition at a time: [`Generator::health`], and whether a lease is missing.

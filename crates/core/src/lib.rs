@@ -27,6 +27,7 @@ extern crate std;
 
 mod backoff;
 mod block;
+mod ceiling;
 #[cfg(feature = "std")]
 mod claims;
 mod clock;
@@ -56,6 +57,7 @@ mod window;
 
 pub use backoff::MAX_BACKOFF_MS;
 pub use block::Block;
+pub use ceiling::{CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, CeilingRule};
 #[cfg(feature = "std")]
 pub use claims::{Claim, DEFAULT_SCOPE};
 #[cfg(feature = "std")]

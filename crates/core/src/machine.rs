@@ -123,6 +123,7 @@ impl Machine {
         Self::from_geometry_with_max_lead(layout.geometry, layout.join_node(node)?, max_lead_ms)
     }
 
+    #[inline(never)] // one copy in the module instead of one for each caller
     pub(crate) fn from_geometry_with_max_lead(geometry: Geometry, node: u32, max_lead_ms: Option<u64>) -> Result<Self> {
         let max_lead_ms = max_lead_ms.unwrap_or(MAX_LEAD_MS);
         if max_lead_ms > MAX_LEAD_MS {
@@ -186,7 +187,14 @@ impl Machine {
     }
 
     #[inline(never)] // one copy in the module instead of one for each caller
-    fn decide(&self, word: u64, window: Window, clocks: &(impl ClockIds + ?Sized), now_ms: u64, want: usize) -> Outcome {
+    pub(crate) fn decide(
+        &self,
+        word: u64,
+        window: Window,
+        clocks: &(impl ClockIds + ?Sized),
+        now_ms: u64,
+        want: usize,
+    ) -> Outcome {
         let g = &self.geometry;
         let low = g.low_bits();
         if now_ms < g.epoch_ms {

@@ -1,7 +1,7 @@
-//! A segment: plain increasing numbers, which a store grants in ranges, as a state machine without I/O.
+//! A segment: plain increasing numbers, which a store allocates in ranges, as a state machine without I/O.
 //!
-//! A store (a database) keeps one counter for each tag and grants ranges of it. [`Segment`] hands out the numbers of its ranges and
-//! decides when to ask for the next range and how long it shall be; whoever has I/O carries the request and the answer.
+//! A store (a database) keeps one counter for each tag and allocates ranges of it. [`Segment`] hands out the numbers of its ranges
+//! and decides when to ask for the next range and how long it shall be; the caller, which has I/O, carries the request and the answer.
 //! `docs/segments.md` is the protocol.
 //!
 //! * **Pure**: no I/O, no clock, no entropy; equal calls on equal values give equal results.
@@ -15,6 +15,8 @@
 //! * **No range that is asked for is longer than the longest step**, also if a call wants more: a store that loses an allocation
 //!   skips some multiple of that. Such a call gets several ranges. Only where the store has a longer step for the tag, that is it.
 //! * **Each attempt has a nonce**, which its retries keep, so that a store whose answer was lost answers again with the same range.
+//!   A caller that cannot wait for the answer to another one's try makes one beside it ([`Segment::ask_again`]); the first answer
+//!   counts.
 //! * Not covered: copies. A virtual machine that is restored twice from one snapshot hands out the ranges in it twice.
 //!
 //! Sources: Meituan's Leaf (segments, two buffers, the steps and the 15 and 30 minutes); CosId's `SegmentId`; Didi's Tinyid
@@ -34,7 +36,7 @@ use crate::lease::Nonce;
 /// ```
 pub const MAX_SEGMENT_NUMBER: u64 = (1 << 63) - 2;
 
-/// The longest step, and so the most numbers that a request asks for unless a call wants more.
+/// The longest step, and so the most numbers that a request asks for. Only a step that the store has for the tag may be longer.
 ///
 /// ```
 /// assert_eq!(frazil::MAX_STEP, 1_000_000_000);
@@ -46,6 +48,9 @@ pub(crate) const MAX_STRIDE: u64 = (1 << 31) - 1;
 
 /// The longest that an attempt may take, in milliseconds.
 const TIMEOUT_MS: u64 = 3000;
+
+/// With how many refusals in a row the pause grows: to 400 to 800 ms.
+pub(crate) const REFUSALS_GROWING: u32 = 4;
 
 /// The steps of a segment, and when they change.
 ///
@@ -99,7 +104,7 @@ impl SegmentTerms {
         Ok(Self { step, max_step, grow_below_ms, shrink_above_ms })
     }
 
-    /// How long an attempt may take, in milliseconds. Whoever made the request then calls [`Segment::fail`].
+    /// How long an attempt may take, in milliseconds. The caller then calls [`Segment::fail`].
     ///
     /// ```
     /// # use frazil::SegmentTerms;
@@ -142,7 +147,7 @@ impl SegmentTerms {
     }
 }
 
-/// Numbers that a store granted: `first`, `first + stride`, and so on, `count` of them.
+/// Numbers that a store allocated: `first`, `first + stride`, and so on, `count` of them.
 ///
 /// ```
 /// let odd = frazil::SegmentRange { first: 1, stride: 2, count: 50 };
@@ -205,8 +210,8 @@ pub enum SegmentRequest {
     Allocate {
         /// How many numbers; `None`: as many as the store has for the tag.
         count: Option<u64>,
-        /// What the range must not begin below: the end of all that was granted to this segment. If the counter of the store is
-        /// below it, the store has lost a grant.
+        /// What the range must not begin below: the end of all that was allocated to this segment. If the counter of the store is
+        /// below it, the store has lost an allocation.
         above: u64,
         /// The attempt. A store that has carried it out answers with the same range again.
         attempt: Nonce,
@@ -243,10 +248,10 @@ pub struct SegmentStats {
     pub left: u64,
     /// How many ranges are there.
     pub buffers: u64,
-    /// How many ranges the store granted.
+    /// How many ranges the store allocated.
     pub ranges: u64,
     /// How many numbers they had.
-    pub granted: u64,
+    pub allocated: u64,
     /// How many attempts failed in a row.
     pub failures: u32,
     /// How long the store takes to answer, in milliseconds: the longest of the last answers.
@@ -291,7 +296,7 @@ pub struct Segment {
     drawn: u64,
     /// How many numbers to ask for. `None`: the store decides.
     step: Option<Step>,
-    /// Above all that was granted.
+    /// Above all that was allocated.
     above: u64,
     /// The attempt whose outcome is not known, and how many numbers it asks for.
     attempt: Option<(Nonce, Option<u64>)>,
@@ -301,6 +306,8 @@ pub struct Segment {
     measured_from: Option<Mark>,
     /// When the last try of the attempt began.
     try_began_ms: u64,
+    /// How many tries began. Those beside one are not counted.
+    tries: u64,
     /// Whether the outcome of that is still to come.
     outstanding: bool,
     /// When the next try is due.
@@ -380,6 +387,7 @@ impl Segment {
             attempt_began: Mark::default(),
             measured_from: None,
             try_began_ms: 0,
+            tries: 0,
             outstanding: false,
             due_ms: 0,
             stats: SegmentStats::default(),
@@ -480,11 +488,49 @@ impl Segment {
         });
         self.outstanding = true;
         self.try_began_ms = monotonic_ms;
+        self.tries = self.tries.saturating_add(1);
         SegmentRequest::Allocate { count, above: self.above, attempt }
+    }
+
+    /// As [`Segment::ask`], for a caller that lacks numbers and cannot wait for the answer to another one's try: while a try is under
+    /// way and its time is not over, another one of the same attempt is to be made beside it. The first answer of all is taken. Only
+    /// the failure that [`Segment::failed`] is told of first counts.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentRequest, SegmentTerms};
+    /// let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// let first = orders.ask(0, 1, 0, 7);
+    /// assert_eq!(orders.ask(1, 1, 0, 8), SegmentRequest::Wait { ms: 2999 });
+    /// assert_eq!(orders.ask_again(1, 1, 0, 9), first);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn ask_again(&mut self, monotonic_ms: u64, want: u64, ahead: u64, random: u128) -> SegmentRequest {
+        match self.attempt {
+            Some((attempt, count)) if self.outstanding && self.left < want && self.due_in_ms(monotonic_ms) > 0 => {
+                SegmentRequest::Allocate { count, above: self.above, attempt }
+            }
+            _ => self.ask(monotonic_ms, want, ahead, random),
+        }
+    }
+
+    /// How many tries [`Segment::ask`] began, so the number of the last one, for [`Segment::failed`].
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 0, 7);
+    /// orders.ask_again(1, 1, 0, 8);
+    /// assert_eq!(orders.tries(), 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn tries(&self) -> u64 {
+        self.tries
     }
 
     /// How long until the try under way is over, or the next one is due. A clock that goes back shows a longer time than there can
     /// be: then it is over, or due.
+    #[inline(never)] // for the size of the WebAssembly module
     fn due_in_ms(&self, monotonic_ms: u64) -> u64 {
         let (at_ms, longest_ms) = if self.outstanding {
             (self.try_began_ms.saturating_add(TIMEOUT_MS), TIMEOUT_MS)
@@ -513,7 +559,7 @@ impl Segment {
         self.left < want || is_low
     }
 
-    /// The store granted a range. Returns whether it is handed out: an answer to another attempt is not.
+    /// The store allocated a range. Returns whether it is handed out: an answer to another attempt is not.
     ///
     /// # Errors
     /// `STORE_REFUSED` if the range has no numbers, or begins below the end of an earlier one: then the counter of the store went
@@ -547,7 +593,7 @@ impl Segment {
         }
         self.above = end;
         self.stats.ranges = self.stats.ranges.saturating_add(1);
-        self.stats.granted = self.stats.granted.saturating_add(range.count);
+        self.stats.allocated = self.stats.allocated.saturating_add(range.count);
         // The longest of late: it falls by a quarter with each faster answer.
         let took_ms = monotonic_ms.saturating_sub(self.attempt_began.at_ms);
         self.stats.fetch_ms = took_ms.max(self.stats.fetch_ms / 4 * 3);
@@ -598,11 +644,59 @@ impl Segment {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
+        self.rest(monotonic_ms, jitter, u32::MAX);
+    }
+
+    /// Begins the pause after another failure, which grows with the first `growing` of those in a row.
+    fn rest(&mut self, monotonic_ms: u64, jitter: u64, growing: u32) {
         // A try whose time passed while the process was stopped failed then: the next one need not wait again.
         let over_ms = if self.outstanding { self.try_began_ms.saturating_add(TIMEOUT_MS) } else { monotonic_ms };
         self.outstanding = false;
         self.stats.failures = self.stats.failures.saturating_add(1);
-        self.due_ms = over_ms.min(monotonic_ms).saturating_add(backoff_ms(self.stats.failures, jitter));
+        let pause_ms = backoff_ms(self.stats.failures.min(growing), jitter);
+        self.due_ms = over_ms.min(monotonic_ms).saturating_add(pause_ms);
+    }
+
+    /// The try with this number failed, or one beside it. Returns whether that counts: the first failure of a try does, if no later
+    /// try has begun and the attempt is not over. What was no try has the number 0, and counts. See [`Segment::fail`].
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// orders.ask(0, 1, 0, 7);
+    /// orders.ask_again(1, 1, 0, 8);
+    /// assert!(orders.failed(1, 2, 0));
+    /// assert!(!orders.failed(1, 2, 0));
+    /// assert_eq!(orders.stats().failures, 1);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn failed(&mut self, number: u64, monotonic_ms: u64, jitter: u64) -> bool {
+        self.ended(number, monotonic_ms, jitter, u32::MAX)
+    }
+
+    /// As [`Segment::failed`], if the store refused: somebody has to change something, such as to make the record of the tag, and the
+    /// next try follows within a second, however often that was so.
+    ///
+    /// ```
+    /// # use frazil::{Segment, SegmentTerms};
+    /// # let mut orders = Segment::new(SegmentTerms::new(Some(100), 1000, 0, 0)?);
+    /// for ms in (0..20_000).step_by(1000) {
+    ///     orders.ask(ms, 1, 0, 7);
+    ///     assert!(orders.refused(orders.tries(), ms, 400));
+    ///     assert!(orders.retry_after_ms(ms) <= 800);
+    /// }
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn refused(&mut self, number: u64, monotonic_ms: u64, jitter: u64) -> bool {
+        self.ended(number, monotonic_ms, jitter, REFUSALS_GROWING)
+    }
+
+    pub(crate) fn ended(&mut self, number: u64, monotonic_ms: u64, jitter: u64, growing: u32) -> bool {
+        let counts = number == 0 || self.outstanding && number == self.tries;
+        if counts {
+            self.rest(monotonic_ms, jitter, growing);
+        }
+        counts
     }
 
     /// How long until the store has answered the try under way or the next one begins, at least 1: when a call that found no

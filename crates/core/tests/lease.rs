@@ -66,12 +66,11 @@ fn window(lease: &Lease) -> Option<(u64, u64, u64)> {
     lease.held().map(|Held { node, window: Window { from_ms, until_ms } }| (node, from_ms, until_ms))
 }
 
-/// When the next attempt is due.
+/// When the next attempt is due, as it is kept: asked with an earlier time, the lease takes that for a clock that went back.
 fn due(lease: &Lease) -> u64 {
-    match lease.clone().ask(0, random()) {
-        Request::Wait { ms } => ms,
-        _ => 0,
-    }
+    let text = format!("{lease:?}");
+    let (_, rest) = text.split_once("due_ms: ").unwrap();
+    rest.split(',').next().unwrap().parse().unwrap()
 }
 
 // ------------------------------------------------------------------------------------------------------------------ identity
@@ -641,4 +640,66 @@ fn a_renewal_is_never_due_after_the_window() {
     let (grant, _) = acquire(&mut lease, 0);
     lease.take(&granted(grant, T, T + 1000, T), 0);
     assert_eq!(due(&lease), 1000);
+}
+
+/// A day, by which a clock jumps ahead that is no monotonic one.
+const DAY: u64 = 86_400_000;
+
+#[test]
+fn a_clock_that_jumps_ahead_by_a_day_and_comes_back_takes_the_schedule_back_with_it() {
+    // Renewed meanwhile.
+    let (mut lease, answer) = held();
+    renew(&mut lease, DAY);
+    assert_eq!(lease.take(&Granted { until_ms: T + 2 * W, ..answer }, DAY), Change::Extended);
+    assert_eq!(lease.retry_after_ms(2000), RENEW);
+    lease.hurry(2000);
+    assert_eq!(lease.ask(2000, random()), Request::Wait { ms: 5000 });
+    renew(&mut lease, 7000);
+
+    // Asked, and not answered.
+    let (mut lease, _) = held();
+    renew(&mut lease, DAY);
+    assert_eq!(lease.retry_after_ms(2000), TIMEOUT);
+
+    // The answer came in the meantime, so only the pause lies ahead.
+    for refused in [false, true] {
+        let mut lease = new();
+        let (grant, _) = acquire(&mut lease, 0);
+        if refused {
+            lease.refuse(grant, Refusal::Exhausted { retry_after_ms: W }, DAY, 0);
+        } else {
+            lease.fail(DAY, 0);
+        }
+        let ms = lease.retry_after_ms(10);
+        assert!(ms <= 5000, "{ms}");
+        assert_eq!(lease.ask(10, random()), if ms == 1 { lease.clone().ask(10, random()) } else { Request::Wait { ms } });
+        acquire(&mut lease, 10 + ms);
+    }
+}
+
+#[test]
+fn requests_whose_clocks_differ_a_little_neither_postpone_a_renewal_nor_bring_it_forward() {
+    let (mut lease, _) = held();
+    for round in 0..1000 {
+        for at in [round + 200, round] {
+            assert!(matches!(lease.ask(at, random()), Request::Wait { .. }));
+        }
+    }
+    assert_eq!(due(&lease), RENEW);
+}
+
+#[test]
+fn a_store_that_answers_with_another_lease_again_and_again_is_asked_less_and_less_often() {
+    let mut lease = new();
+    let (mut at, mut pauses) = (0, Vec::new());
+    for _ in 0..8 {
+        let (grant, _) = acquire(&mut lease, at);
+        let answer = granted(grant, T, T + W, T);
+        assert_eq!(lease.take(&answer, at), Change::Begun);
+        assert_eq!(lease.take_late(&Granted { node: 8, ..answer }, true, at), Change::Ended);
+        pauses.push(due(&lease).saturating_sub(at));
+        at = due(&lease).max(at);
+    }
+    assert_eq!(pauses[0], 0, "the first time at once: the store may have gone back");
+    assert!(pauses[1] >= FIRST / 2 && pauses[7] >= 2500, "{pauses:?}");
 }

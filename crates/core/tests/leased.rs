@@ -81,6 +81,94 @@ fn a_clock_that_went_back_between_two_leases_stalls_as_it_does_within_one() {
     assert!(mint(&ids, T + 4001, 1).is_ok());
 }
 
+/// The clock of a holder on Cloudflare Workers, where monotonic time is the wall clock.
+const fn one_clock(ms: u64) -> Readings {
+    Readings { wall_ms: ms, monotonic_ms: ms }
+}
+
+#[test]
+fn looks_alone_find_a_renewal_due_after_a_clock_that_jumped_ahead_and_came_back() {
+    let day_ms = 86_400_000;
+    let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(W, true, 1).unwrap()) };
+    let options = LeasedOptions { default_scope: false, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    // Acquired while the clock is a day ahead.
+    let ahead_ms = ids.lease_ms(one_clock(T + day_ms));
+    let Request::Acquire { grant, .. } = ids.ask(ahead_ms, drawn(1)) else { unreachable!() };
+    let answer = Granted { grant, node: 7, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    ids.take(&answer, one_clock(T + day_ms), &mut Registry::new()).unwrap();
+    assert_eq!(ids.status().skew_ms, day_ms.cast_signed());
+    // Back, there is a look each second, and the store is asked only when something is due.
+    let mut look = |ms: u64| {
+        let lease_ms = ids.lease_ms(one_clock(T + ms));
+        (ids.retry_after_ms(lease_ms), ids.status().skew_ms)
+    };
+    for second in 0..15 {
+        assert_eq!(look(1000 * second), (W / 2 - 1000 * second, 0));
+    }
+    assert_eq!(look(W / 2), (1, 0));
+}
+
+#[test]
+fn a_renewal_is_due_as_soon_as_before_although_the_clock_went_back_to_a_time_after_the_last_attempt() {
+    let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(W, true, 1).unwrap()) };
+    let options = LeasedOptions { default_scope: false, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    // Acquired 14 s ahead; right again before half of the window is over.
+    let ahead_ms = 14_000;
+    let lease_ms = ids.lease_ms(one_clock(T + ahead_ms));
+    let Request::Acquire { grant, .. } = ids.ask(lease_ms, drawn(1)) else { unreachable!() };
+    let answer = Granted { grant, node: 7, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    ids.take(&answer, one_clock(T + ahead_ms), &mut Registry::new()).unwrap();
+    let mut look = |ms: u64| {
+        let lease_ms = ids.lease_ms(one_clock(T + ms));
+        ids.retry_after_ms(lease_ms)
+    };
+    assert_eq!(look(ahead_ms + 14_600), W / 2 - 14_600);
+    assert_eq!(look(14_600), W / 2 - 14_600);
+    // Requests that run at the same time have clocks of their own, which differ by less than a second.
+    assert_eq!(look(14_900), W / 2 - 14_900);
+    assert_eq!(look(14_000), W / 2 - 14_000);
+    assert_eq!(look(W / 2), 1);
+}
+
+#[test]
+fn a_clock_that_went_back_has_lost_the_time_of_the_store_until_a_newer_answer_tells_it() {
+    let options =
+        LeasedOptions { id_time: IdTime::Store, by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(W, true, 1).unwrap()) };
+    let options = LeasedOptions { default_scope: false, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    let mut registry = Registry::new();
+    let lease_ms = ids.lease_ms(one_clock(T));
+    let Request::Acquire { grant, .. } = ids.ask(lease_ms, drawn(1)) else { unreachable!() };
+    let granted = Granted { grant, node: 7, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    ids.take(&granted, one_clock(T), &mut registry).unwrap();
+    let minted = |ids: &mut LeasedGenerator, ms: u64| {
+        let now = one_clock(T + ms);
+        ids.lease_ms(now);
+        ids.reserve(ids.now_ms(now), now, 1, true).map(|_| ()).map_err(|error| error.code())
+    };
+    assert_eq!(minted(&mut ids, 12_000), Ok(()));
+    // Less than a second back: a request that runs at the same time.
+    assert_eq!(minted(&mut ids, 11_500), Ok(()));
+    // By 9 s, to a time after the answer. The store can be asked at once, since it was not asked in the 12 s before that.
+    assert_eq!(minted(&mut ids, 2500), Err(Code::LeaseExpired));
+    assert_eq!(ids.reserve(T, one_clock(T + 2500), 1, true).map_err(|error| error.retry_after_ms()).err(), Some(1));
+    // And then on, past all that it has shown.
+    for ms in [3000, 9000, 12_500] {
+        assert_eq!(minted(&mut ids, ms), Err(Code::LeaseExpired), "{ms}");
+    }
+    // The clock is 9 s behind that of the store.
+    let now = one_clock(T + 12_500);
+    let lease_ms = ids.lease_ms(now);
+    ids.hurry(lease_ms);
+    assert!(matches!(ids.ask(lease_ms, drawn(2)), Request::Renew { .. }));
+    let renewed = Granted { until_ms: T + 21_500 + W, store_now_ms: T + 21_500, ..granted };
+    ids.take(&renewed, now, &mut registry).unwrap();
+    assert_eq!(minted(&mut ids, 12_600), Ok(()));
+    assert_eq!(ids.now_ms(one_clock(T + 12_600)), T + 21_600);
+}
+
 #[test]
 fn with_a_clock_field_a_clock_that_went_back_between_two_leases_is_followed() {
     let mut ids = leased(&layout(true));
@@ -141,6 +229,35 @@ fn store_time_follows_a_store_whose_clock_went_back() {
         ids.take(&back, after(10_020), &mut Registry::new()).unwrap();
         assert_eq!(ids.now_ms(after(10_020)), T + 10_020, "ends: {ends}"); // the answer may be from when it was asked
     }
+}
+
+#[test]
+fn where_the_time_of_the_store_is_not_known_an_answer_before_that_to_a_later_request_tells_it() {
+    let options = LeasedOptions { by_calls: true, ..LeasedOptions::new(LeaseTerms::usual(W, true, 1).unwrap()) };
+    let options = LeasedOptions { id_time: IdTime::Store, default_scope: false, ..options };
+    let mut ids = LeasedGenerator::new(&layout(false), options).unwrap();
+    let day_ms = 86_400_000;
+    let now = one_clock(T + day_ms);
+    let ahead_ms = ids.lease_ms(now);
+    let Request::Acquire { grant, .. } = ids.ask(ahead_ms, drawn(1)) else { unreachable!() };
+    let answer = Granted { grant, node: 7, from_ms: 0, until_ms: T + W, store_now_ms: T };
+    ids.take(&answer, now, &mut Registry::new()).unwrap();
+    let mint = |ids: &LeasedGenerator, now| ids.reserve(ids.now_ms(now), now, 1, true).map_err(|error| error.code());
+    assert!(mint(&ids, now).is_ok());
+    // The clock is right again, two calls ask at once, and the store cannot extend the window.
+    let now = one_clock(T + W / 2);
+    let lease_ms = ids.lease_ms(now);
+    ids.hurry(lease_ms);
+    assert_eq!(mint(&ids, now).unwrap_err(), Code::LeaseExpired);
+    let now = one_clock(T + W / 2 + 5000);
+    let lease_ms = ids.lease_ms(now);
+    assert!(matches!(ids.ask(lease_ms, drawn(2)), Request::Renew { .. }));
+    let first = Asked { number: ids.requests(), at: now };
+    assert!(matches!(ids.ask(lease_ms, drawn(3)), Request::Renew { .. }));
+    let store_now_ms = T + W / 2;
+    ids.answered(&Granted { store_now_ms, ..answer }, first, now, &mut Registry::new()).unwrap();
+    assert!(mint(&ids, now).is_ok());
+    assert_eq!(ids.now_ms(now), store_now_ms);
 }
 
 #[test]

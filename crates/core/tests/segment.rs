@@ -194,6 +194,27 @@ fn a_try_of_which_nobody_says_that_it_failed_is_over_after_its_time_out() {
 }
 
 #[test]
+fn a_refused_try_is_followed_by_another_within_a_second() {
+    let (mut refused, mut failed) = (Segment::new(terms(100, 400)), Segment::new(terms(100, 400)));
+    for try_number in 1..=20 {
+        let ms = try_number * 10_000;
+        for (segment, longest_ms) in [(&mut refused, 800), (&mut failed, 5000)] {
+            assert!(matches!(segment.ask(ms, 1, 0, 7), SegmentRequest::Allocate { attempt: Nonce(7), .. }));
+            let jitter = longest_ms / 2; // for the longest pause there is
+            let counts =
+                if longest_ms == 800 { segment.refused(try_number, ms, jitter) } else { segment.failed(try_number, ms, jitter) };
+            assert!(counts);
+            let pause_ms = (100 << try_number.min(10).saturating_sub(1)).min(longest_ms);
+            assert!((pause_ms / 2..=pause_ms).contains(&segment.retry_after_ms(ms)), "after {try_number}");
+            assert_eq!(u64::from(segment.stats().failures), try_number);
+        }
+        assert!(!refused.refused(try_number, ms, 0), "one beside it");
+    }
+    assert!((400..=800).contains(&refused.retry_after_ms(200_000)));
+    assert_eq!(failed.retry_after_ms(200_000), 5000);
+}
+
+#[test]
 fn an_answer_counts_once_and_only_for_its_attempt() {
     let mut segment = Segment::new(terms(100, 400));
     asked(&mut segment, 0, 1, 1);
@@ -206,7 +227,7 @@ fn an_answer_counts_once_and_only_for_its_attempt() {
 }
 
 #[test]
-fn a_range_below_what_was_granted_is_refused() {
+fn a_range_below_what_was_allocated_is_refused() {
     let mut segment = begun();
     asked(&mut segment, 10, 200, 2);
     for below in [1, 50, 100] {
@@ -300,4 +321,48 @@ fn a_closed_segment_asks_draws_and_takes_nothing() {
     assert_eq!(segment.draw(11, 1), None);
     assert_eq!(segment.ask(11, 1, 0, 3), SegmentRequest::Nothing);
     assert_eq!(take(&mut segment, 11, 2, range(101, 100)), Ok(false));
+}
+
+#[test]
+fn callers_that_cannot_wait_for_each_other_make_tries_of_one_attempt() {
+    let mut segment = Segment::new(terms(100, 400));
+    let first = segment.ask(0, 1, 0, 1);
+    assert_eq!(segment.ask(10, 1, 0, 2), SegmentRequest::Wait { ms: 2990 });
+    assert_eq!(segment.ask_again(10, 500, 0, 3), first, "also for a caller that wants more");
+    assert_eq!(segment.tries(), 1);
+    // The first answer counts.
+    assert_eq!(take(&mut segment, 20, 1, range(1, 100)), Ok(true));
+    assert_eq!(take(&mut segment, 21, 1, range(1, 100)), Ok(false));
+    // Nothing is under way: it is as `ask`, which is not for a caller whose numbers are there.
+    assert_eq!(segment.ask_again(30, 100, 0, 4), SegmentRequest::Nothing);
+    assert_eq!(segment.draw(30, 10), Some(range(1, 10)));
+    assert_eq!(segment.draw(30, 10), Some(range(11, 10)));
+    assert!(matches!(segment.ask(30, 0, 0, 5), SegmentRequest::Allocate { attempt: Nonce(5), .. }));
+    assert_eq!(segment.ask_again(31, 80, 0, 6), SegmentRequest::Wait { ms: 2999 });
+    assert!(matches!(segment.ask_again(31, 81, 0, 6), SegmentRequest::Allocate { attempt: Nonce(5), .. }));
+}
+
+#[test]
+fn of_the_tries_beside_each_other_one_failure_counts() {
+    let mut segment = Segment::new(terms(100, 400));
+    segment.ask(0, 1, 0, 1);
+    segment.ask_again(1, 1, 0, 2);
+    assert!(segment.failed(1, 10, 0));
+    let pause = segment.retry_after_ms(10);
+    assert!(!segment.failed(1, 11, 0));
+    assert_eq!((segment.stats().failures, segment.retry_after_ms(10)), (1, pause));
+    // During the pause nobody asks. Then the attempt is the same.
+    assert_eq!(segment.ask_again(11, 1, 0, 3), SegmentRequest::Wait { ms: pause - 1 });
+    assert!(matches!(segment.ask_again(10 + pause, 1, 0, 4), SegmentRequest::Allocate { attempt: Nonce(1), .. }));
+    // A failure of the try before is late, and ends no pause and no try.
+    assert!(!segment.failed(1, 11 + pause, 0));
+    assert!(matches!(segment.ask(11 + pause, 1, 0, 5), SegmentRequest::Wait { .. }));
+    assert!(segment.failed(2, 12 + pause, 0));
+    assert_eq!(segment.stats().failures, 2);
+    // After its time a try has failed, also for a caller that would make one beside it.
+    let mut segment = Segment::new(terms(100, 400));
+    segment.ask(0, 1, 0, 1);
+    assert!(matches!(segment.ask_again(3000, 1, 0, 2), SegmentRequest::Wait { .. }));
+    assert_eq!(segment.stats().failures, 1);
+    assert!(!segment.failed(1, 3001, 0));
 }

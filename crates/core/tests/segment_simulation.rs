@@ -46,10 +46,11 @@ const DEFECTS: [Defect; 5] =
     [Defect::ForgetsAttempts, Defect::SkipsNothing, Defect::ReplacesBlindly, Defect::IgnoresServer, Defect::RenamesRetries];
 
 /// What must happen in some seed.
-const EVENTS: [&str; 17] = [
+const EVENTS: [&str; 18] = [
     "a request was lost",
     "an answer was lost",
     "a try timed out",
+    "a caller asked beside a try",
     "a late answer was taken",
     "a late answer was dropped",
     "a retry got the range of its first try",
@@ -309,8 +310,28 @@ impl World {
         self.ask(at, 0);
     }
 
+    /// A caller that lacks numbers, and cannot wait for the answer to another one's try, makes one beside it.
+    fn ask_beside(&mut self, at: usize, want: u64, until: u64) {
+        if self.now >= until || want == 0 || self.rng.bool() {
+            return;
+        }
+        let random = self.rng.u128(..);
+        let process = &mut self.processes[at];
+        let number = process.tries;
+        // A driver that renames its retries is another twin.
+        if self.defect == Some(Defect::RenamesRetries) {
+            return;
+        }
+        if let SegmentRequest::Allocate { count, above, attempt } = process.segment.ask_again(self.now, want, 0, random) {
+            let count = count.expect("a step of its own");
+            self.sometimes("a caller asked beside a try");
+            self.send(Event::Read(Request { holder: at, attempt, count, above, number }), "a request was lost");
+        }
+    }
+
     fn ask(&mut self, at: usize, want: u64) {
-        if self.processes[at].underway.is_some() {
+        if let Some((_, until)) = self.processes[at].underway {
+            self.ask_beside(at, want, until);
             return;
         }
         let random = self.rng.u128(..);

@@ -4,12 +4,16 @@
 //!   the window in the mapped state move. So no ID was ever issued at or above the ceiling on disk.
 //! * **A failed write or flush is noted in the mapped state** ([`Slot::FlushFailed`]), and all processes find it there. The kernel may
 //!   have dropped the pages and report the next flush as a success.
+//! * **When it is raised, and to where**, is the core's rule ([`CeilingRule`]), counted from the clock. `crates/core/src/ceiling.rs` says
+//!   what a ceiling in a storage has otherwise, and why.
 //! * **The time that counts is the trusted time** ([`crate::trusted_clock`]), so one wrong reading of the clock reserves nothing.
 //!
 //! All methods that write need the lock [`crate::locks::FileLock::Raise`].
 
 use std::fs::File;
 use std::io;
+
+use frazil::CeilingRule;
 
 use crate::clock::wall_ms;
 use crate::disk::Record;
@@ -18,6 +22,7 @@ use crate::os;
 
 /// How far the ceiling is raised ahead of the clock.
 pub(crate) const WINDOW_MS: u64 = 3000;
+const RULE: CeilingRule = CeilingRule::ahead(WINDOW_MS);
 
 /// The ceiling of an open state file.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +45,7 @@ impl Raise {
     const fn needed(until_ms: u64, now_ms: u64, trusted_ms: u64, end_ms: u64) -> Self {
         // If the clock is not trusted, what the caller needs is counted from the trusted time.
         let until_ms = if trusted_ms == now_ms { until_ms } else { trusted_ms.saturating_add(1) };
-        let ahead_ms = trusted_ms.saturating_add(WINDOW_MS);
-        let ceiling_ms = if until_ms > ahead_ms { until_ms } else { ahead_ms };
-        Self { trusted_ms, ceiling_ms: if end_ms >= until_ms { None } else { Some(ceiling_ms) } }
+        Self { trusted_ms, ceiling_ms: RULE.raised(end_ms, until_ms, trusted_ms) }
     }
 }
 
@@ -92,8 +95,8 @@ impl<'a> Ceiling<'a> {
     pub(crate) fn flush_or_raise(self, ceiling_ms: u64) -> io::Result<()> {
         self.noting_failure(
             self.trusted_ms(wall_ms())
-                .map(|now_ms| now_ms.saturating_add(WINDOW_MS))
-                .and_then(|raised_ms| if raised_ms <= ceiling_ms { self.file.sync_data() } else { self.write(raised_ms) }),
+                .map(|now_ms| RULE.raised(ceiling_ms, now_ms.saturating_add(WINDOW_MS), now_ms))
+                .and_then(|raised_ms| raised_ms.map_or_else(|| self.file.sync_data(), |raised_ms| self.write(raised_ms))),
         )
     }
 

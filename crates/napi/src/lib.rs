@@ -232,7 +232,7 @@ pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
     let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     with_page(page, Code::Closed as u32, |handles, page| {
         draw_random(page);
-        if call == lease_call::OPEN {
+        if matches!(call, lease_call::OPEN | lease_call::OPEN_CEILING) {
             return as_backend(page, |page| handles.lease(page, &mut registry, handle, call));
         }
         handles.lease(page, &mut registry, handle, call)
@@ -244,8 +244,8 @@ pub fn lease(page: u32, handle: f64, call: u32) -> u32 {
 #[must_use]
 pub fn segment(page: u32, handle: f64, call: u32) -> u32 {
     with_page(page, Code::Closed as u32, |handles, page| {
-        // The other calls need none, and `DRAW` is frequent.
-        if matches!(call, segment_call::ASK | segment_call::TAKE | segment_call::FAIL) {
+        // These need none, and are frequent.
+        if !matches!(call, segment_call::DRAW | segment_call::STATUS | segment_call::WRITE) {
             draw_random(page);
         }
         handles.segment(page, handle, call)

@@ -15,14 +15,18 @@ const MAX_URL = 2048;
 /** Codes have 10 or 11 digits of base 62 until the IDs end. No alias looks like that. */
 export const isCode = (name) => /^[0-9A-Za-z]{10,11}$/.test(name);
 
-/** The address that a link leads to. */
+/** The name of a host. A dot at its end makes no difference. */
+const hostOf = ({ hostname }) => hostname.replace(/\.$/, "");
+
+/** The address that a link leads to, as it is sent: letters outside of ASCII have up to nine characters there. */
 export function checkUrl(value, origin) {
   const rule = `must be an address that begins with http:// or https://, of at most ${MAX_URL} characters`;
-  if (typeof value !== "string" || value.length > MAX_URL || !URL.canParse(value)) throw new Invalid("url", rule);
+  if (typeof value !== "string" || !URL.canParse(value)) throw new Invalid("url", rule);
   const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw new Invalid("url", rule);
+  if ((url.protocol !== "http:" && url.protocol !== "https:") || url.href.length > MAX_URL)
+    throw new Invalid("url", rule);
   if (url.username || url.password) throw new Invalid("url", "must have no user name and no password");
-  if (url.origin === origin) throw new Invalid("url", "must not lead back here");
+  if (hostOf(url) === hostOf(new URL(origin))) throw new Invalid("url", "must not lead back here");
   return url.href;
 }
 

@@ -1,12 +1,13 @@
 // The program: HTTP requests in, HTTP answers out. It is the same on both hosts, which give it a generator and a database.
 import { Layout } from "frazil";
 import { base62 } from "frazil/text";
+import { json } from "frazil/transport";
 import { checkAlias, checkExpiry, checkUrl, Invalid, isCode } from "./checks.mjs";
+import { MOST_ROWS } from "./links.mjs";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** How many links one client may make in each ten minutes. */
-const LINKS_PER_SLOT = 30;
-const SLOT_MS = 10 * 60 * 1000;
+/** How many links one client may make: so many at once, and one more each twenty seconds. */
+const SHARE = { burst: 30, eachMs: 20_000 };
 /** The longest body of a request, in bytes. */
 const MAX_BODY = 8192;
 /** How many bars the chart has. */
@@ -14,12 +15,11 @@ const BARS = 48;
 /** What the bits of the IDs mean. Reading them needs no generator. */
 const layout = Layout.named("edge");
 
-const json = (body, status = 200, headers = {}) =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json", "x-content-type-options": "nosniff", ...headers },
-  });
-const refused = (status, error, field) => json({ error, ...(field && { field }) }, status);
+// `json` of frazil/transport writes IDs as text, where Response.json throws: JSON has no 64-bit numbers.
+const answer = (body, status = 200, headers = {}) =>
+  json(body, { status, headers: { "cache-control": "no-store", "x-content-type-options": "nosniff", ...headers } });
+const refused = (status, error, field) => answer({ error, ...(field && { field }) }, status);
+const notAllowed = (allow) => answer({ error: `use ${allow}` }, 405, { allow });
 const plain = (status, text) =>
   new Response(`${text}\n`, {
     status,
@@ -27,32 +27,37 @@ const plain = (status, text) =>
   });
 
 /**
- * Makes the handler of requests.
+ * Answers a request: its `method`, `url` and `headers`, and its `body`, whose chunks can be iterated. It never throws.
  *
  * - `page`: the HTML of the page.
+ * - `origin`: where this program is reached.
  * - `links`: the database (`links.mjs`).
  * - `ids`: the generator. It is asked for in each request, and only where a link or a visit is stored.
  * - `later`: has a promise finished after the answer.
  * - `client`: who asks, for the limit.
  */
-export async function handle(request, { page, links, ids, later, client }) {
-  const url = new URL(request.url);
-  const { pathname } = url;
+export async function handle(request, host) {
   try {
-    if (pathname === "/api/links") {
-      if (request.method === "POST") return await create(request, { links, ids, later, client, origin: url.origin });
-      if (request.method === "GET")
-        return json({ links: (await links.recent(12)).map((link) => shown(link, url.origin)) });
-      return refused(405, "use GET or POST");
-    }
-    if (request.method !== "GET" && request.method !== "HEAD") return refused(405, "use GET");
-    if (pathname === "/") return html(page);
-    if (pathname === "/api/statistics") return await statistics(url, links);
-    return await redirect(request, pathname.slice(1), { links, ids, later });
+    return await route(request, host);
   } catch (error) {
     if (error instanceof Invalid) return refused(400, error.message, error.field);
-    throw error;
+    console.error(error);
+    return plain(500, "Something went wrong.");
   }
+}
+
+async function route(request, host) {
+  if (!URL.canParse(request.url)) throw new Invalid("host", "must be the name or the address of a host");
+  const url = new URL(request.url);
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (url.pathname === "/api/links") {
+    if (request.method === "POST") return create(request, host);
+    return isRead ? newest(host) : notAllowed("GET, HEAD, POST");
+  }
+  if (!isRead) return notAllowed("GET, HEAD");
+  if (url.pathname === "/") return html(host.page);
+  if (url.pathname === "/api/statistics") return statistics(url, host.links);
+  return redirect(request, url.pathname.slice(1), host);
 }
 
 /** The page, whose one script and one style run because the policy names them. */
@@ -68,61 +73,65 @@ function html(page) {
   });
 }
 
+const newest = async ({ links, origin }) =>
+  answer({ links: (await links.recent(12)).map((link) => shown(link, origin())) });
+
 async function create(request, { links, ids, later, client, origin }) {
-  const text = await bodyOf(request);
+  // A page of another site can have a browser send text or a form, but this type only if the answer to OPTIONS allows it.
+  if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? ""))
+    return refused(415, "content-type must be application/json", "content-type");
+  const text = await textOf(request.body);
   let given;
   try {
     given = JSON.parse(text);
   } catch {
     throw new Invalid("body", "must be JSON");
   }
-  const target = checkUrl(given?.url, origin);
+  const target = checkUrl(given?.url, origin());
   const alias = checkAlias(given?.alias);
-  const nowMs = Date.now();
-  const expiresAtMs = checkExpiry(given?.expiresInDays, nowMs);
+  const expiresAtMs = checkExpiry(given?.expiresInDays, Date.now());
 
-  const slot = Math.floor(nowMs / SLOT_MS);
-  const used = await links.count(client, slot);
-  if (used > LINKS_PER_SLOT) {
-    const retryAfter = Math.ceil(((slot + 1) * SLOT_MS - nowMs) / 1000);
-    return json({ error: `at most ${LINKS_PER_SLOT} links in ten minutes` }, 429, {
-      "retry-after": String(retryAfter),
-    });
+  if (!(await links.take(client, SHARE))) {
+    const seconds = SHARE.eachMs / 1000;
+    const error = `at most ${SHARE.burst} links at once, and one more each ${seconds} seconds`;
+    return answer({ error }, 429, { "retry-after": String(seconds) });
   }
-  if (used === 1) later(links.forget(slot));
+  later(links.forget());
 
   // A held lease answers without asking anybody. If the synchronous call finds no number, this one waits.
   const generator = await ids();
   const id = await generator.nextAsync();
-  const isMade = await links.add({ id, url: target, alias, expiresAtMs });
-  if (!isMade) return refused(409, "the alias is taken", "alias");
+  const link = { id, url: target, alias, expiresAtMs, visits: 0 };
+  if (!(await links.add(link))) return refused(409, "the alias is taken", "alias");
   const { timestampMs, node, sequence } = layout.decode(id);
-  return json(
-    { ...shown({ id, url: target, alias, expiresAtMs, visits: 0 }, origin), parts: { timestampMs, node, sequence } },
-    201,
-  );
+  return answer({ ...shown(link, origin()), parts: { timestampMs, node, sequence } }, 201);
 }
 
-/** The body as text, of which no more is read than a link can need. */
-async function bodyOf(request) {
+/** The text of a body. It is read to its end, since some clients read no answer before, and no more is kept than a link can need. */
+async function textOf(body) {
   const chunks = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > MAX_BODY) throw new Invalid("body", `must be at most ${MAX_BODY} bytes`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length;
+      if (length <= MAX_BODY) chunks.push(chunk);
+    }
+  } catch {
+    throw new Invalid("body", "must be sent to its end");
   }
+  if (length > MAX_BODY) throw new Invalid("body", `must be at most ${MAX_BODY} bytes`);
   return new Blob(chunks).text();
 }
 
-/** A link as the API shows it. An ID is text: JSON has no 64-bit numbers. */
+/** A link as the API shows it. */
 function shown({ id, url, alias, expiresAtMs, visits }, origin) {
   const code = base62.short.encode(id);
-  return { id: String(id), code, alias, shortUrl: `${origin}/${alias ?? code}`, url, expiresAtMs, visits };
+  return { id, code, alias, shortUrl: `${origin}/${alias ?? code}`, url, expiresAtMs, visits };
 }
 
 async function redirect(request, name, { links, ids, later }) {
-  const id = isCode(name) ? base62.short.tryDecode(name) : undefined;
+  // A code may be of any 64-bit number. IDs of this layout end earlier, and so does a column of signed 64 bits.
+  const id = isCode(name) ? layout.tryParse(base62.short.tryDecode(name)) : undefined;
   const link = await (id === undefined ? links.byAlias(name) : links.byId(id));
   if (link === undefined) return plain(404, "There is no such link.");
   if (link.expiresAtMs !== null && link.expiresAtMs <= Date.now()) return plain(410, "This link has expired.");
@@ -148,5 +157,8 @@ async function statistics(url, links) {
     links: made.get(at) ?? 0,
     visits: visits.get(at) ?? 0,
   }));
-  return json({ fromMs, untilMs, firstId: String(first), lastId: String(last), bars });
+  const isWhole = [made, visits].every(
+    (counts) => [...counts.values()].reduce((sum, rows) => sum + rows, 0) < MOST_ROWS,
+  );
+  return answer({ fromMs, untilMs, firstId: first, lastId: last, isWhole, bars });
 }

@@ -3,16 +3,16 @@ CREATE TABLE IF NOT EXISTS links (
   id bigint PRIMARY KEY,
   url text NOT NULL,
   alias text UNIQUE,
-  expires_at_ms bigint
+  expires_at_ms bigint,
+  visits bigint NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS visits (
   id bigint PRIMARY KEY,
   link_id bigint NOT NULL
 );
-CREATE INDEX IF NOT EXISTS visits_of_link ON visits (link_id);
--- How many links a client made in a slot of ten minutes.
+-- Until when a client has used its share of links. An earlier time is as good as no row.
 CREATE TABLE IF NOT EXISTS clients (
   client text PRIMARY KEY,
-  slot bigint NOT NULL,
-  made integer NOT NULL
+  used_until_ms bigint NOT NULL
 );
+CREATE INDEX IF NOT EXISTS clients_by_time ON clients (used_until_ms);

@@ -1,53 +1,112 @@
 // The same program as a server of Node: node ids and links in Postgres. Start as many as you like; each leases a node id.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { Readable } from "node:stream";
 import { lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
-import { clientOf } from "../app/client.mjs";
+import { clientOf } from "../app/clients.mjs";
 import { linksIn } from "../app/links.mjs";
 import { handle } from "../app/shortener.mjs";
+import { addressOf, cannotListen, originOf, portOf } from "./origin.mjs";
 
 const file = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 const page = file("../app/page.html");
-const { PORT = "8787", HOST = "127.0.0.1", DATABASE_URL } = process.env;
+const { PORT = "8787", HOST = "127.0.0.1", ORIGIN, DATABASE_URL } = process.env;
+/** How long requests under way, and what is finished after their answers, may take when the server stops. */
+const STOP_MS = 10_000;
+/** A second signal after this time is of a person who does not want to wait. */
+const REPEATED_MS = 250;
+// What is wrong with these is said before a node id is leased.
+const publicOrigin = ORIGIN === undefined ? undefined : originOf(ORIGIN);
+const port = portOf(PORT);
+addressOf(HOST, port);
 
 const pool = new pg.Pool({ connectionString: DATABASE_URL });
+// A connection that nobody uses has failed, for example because Postgres restarts. The pool opens another one when it is needed.
+pool.on("error", (error) => console.error("a connection has ended:", error.message));
 const store = new PostgresStore(pool);
 await store.migrate();
 await pool.query(file("schema.sql"));
 if (process.argv.includes("--init")) await store.init({ layout: "edge" });
 
 const ids = await lease(store, { layout: "edge" });
+/** The Unix time of Postgres in milliseconds, the same wherever it stands in a statement. */
+const NOW_MS = "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS BIGINT)";
 // Postgres calls the first value $1.
-const links = linksIn(async (sql, values) => (await pool.query(sql.replaceAll("?", "$"), values)).rows);
-const later = (promise) => void promise.catch((error) => console.error("a visit was not stored:", error));
+const run = async (sql, values) => (await pool.query(sql.replaceAll("?", "$"), values)).rows;
+const links = linksIn(run, { nowMs: NOW_MS });
 
-const server = createServer(async (incoming, outgoing) => {
-  try {
-    const { method, headers, url } = incoming;
-    const hasBody = method !== "GET" && method !== "HEAD";
-    const request = new Request(new URL(url, `http://${headers.host}`), {
-      method,
-      headers: new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-      ...(hasBody && { body: Readable.toWeb(incoming), duplex: "half" }),
-    });
-    const client = await clientOf(incoming.socket.remoteAddress);
-    const response = await handle(request, { page, links, ids: async () => ids, later, client });
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    outgoing.end(Buffer.from(await response.arrayBuffer()));
-  } catch (error) {
-    console.error(error);
-    outgoing.writeHead(500, { "content-type": "text/plain" }).end("Something went wrong.\n");
-  }
+/** Requests, and what is finished after their answers. */
+const underWay = new Set();
+function later(promise) {
+  const ended = promise.catch((error) => console.error(error)).finally(() => underWay.delete(ended));
+  underWay.add(ended);
+}
+
+// The address in links is not from the request, whose Host header may say anything.
+let ownOrigin;
+const origin = () => ownOrigin;
+
+async function answer(incoming, outgoing) {
+  const { url } = incoming;
+  // What the program reads of a `Request`. The class itself refuses methods such as TRACE.
+  const request = {
+    method: incoming.method,
+    // Proxies may ask for a whole address.
+    url: url.startsWith("/") ? `http://${incoming.headers.host}${url}` : url,
+    headers: new Headers({ "content-type": incoming.headers["content-type"] ?? "" }),
+    body: incoming,
+  };
+  const client = clientOf(incoming.socket.remoteAddress ?? "");
+  const response = await handle(request, { page, origin, links, ids: async () => ids, later, client });
+  // A server that stops takes no more requests on this connection either.
+  if (!server.listening) outgoing.setHeader("connection", "close");
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(Buffer.from(await response.arrayBuffer()));
+}
+
+const server = createServer((incoming, outgoing) => later(answer(incoming, outgoing)));
+server.once("error", (error) => {
+  console.error(cannotListen({ HOST, PORT }, error));
+  process.exitCode = 1;
+  end();
 });
-server.listen(Number(PORT), HOST, () => console.log(`http://${HOST}:${server.address().port}`));
+server.listen(port, HOST, () => {
+  // The port that the system chose, for 0.
+  const address = addressOf(HOST, server.address().port);
+  ownOrigin = publicOrigin ?? address;
+  console.log(address);
+});
 
+/** Each step needs what the later ones close. */
+async function stop() {
+  const closed = new Promise((resolve) => server.close(resolve));
+  setTimeout(() => {
+    const what = `${underWay.size} requests or visits did not end within ${STOP_MS / 1000} s`;
+    console.error(`${what}. The server ends without them; its node id is free after its window.`);
+    process.exit(1);
+  }, STOP_MS).unref();
+  await closed;
+  while (underWay.size > 0) await Promise.all(underWay);
+  // The node id is free at once. Without this it is free after its window.
+  await ids.close();
+  await pool.end();
+}
+const end = () =>
+  stop().catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
+let stopping;
 for (const signal of ["SIGINT", "SIGTERM"])
-  process.once(signal, async () => {
-    server.close();
-    // The node id is free at once. Without this it is free after its window.
-    await ids.close();
-    await pool.end();
+  process.on(signal, () => {
+    if (stopping === undefined) {
+      stopping = performance.now();
+      end();
+      return;
+    }
+    // npm sends the signal of a terminal once more, at once.
+    if (performance.now() - stopping < REPEATED_MS) return;
+    console.error("a second signal: the server ends at once; its node id is free after its window.");
+    process.exit(1);
   });

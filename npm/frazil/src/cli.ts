@@ -24,6 +24,9 @@ node ids differ
                                                  zookeeper, sqlite, d1
   npx frazil ddl postgres --tag orders           what segments need; also mysql, redis, d1
 
+On Cloudflare Workers each isolate leases its node id from a Durable Object, with nothing to print or to set up:
+leased() of frazil/workers.
+
 Options
   --node N         the number of this machine. No state file is used then, so two processes with one node id can
                    repeat each other's IDs. "none" for a layout without a node field

@@ -51,9 +51,11 @@ export class Decoded<P extends string = string> {
   /** The parts of the node id by name; `undefined` if the layout has no node field. */
   get parts(): { readonly [K in P]: number } | undefined {
     const { node } = this;
-    if (node === undefined) return undefined;
-    const parts = this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]);
-    return Object.fromEntries(parts) as { [K in P]: number };
+    return node === undefined
+      ? node
+      : (Object.fromEntries(
+          this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]),
+        ) as { [K in P]: number });
   }
 
   /** All fields, with the ID as text, since JSON has no bigint. */

@@ -4,7 +4,6 @@
  */
 import type { ErrorCode } from "./generated/errors.js";
 import { Rule } from "./generated/rules.js";
-import { ownOf } from "./own-properties.js";
 
 export type { ErrorCode } from "./generated/errors.js";
 
@@ -38,6 +37,12 @@ export interface ErrorDetails {
 /** Marks errors of the package, whichever copy, subpath, module format or realm made them. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
+/**
+ * The property `name` of an error: not enumerable, as in built-in errors; writable, so that a derived class can set its own name. One
+ * for all errors, since a literal without a prototype is slow to make.
+ */
+const NAME = { __proto__: null, writable: true, configurable: true } as PropertyDescriptor;
+
 /** Any error of this package. Branch on `code`. The message is for people and may change. */
 export class FrazilError extends Error {
   /** The name of the class, which a minifier does not change. @internal */
@@ -55,11 +60,14 @@ export class FrazilError extends Error {
   declare readonly index?: number;
 
   constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
-    const { cause, ...fields } = ownOf(details as ErrorDetails);
+    // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
+    const { cause, ...fields } = { cause: undefined, ...details };
     super(`${code}: ${message}`, cause ? { cause } : undefined);
-    // Not enumerable, as in built-in errors; writable, so that a derived class can set its own name.
-    Object.defineProperty(this, "name", ownOf({ value: new.target.label, writable: true, configurable: true }));
-    Object.assign(this, { code, retryable: false }, fields);
+    NAME.value = new.target.label;
+    Object.defineProperty(this, "name", NAME);
+    this.code = code;
+    this.retryable = false;
+    Object.assign(this, fields);
   }
 
   /** @internal */
@@ -144,11 +152,8 @@ export function withoutRule(
   retryAfterMs: number,
   details?: ErrorDetails,
 ): FrazilError {
-  return new Class(code, meaning + (retryAfterMs ? ` Retry after ${retryAfterMs} ms.` : ""), {
-    retryable,
-    ...(retryAfterMs && { retryAfterMs }),
-    ...details,
-  });
+  if (!retryAfterMs) return new Class(code, meaning as string, { retryable, ...details });
+  return new Class(code, `${meaning} Retry after ${retryAfterMs} ms.`, { retryable, retryAfterMs, ...details });
 }
 
 /** A `refusal` that is a `ConfigError`. @internal */

@@ -130,15 +130,15 @@ export const stateFilesOf = (calls: FileCalls) => ({
 
   /** The error for a status that comes with a text, or that only state files have. */
   error(port: PageAccess, code: ErrorCode | undefined, status: number, value: unknown, details?: ErrorDetails) {
-    const { numbers, subject: field } = port;
+    const { numbers } = port;
     const bytes = numbers[Slot.TEXT_BYTES] as number;
     const known = (code ?? CODES[status]) as ErrorCode;
     if (bytes > 0) {
       const text = decode(bytesOf(port).subarray(0, bytes));
-      return new ConfigError(known, text, { field, value, rule: text, ...details });
+      return new ConfigError(known, text, { field: port.subject, value, rule: text, ...details });
     }
     const rule = RULES[numbers[Slot.RULE] as number];
-    if (rule) return refusal(ConfigError, known, field, value, rule, undefined, undefined, details);
+    if (rule) return refusal(ConfigError, known, port.subject, value, rule, undefined, undefined, details);
     if (code !== undefined) return undefined;
     const Class: typeof FrazilError = status < First.LeaseError ? ConfigError : LeaseError;
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;

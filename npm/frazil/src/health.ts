@@ -49,8 +49,8 @@ export interface Health {
   /** Milliseconds until `endsAt`; 0 after it. */
   readonly remainingMs: number;
   /**
-   * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
-   * not trusted.
+   * Problems to look at although IDs are issued, such as a time field that runs out within a year, a clock that is not
+   * trusted, or a node id on Cloudflare Workers that no lease guards.
    */
   readonly warnings: readonly string[];
   /** The state file, for a generator of `Snowflake.local()`. */
@@ -74,8 +74,18 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
-/** The state of a generator at a time. @internal */
-export function readHealth(port: Port, handle: number, now: number, isLocal: boolean): Health {
+/**
+ * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
+ *
+ * @internal
+ */
+export function readHealth(
+  port: Port,
+  handle: number,
+  now: number,
+  isLocal: boolean,
+  staticNode: number | "none" | undefined,
+): Health {
   const { calls, page, files } = port.binding;
   const status = calls.health(page, handle, numberOrNaN(now));
   // All slots are read first: what follows may run user code, which could write into the page.
@@ -89,6 +99,10 @@ export function readHealth(port: Port, handle: number, now: number, isLocal: boo
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
+  if (Host.ISOLATES && staticNode !== undefined)
+    warnings.push(
+      `node is ${staticNode}: isolates share nothing, so each one with this node id repeats the IDs of the others. Use leased() of frazil/workers, in a Durable Object also durable(), or pass unshared: true if no other isolate has it`,
+    );
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
   if (!Host.FILES || file === undefined) return health;
   const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;

@@ -24,7 +24,10 @@ export function drawRandom(): Uint32Array {
   return readUrandom(words) ? words : crypto.getRandomValues(words);
 }
 
-/** Fills the array from the kernel's device. Returns whether there is one. */
+/**
+ * Fills the array from the kernel's device. Returns whether there is one. workerd runs microtasks where an isolate reads `process` for
+ * the first time, outside of a microtask (seen with 2026-11-17).
+ */
 function readUrandom(words: Uint32Array): boolean {
   const files = globalThis.process?.getBuiltinModule?.("node:fs");
   if (files === undefined) return false;

@@ -1,5 +1,13 @@
 /**
- * Layouts: the meaning of the 64 bits of an ID, and everything that can be done with an ID without a generator.
+ * Layouts: the meaning of the 64 bits of an ID, and everything that can be done with an ID without a generator. It uses no
+ * WebAssembly and no native code, so it runs under any content security policy. `frazil` exports the same class; a program that
+ * imports it from `frazil/layout` is deployed without the WebAssembly module, whatever the tool.
+ *
+ * ```js
+ * import { Layout } from "frazil/layout";
+ *
+ * Layout.named("discord").decode("175928847299117063").date; // 2016-04-30T11:18:25.796Z
+ * ```
  *
  * This part of the core exists in JavaScript as well, as do the text forms, because a call into native code or
  * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
@@ -29,6 +37,7 @@ import { checkKeys, hintOf } from "./keys.js";
 import { ownOf } from "./own-properties.js";
 
 export type { Decoded } from "./decoded.js";
+export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */

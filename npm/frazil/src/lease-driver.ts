@@ -15,9 +15,10 @@ import { releaseNoteIn } from "./lease-core.js";
 import { noListeners } from "./lease-events.js";
 import { type Attached, isOfLease, LeaseHolder } from "./lease-holder.js";
 import type { Minting } from "./lease-session.js";
-import { type Waiting, waitIn, wakeAll } from "./lease-waiters.js";
 import { rejectionError } from "./store-errors.js";
-import { BROKEN_CLOCK_MS, type Timer, unref } from "./timer.js";
+import { BROKEN_CLOCK_MS, type Timer, timeOut, unref } from "./timer.js";
+import { type Waiting, waitIn, wakeAll } from "./waiting.js";
+import { type Weak, weakly } from "./weak.js";
 
 /** Drivers whose generators only calls renew: no timer finds that one was garbage-collected. */
 const unattached =
@@ -28,7 +29,7 @@ const unattached =
 /** Asks the store when the core says so, one attempt at a time. @internal */
 export class LeaseDriver extends LeaseHolder {
   /** A reference to the generator: weak while it is open, and strong while it closes. */
-  #attached!: { deref(): Attached | undefined };
+  #attached!: Weak<Attached>;
 
   #timer: Timer | undefined;
   protected readonly underWay = new Set<AbortController>();
@@ -59,7 +60,7 @@ export class LeaseDriver extends LeaseHolder {
     const attached = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
-    this.#attached = new WeakRef(attached);
+    this.#attached = weakly(attached);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) unattached?.register(attached, this, this);
     this.#turn();
@@ -122,7 +123,7 @@ export class LeaseDriver extends LeaseHolder {
   }
 
   #giveUp(): void {
-    for (const controller of this.underWay) controller.abort();
+    for (const controller of this.underWay) controller.abort(timeOut());
   }
 
   protected usedLate(): void {

@@ -14,6 +14,18 @@ export interface LeaseContext extends StoreContext {
   /** As `layoutText` writes it. */
   readonly layout: string;
   readonly windowMs: number;
+  /** Whether the holder is an isolate of Cloudflare Workers, by `leased()`. */
+  readonly isUncopied: boolean;
+}
+
+/** What to do if every node id is held. */
+function whenHeld({ isUncopied }: LeaseContext): string {
+  if (isUncopied)
+    return "there were more isolates than node ids within a window. Shorten windowMs, widen the range of node ids, or pass a layout with more of them in another scope, whose IDs go to another column";
+  const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
+  return navigator?.userAgent === "Cloudflare-Workers"
+    ? "in a Worker, lease() takes another one in each request. Call leased() of frazil/workers, which has one for all requests of an isolate"
+    : "stop a holder, or widen the range of node ids";
 }
 
 /** What to write for the layout that `layoutText` wrote as `text`. */
@@ -48,7 +60,7 @@ export function refusalError(
   // A store that refuses a renewal says why this lease ends, and not what another one would get.
   switch (verb === "renew" && answer?.reason === "exhausted" ? undefined : answer?.reason) {
     case "missing":
-      return notInitialised(context.store, scope, answer.place);
+      return notInitialised(context.store, scope, answer.place, toPass(layout));
     case "layout":
       return new LeaseError(
         "LAYOUT_MISMATCH",
@@ -74,7 +86,7 @@ export function refusalError(
         );
       return new LeaseError(
         "NODE_IDS_EXHAUSTED",
-        `every node id is held ${context.where}. The next one is free in ${waitMs} ms, unless its holder renews it: stop a holder, or widen the range of node ids`,
+        `every node id is held ${context.where}. The next one is free in ${waitMs} ms, unless its holder renews it: ${whenHeld(context)}`,
         wait,
       );
     case "fenced":

@@ -3,12 +3,13 @@
  * condition. How requests are carried is decided by the classes derived from this one: `LeaseDriver` has timers, and one attempt at a
  * time; on Cloudflare Workers each request that is blocked makes its own.
  */
+
+import { attempt } from "./attempt.js";
 import { digitsAt } from "./digits.js";
 import { ConfigError, type FrazilError, LeaseError, refusal } from "./errors.js";
 import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "./generated/lease.js";
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { attempt } from "./lease-attempt.js";
 import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
 import { refusalError, timeoutError } from "./lease-errors.js";
 import {
@@ -42,6 +43,7 @@ const REASONS: { readonly [R in RefusalReason]?: LeaseReason } = {
   incarnation: LeaseReason.INCARNATION,
   behind: LeaseReason.BEHIND,
   exhausted: LeaseReason.EXHAUSTED,
+  missing: LeaseReason.MISSING,
 };
 
 /** Whether a lease is missing, so that an answer of the store helps. */
@@ -82,7 +84,7 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   protected abstract usedLate(): void;
   /** How long a request may take, if a timer ends it; and whether the timer keeps the process alive. */
   protected abstract get limit(): readonly [limitMs: number | undefined, isHeld: boolean];
-  /** What is asked of the store: who aborts it gives it up. */
+  /** What is asked of the store. Aborting a controller gives its request up. */
   protected abstract readonly underWay: Set<AbortController>;
 
   /** Asks the core what to request. `undefined`: nothing for now. */
@@ -133,17 +135,22 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
 
   /** Has the store carry out a request. An answer that comes after its time-out is still used. */
   protected async carry(request: StoreRequest): Promise<void> {
-    const error = await this.#attempted(request.verb, request.send, async (answer, isGivenUp) => {
-      if (!isGivenUp) return this.#used(request, answer);
-      if (this.isClosing) return;
-      try {
-        await this.#used(request, answer);
-      } catch (error) {
-        this.report(rejectionError(error, request.verb, this.context));
-      }
-      this.usedLate();
-    });
+    // What refuses an answer throws at once: with a promise between, workerd reports an unhandled rejection (2024-09-01).
+    const error = await this.#attempted(request.verb, request.send, (answer, isGivenUp) =>
+      isGivenUp ? this.#usedLate(request, answer) : this.#used(request, answer),
+    );
     if (error) this.#failed(error, request);
+  }
+
+  /** Uses an answer to a request that was given up. Never rejects. */
+  async #usedLate(request: StoreRequest, answer: unknown): Promise<void> {
+    if (this.isClosing) return;
+    try {
+      await this.#used(request, answer);
+    } catch (error) {
+      this.report(rejectionError(error, request.verb, this.context));
+    }
+    this.usedLate();
   }
 
   /** Has the store do something within the time of an attempt. Resolves to the error if that failed. */
@@ -176,16 +183,17 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   }
 
   /** Hands an answer of the store to the core. */
-  async #used(request: StoreRequest, answer: unknown): Promise<void> {
-    if (this.isFree) return;
+  #used(request: StoreRequest, answer: unknown): Promise<void> | undefined {
+    if (this.isFree) return undefined;
     const { grant, number } = request;
     const given = answer as Answer | undefined;
     if (grant === undefined) this.tell(LeaseCall.FENCED, number);
-    else if (given?.granted === true) await this.#granted(request, grant, given);
+    else if (given?.granted === true) return this.#granted(request, grant, given);
     else this.#refused(request, grant, given as Refusal);
+    return undefined;
   }
 
-  async #granted(request: StoreRequest, grant: string, answer: Grant): Promise<void> {
+  #granted(request: StoreRequest, grant: string, answer: Grant): Promise<void> | undefined {
     const before = this.held();
     const lease = this.take(grant, answer, request);
     const { numbers } = this.port;
@@ -223,8 +231,9 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
         details,
       );
       this.report(this.#declined);
-      await this.release(note);
+      return this.release(note);
     }
+    return undefined;
   }
 
   #refused({ verb, number }: StoreRequest, grant: string, answer: Refusal): void {
@@ -297,7 +306,7 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   held(): LeaseWindow | undefined {
     if (this.isClosing) return undefined;
     const numbers = this.call(LeaseCall.STATUS);
-    if (numbers[Slot.HELD] !== 1) return undefined;
+    if (numbers[Slot.HELD] === 0) return undefined;
     const node = numbers[Slot.HELD_NODE] as number;
     return { node, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs: numbers[Slot.HELD_UNTIL_MS] as number };
   }

@@ -9,18 +9,22 @@ import type { LeaseStore } from "./stores/store.js";
 
 /** The options that a lease has wherever it is held. */
 export const LEASE_OPTIONS =
-  "scope, windowMs, node, owner, time, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart";
+  "scope, windowMs, node, owner, time, layout, epochMs, maxLeadMs, maxAsyncWaitMs, sequenceStart";
+
+/** What some of them are unless they are given. */
+export const LEASE_DEFAULTS = { scope: "default", time: "wall" } as const;
 
 /** Options that other calls take. */
-const NOT_LEASED = "now, unshared";
+export const NOT_LEASED = "now, unshared";
 
 /** What differs between hosts. */
-export interface LeaseDefaults {
+export interface LeaseHost {
   /** The names of the options. */
   readonly known: string;
-  readonly windowMs: number;
-  readonly owner: () => string;
-  readonly renew: "timer" | "calls";
+  /** What they are unless they are given. What is absent here is decided in the core. */
+  readonly defaults: { readonly [option: string]: unknown };
+  /** What `owner` is, if that must be found out. */
+  readonly owner?: () => string;
   /** Whether no copies of the host are made. */
   readonly isUncopied: boolean;
 }
@@ -38,23 +42,15 @@ export const isStore = (store: unknown): store is LeaseStore =>
     (verb) => typeof (store as Record<string, unknown> | undefined | null)?.[verb] === "function",
   );
 
-export function checkedLease(store: unknown, options: unknown, defaults: LeaseDefaults): CheckedLease {
+export function checkedLease(store: unknown, options: unknown, host: LeaseHost): CheckedLease {
   if (!isStore(store)) throw noStore(store, Rule.A_STORE);
-  const given = checkGiven(options, defaults.known, NOT_LEASED) as Record<string, unknown>;
+  const given = { ...checkGiven(options, host.known, NOT_LEASED) } as Record<string, unknown>;
   for (const name of NOT_LEASED.split(", ")) {
     if (name in given)
       throw configError("INVALID_OPTION", name, given[name], `${Rule.KNOWN_KEY}: it belongs to new Snowflake()`);
   }
-  const {
-    scope = "default",
-    windowMs = defaults.windowMs,
-    node,
-    owner = defaults.owner(),
-    time = "wall",
-    renew = defaults.renew,
-    signal,
-    ...rest
-  } = given;
+  for (const [name, value] of Object.entries(host.defaults)) if (given[name] === undefined) given[name] = value;
+  const { scope, windowMs, node, owner = host.owner?.(), time, renew, signal, ...rest } = given;
   const invalid = (field: string, rule: string, max?: number) =>
     configError("INVALID_OPTION", field, given[field], rule, undefined, max);
   if (!isScope(scope)) throw invalid("scope", Rule.NAME_SYNTAX);
@@ -73,7 +69,7 @@ export function checkedLease(store: unknown, options: unknown, defaults: LeaseDe
     node,
     storeTime: time === "store",
     byCalls: renew === "calls",
-    isUncopied: defaults.isUncopied,
+    isUncopied: host.isUncopied,
   };
   return { driven, signal: signal as AbortSignal | undefined, rest };
 }

@@ -3,7 +3,7 @@
  * only: the package `frazil` contains nothing of a lease's timers and stores.
  */
 import type { FrazilError } from "./errors.js";
-import type { Port } from "./port.js";
+import type { Answers, Port } from "./port.js";
 
 /** Marks a session, which the constructor of `Snowflake` takes as a second argument. @internal */
 export const SESSION = /* @__PURE__ */ Symbol.for("frazil.session");
@@ -19,14 +19,18 @@ export interface Minting {
 /** The lease of a generator. @internal */
 export interface LeaseSession {
   readonly [SESSION]: true;
+  /** What refusals of calls that mint say, where that differs. */
+  readonly answers?: Answers;
+  /** What the error after `close()` says besides. */
+  readonly closed?: string;
   /** The time for IDs. It decides how long a block is used. */
   readonly clock: () => number;
   /** Opens the leased generator. `write` writes the rest of the request into the page. Returns the status. */
   open(port: Port, write: () => void): number;
   /** The generator is open. */
   opened(minting: Minting): void;
-  /** Reads both clocks, which may run code of the user. */
-  readClocks(): void;
+  /** Reads both clocks, which may run code of the user. `reserveAtMs`: the time at which IDs are reserved next. */
+  readClocks(reserveAtMs?: number): void;
   /** Writes what was read into the page. Runs no code of the user. */
   writeClocks(numbers: Float64Array): void;
   /**

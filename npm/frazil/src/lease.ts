@@ -13,7 +13,7 @@
  */
 import type { LayoutInput, SnowflakeOptions } from "frazil";
 import { LeaseDriver } from "./lease-driver.js";
-import { checkedLease, LEASE_OPTIONS } from "./lease-options.js";
+import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./lease-options.js";
 import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
 import { hostName } from "./preferred-node.js";
 import { MAX_OWNER_LENGTH } from "./stores/limits.js";
@@ -81,11 +81,10 @@ function defaultOwner(): string {
   return hostname ? `${hostname}:${globalThis.process.pid}`.slice(-MAX_OWNER_LENGTH) : "unknown";
 }
 
-const DEFAULTS = {
-  known: `${LEASE_OPTIONS}, renew, signal`,
-  windowMs: 30_000,
+const HOST = {
+  known: `${LEASE_OPTIONS}, maxWaitMs, renew, signal`,
+  defaults: { ...LEASE_DEFAULTS, windowMs: 30_000, renew: "timer" },
   owner: defaultOwner,
-  renew: "timer",
   isUncopied: false,
 } as const;
 
@@ -104,7 +103,7 @@ export async function lease<const L extends LayoutInput = "default">(
   store: LeaseStore,
   options: LeaseOptions<L> = {},
 ): Promise<LeasedSnowflake<L>> {
-  const { driven, signal, rest } = checkedLease(store, options, DEFAULTS);
+  const { driven, signal, rest } = checkedLease(store, options, HOST);
   const driver = new LeaseDriver(driven);
   signal?.throwIfAborted();
   const ids = new LeasedSnowflake<L>(rest, driver);

@@ -57,8 +57,8 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
   /**
    * Ends the lease: waits for the attempt to renew that is under way, closes the state, and tells the store that the node
    * id is free. Minting throws `CLOSED` at once. If the store cannot be told, there is an event `refused`, and the node id
-   * is free after its window. Without `close()`, as after a crash, nothing repeats either. On Workers it waits for no attempt of
-   * another request.
+   * is free after its window. Without `close()`, as after a crash, nothing repeats either. What `leased()` of `frazil/workers`
+   * returns is shared by all requests of the isolate, so do not call this in one of them; it waits for no attempt of another request.
    */
   declare readonly close: () => Promise<void>;
   /** Counters of this generator and of its lease. */
@@ -78,7 +78,7 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
     return this;
   };
 
-  /** `close()`, for `await using`. */
+  /** `close()`, for `await using`. What `leased()` of `frazil/workers` returns belongs to the isolate: there it does nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -23,8 +23,13 @@ import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "
 import { Rule } from "./generated/rules.js";
 
 type Numbered<T> = { readonly [number: number]: T };
-/** The codes, the rules and the subjects that a kind of call answers with, besides those of every call. @internal */
-export type Answers = readonly [codes: Numbered<ErrorCode>, rules: Numbered<Rule>, subjects: Numbered<string>];
+/** The codes, the rules, the subjects and the meanings that a kind of call answers with, besides those of every call. @internal */
+export type Answers = readonly [
+  codes: Numbered<ErrorCode>,
+  rules: Numbered<Rule>,
+  subjects: Numbered<string>,
+  meanings?: Numbered<string>,
+];
 
 /** A binding with typed views of its page. @internal */
 export class Port {
@@ -64,29 +69,31 @@ export class Port {
   }
 
   /** The error for a status, with the details from the page. `value` is what the caller passed. */
-  error(
-    status: number,
-    value: unknown,
-    details?: ErrorDetails,
-    [codes, rules, subjects]: Answers = [{}, {}, {}],
-  ): FrazilError {
+  error(status: number, value: unknown, details?: ErrorDetails, answers?: Answers): FrazilError {
     const { numbers } = this;
-    const code = (codes[status] ?? CODES[status]) as ErrorCode;
+    const code = (answers?.[0][status] ?? CODES[status]) as ErrorCode;
     if (Host.FILES) {
       const error = this.binding.files?.error(this, code, status, value, details);
       if (error !== undefined) return error;
     }
     const Class = status < First.ClockError ? ConfigError : status < First.LeaseError ? ClockError : LeaseError;
     const at = numbers[Slot.RULE] as number;
-    const rule = rules[at] ?? RULES[at];
+    const rule = answers?.[1][at] ?? RULES[at];
     // A call with a count beyond `maxCount` never succeeds, so the error names that limit.
     if (rule === Rule.COUNT_REACH) details = { ...details, maxCount: numbers[Slot.MAX] as number };
     if (rule) {
-      const subject = subjects[numbers[Slot.SUBJECT] as number] ?? this.subject;
+      const subject = answers?.[2][numbers[Slot.SUBJECT] as number] ?? this.subject;
       return refusal(Class, code, subject, value, rule, numbers[Slot.MIN], numbers[Slot.MAX], details);
     }
     const retryAfterMs = numbers[Slot.RETRY_AFTER_MS] as number;
-    return withoutRule(Class, code, MEANINGS[status], RETRYABLE.includes(status), retryAfterMs, details);
+    return withoutRule(
+      Class,
+      code,
+      (answers?.[3] ?? MEANINGS)[status],
+      RETRYABLE.includes(status),
+      retryAfterMs,
+      details,
+    );
   }
 }
 

@@ -8,11 +8,7 @@
  *   were deleted one by one.)
  */
 
-/**
- * What a call does after it has waited: it returns what it took, or throws. So errors are made where the caller waits, and their
- * stack has its lines.
- */
-export type Outcome<T> = () => T;
+import type { Outcome } from "./segment-numbers.js";
 
 /** A call that waits. */
 interface Call {
@@ -29,8 +25,8 @@ interface Watch {
   readonly listener: () => void;
 }
 
-/** What a call took, or what it throws. */
-function taken<T>(take: () => T): Outcome<T> {
+/** What a call took, or what it throws. @internal */
+export function taken<T>(take: () => T): Outcome<T> {
   try {
     const numbers = take();
     return () => numbers;

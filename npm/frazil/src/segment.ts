@@ -10,314 +10,60 @@
  * await orders.next(); // 1n
  * ```
  */
-import { isIdArray, lengthOf, listOf } from "./arrays.js";
-import { LOW } from "./bits.js";
-import { monotonicClock } from "./clock.js";
-import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
-import { Page } from "./generated/page.js";
-import { Rule } from "./generated/rules.js";
-import { type AsyncOptions, signalOf } from "./options.js";
-import {
-  type FetcherOptions,
-  type FetcherOwner,
-  SegmentFetcher,
-  type SegmentStats,
-  type TagState,
-  weakly,
-} from "./segment-fetcher.js";
-import { type Outcome, SegmentWaiters } from "./segment-waiters.js";
-import { checkGiven, noStore } from "./stores/given.js";
-import { checkTag } from "./stores/limits.js";
+import type { FrazilError } from "./errors.js";
+import { type FetcherOwner, SegmentFetcher } from "./segment-fetcher.js";
+import type { HolderOptions } from "./segment-holder.js";
+import { type Drawable, type Outcome, SegmentNumbers, type SegmentOptions, type Supply } from "./segment-numbers.js";
+import { SegmentWaiters } from "./segment-waiters.js";
 import type { SegmentStore } from "./stores/segment-store.js";
+import { type Weak, weakly } from "./weak.js";
 
 export type { AsyncOptions } from "./options.js";
-export type { SegmentStats } from "./segment-fetcher.js";
+export type { SegmentStats } from "./segment-holder.js";
+export type { SegmentNumbers, SegmentOptions } from "./segment-numbers.js";
 export type { AllocateRequest, Allocation, SegmentStore, TagOptions } from "./stores/segment-store.js";
 
-/** The options of a segment. */
-export interface SegmentOptions {
-  /** The name of the counter, as it was given to `store.initSegment()`: 1 to 128 characters. */
-  readonly tag: string;
-  /**
-   * How many numbers a range has at least. Default: what the store has for the tag, or else 1000. A process that ends leaves at
-   * most two ranges unused.
-   */
-  readonly step?: number;
-  /**
-   * How many numbers a range has at most. Default: 1,000,000, or `step` if that is more. A step that a row of Leaf or Tinyid has stays,
-   * also if it is more.
-   */
-  readonly maxStep?: number;
-  /** A range that lasts less than this is followed by one twice as long, in milliseconds. Default: 900,000 (15 minutes). */
-  readonly growBelowMs?: number;
-  /** A range that lasts more than this is followed by one half as long, in milliseconds. Default: 1,800,000 (30 minutes). */
-  readonly shrinkAboveMs?: number;
-  /**
-   * How many numbers the store skips at least, and up to twice as many, when it is another one than before (a failover, a restore) or
-   * has lost an allocation. A larger loss repeats numbers. Default: ten times `maxStep`. The tables of other generators have no room for it: no effect there.
-   */
-  readonly failoverSkip?: number;
-  /** How long a call may wait for numbers in all, in milliseconds. Default: 5000. */
-  readonly maxAsyncWaitMs?: number;
-}
-
-const OPTIONS = "tag, step, maxStep, growBelowMs, shrinkAboveMs, failoverSkip, maxAsyncWaitMs";
-const DEFAULT_MAX_STEP = 1_000_000;
-
-const TAGS = /* @__PURE__ */ Symbol.for("frazil.segments");
-
-/** The tags of each store object, for all copies of the package in a realm. */
-function tagsOf(store: SegmentStore): Map<string, TagState> {
-  const realm = globalThis as { [TAGS]?: WeakMap<SegmentStore, Map<string, TagState>> };
-  realm[TAGS] ??= new WeakMap();
-  const tags = realm[TAGS].get(store) ?? new Map<string, TagState>();
-  realm[TAGS].set(store, tags);
-  return tags;
-}
-
-const numberIn = (number: bigint) => number;
-const textOf = (number: bigint) => `${number}`;
-
-/**
- * Hands out the numbers of a tag. They increase, and no number is handed out twice, by this process or another. They are not
- * without gaps: what a process has not handed out when it ends is lost. Every method can be called detached from the object.
- *
- * Calls that wait are served in the order in which they came. No call fails while its numbers are there: when its time is over, or
- * the store refuses, it takes them also before calls that came earlier and want more.
- *
- * Not for Workers yet: requests must not share one, since what one of them awaits ends with it.
- */
-export class Segment {
-  /** The name of the counter. */
-  readonly tag: string;
-  readonly #state: TagState;
-  readonly #fetcher: SegmentFetcher;
+/** Asks the store with timers, and serves calls that wait in the order in which they came. */
+class TimedSupply implements Supply {
+  readonly holder: SegmentFetcher;
+  readonly opened: Weak<object>;
+  waits = 0;
   readonly #waiters: SegmentWaiters;
-  #isClosed = false;
-  #waits = 0;
   /** What the fetcher sees of this. It refers to it weakly, so that a segment that nobody uses is garbage-collected. */
-  readonly #owner: FetcherOwner = {
-    wanted: () => Math.max(0, this.#waiters.wanted - this.#left),
-    ahead: () => this.#left,
-    changed: (failure) => this.#changed(failure),
-  };
+  readonly #owner: FetcherOwner;
 
-  // The numbers that were drawn: `#left` of them, from the one in `#next`. They differ in their lower 32 bits only, so a number is
-  // one addition to those and one read.
-  readonly #next = new BigUint64Array(1);
-  readonly #halves = new Uint32Array(this.#next.buffer);
-  #stride = 1;
-  #left = 0;
-
-  /**
-   * Asks nothing of the store: the first call for a number does.
-   *
-   * @throws {ConfigError} `INVALID_ARGUMENT` for an object that is no store; `INVALID_OPTION`; `STATE_CONFLICT` if the store object
-   * has an open segment of this tag; `WASM_UNAVAILABLE`.
-   */
-  constructor(store: SegmentStore, options: SegmentOptions) {
-    if (typeof (store as SegmentStore | undefined)?.allocate !== "function") throw noStore(store, Rule.A_SEGMENT_STORE);
-    const { name } = store;
-    if (typeof name !== "string") throw configError("INVALID_ARGUMENT", "store.name", name, Rule.TEXT_STRING);
-    const given = checkGiven(options, OPTIONS) as Record<string, unknown>;
-    const { tag, step } = given;
-    checkTag("INVALID_OPTION", tag);
-    const usualMax = typeof step === "number" && step > DEFAULT_MAX_STEP ? step : DEFAULT_MAX_STEP;
-    const {
-      maxStep = usualMax,
-      growBelowMs = 900_000,
-      shrinkAboveMs = 1_800_000,
-      failoverSkip = 0,
-      maxAsyncWaitMs = 5000,
-    } = given;
-    whole("INVALID_OPTION", "failoverSkip", failoverSkip, 0, Number.MAX_SAFE_INTEGER);
-    const limitMs = whole("INVALID_OPTION", "maxAsyncWaitMs", maxAsyncWaitMs, 0, Page.MAX_WAIT_MS);
-    const tags = tagsOf(store);
-    const state = tags.get(tag) ?? { above: 0n };
-    if (state.open?.deref() !== undefined)
-      throw new ConfigError(
-        "STATE_CONFLICT",
-        `this store object has an open Segment of the tag ${JSON.stringify(tag)}: use or close it`,
-        { field: "tag", value: tag },
-      );
-    this.tag = tag;
-    this.#state = state;
+  constructor(options: HolderOptions, drawn: Drawable, limitMs: number) {
+    this.#owner = {
+      wanted: () => Math.max(0, this.#waiters.wanted - drawn.left()),
+      ahead: () => drawn.left(),
+      changed: (failure) => this.#changed(failure),
+    };
     const owner = weakly(this.#owner);
-    this.#fetcher = new SegmentFetcher(
-      { ...given, store, name, tag, maxStep, growBelowMs, shrinkAboveMs, state } as FetcherOptions,
-      owner,
-    );
-    this.#waiters = new SegmentWaiters(
-      (count) => this.#has(count),
-      limitMs,
-      (count) => this.#fetcher.exhausted(count, this.#left),
-    );
-    state.open = owner;
-    tags.set(tag, state);
+    this.opened = owner;
+    this.holder = new SegmentFetcher(options, owner);
+    this.#waiters = new SegmentWaiters(drawn.has, limitMs, (count) => this.holder.exhausted(count, drawn.left()));
   }
 
-  /**
-   * The next number if one is there, else `undefined`: it never waits. The store is asked for more in the background.
-   *
-   * @throws {ConfigError} `CLOSED`.
-   * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` by a clock that shows no number.
-   */
-  readonly tryNext = (): bigint | undefined => {
-    const isEmpty = this.#left === 0;
-    if (isEmpty) this.#refill();
-    let number: bigint | undefined;
-    if (this.#left > 0) {
-      this.#left--;
-      number = this.#next[0] as bigint;
-      (this.#halves[LOW] as number) += this.#stride;
-    }
-    if (isEmpty && this.#fetcher.isShort) this.#fetcher.ask();
-    return number;
-  };
-
-  /**
-   * The next number. Waits for the store at most `maxAsyncWaitMs`, and only if it has not answered in time for what was used.
-   *
-   * Rejects with `SEGMENT_EXHAUSTED` with `retryAfterMs` and the cause, if the store is away for longer than what was allocated
-   * lasts; with `STORE_NOT_INITIALISED` or `STORE_REFUSED` as soon as the store says so; with the reason of the signal; with `CLOSED`.
-   */
-  readonly next = async (options?: AsyncOptions): Promise<bigint> => {
-    const signal = signalOf(options);
-    signal?.throwIfAborted();
-    const number = this.#waiters.isFree ? this.tryNext() : undefined;
-    return number ?? (await this.#wait(1, signal, () => this.#takeOne()))();
-  };
-
-  /** The next number as decimal text. Waits and rejects as `next`. */
-  readonly nextString = async (options?: AsyncOptions): Promise<string> => textOf(await this.next(options));
-
-  /** Resolves when a number is there, so that `tryNext()` returns one. Waits and rejects as `next`. */
-  readonly ready = async (options?: AsyncOptions): Promise<void> => {
-    const signal = signalOf(options);
-    signal?.throwIfAborted();
-    this.#checkOpen();
-    if (!this.#has(1)) (await this.#wait(1, signal, () => {}))();
-  };
-
-  /**
-   * An array of `count` numbers, 0 to 1,048,576. They increase, and need not follow each other. Waits and rejects as `next`; then
-   * no number is lost.
-   */
-  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> =>
-    this.#list(count, options, numberIn);
-
-  /** As `nextMany`, the numbers as decimal texts. */
-  readonly nextManyStrings = (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#list(count, options, textOf);
-
-  /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
-  readonly fill = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
-    const outcome = this.#fill(target, options);
-    if (outcome) (await outcome)();
-    return target;
-  };
-
-  /** Counters, and why the store was not reached at the last attempt. */
-  readonly stats = (): SegmentStats => this.#fetcher.stats(this.#left, this.#waits);
-
-  /** Ends it. What is left of its ranges is never handed out, and calls that wait reject with `CLOSED`. */
-  readonly close = (): void => {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#left = 0;
-    this.#state.open = undefined;
-    this.#fetcher.close();
-    this.#waiters.endAll(() => {
-      throw closed();
-    });
-  };
-
-  /** `close()`, for `using`. */
-  readonly [Symbol.dispose] = (): void => this.close();
-
-  #checkOpen(): void {
-    if (this.#isClosed) throw closed();
+  get isFree(): boolean {
+    return this.#waiters.isFree;
   }
 
-  /** Draws numbers, if there are none. */
-  #refill(): void {
-    this.#checkOpen();
-    // Read first: a clock that a program has replaced may take numbers.
-    const nowMs = monotonicClock();
-    if (this.#left === 0) this.#draw(nowMs);
+  ask(): void {
+    this.holder.ask();
   }
 
-  #draw(nowMs: number): void {
-    const { first, stride, count } = this.#fetcher.draw(nowMs);
-    this.#next[0] = first;
-    this.#stride = stride;
-    this.#left = count;
-  }
-
-  /** Whether so many numbers are there. */
-  #has(count: number): boolean {
-    return this.#left + this.#fetcher.left >= count;
-  }
-
-  #takeOne(): bigint {
-    const number = this.tryNext();
-    if (number === undefined) throw this.#fetcher.exhausted(1, 0);
-    return number;
-  }
-
-  async #list<T>(count: number, options: AsyncOptions | undefined, as: (number: bigint) => T): Promise<T[]> {
-    const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Page.MAX_COUNT));
-    const outcome = this.#fill(target, options);
-    if (outcome) (await outcome)();
-    return listOf(target, as);
-  }
-
-  /** Fills the array now, or returns what the caller awaits and calls. */
-  #fill(target: BigUint64Array, options: AsyncOptions | undefined): Promise<Outcome<void>> | undefined {
-    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
-    const count = whole("INVALID_ARGUMENT", "count", lengthOf(target), 0, Page.MAX_COUNT);
-    const signal = signalOf(options);
-    signal?.throwIfAborted();
-    this.#checkOpen();
-    const take = () => this.#take(target, count);
-    if (!this.#waiters.isFree || !this.#has(count)) return this.#wait(count, signal, take);
-    take();
-    return undefined;
-  }
-
-  /** Fills an array with numbers that are there. */
-  #take(target: BigUint64Array, count: number): void {
-    this.#checkOpen();
-    // Read before a number is taken: a clock that a program has replaced may take numbers, and may show none.
-    const nowMs = monotonicClock();
-    this.#fetcher.look(nowMs);
-    if (lengthOf(target) < count) throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
-    if (!this.#has(count)) throw this.#fetcher.exhausted(count, this.#left);
-    let isShort = false;
-    for (let at = 0; at < count; ) {
-      if (this.#left === 0) {
-        this.#draw(nowMs);
-        isShort ||= this.#fetcher.isShort;
-      }
-      const taken = Math.min(this.#left, count - at);
-      this.#fetcher.write({ first: this.#next[0] as bigint, stride: this.#stride, count: taken }, target, at);
-      (this.#halves[LOW] as number) += taken * this.#stride;
-      this.#left -= taken;
-      at += taken;
-    }
-    if (isShort) this.#fetcher.ask();
-  }
-
-  /** Waits until so many numbers are there, and takes them. The caller calls what this resolves to. */
-  #wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>> {
-    this.#checkOpen();
+  wait<T>(count: number, signal: AbortSignal | undefined, take: () => T): Promise<Outcome<T>> {
     const outcome = this.#waiters.wait(count, signal, take);
     this.#waiters.serve();
     if (!this.#waiters.isEmpty) {
-      this.#waits++;
-      this.#fetcher.ask();
+      this.waits++;
+      this.holder.ask();
     }
     return outcome;
+  }
+
+  end(failed: Outcome<never>): void {
+    this.#waiters.endAll(failed);
   }
 
   /** Serves the calls that wait, or fails them if asking again does not help. */
@@ -330,4 +76,28 @@ export class Segment {
   }
 }
 
-const closed = (): FrazilError => new ConfigError("CLOSED", "close() was called on this segment");
+/**
+ * Hands out the numbers of a tag. They increase, and no number is handed out twice, by this process or another. They are not
+ * without gaps: what a process has not handed out when it ends is lost. Every method can be called detached from the object.
+ *
+ * Calls that wait are served in the order in which they came. No call fails while its numbers are there: when its time is over, or
+ * the store refuses, it takes them also before calls that came earlier and want more.
+ *
+ * Not for requests of Workers, which must not share one, since what one of them awaits ends with it: `segmented()` of
+ * `frazil/workers` is.
+ */
+export class Segment extends SegmentNumbers {
+  /** Keeps the name when a minifier renames the class. @internal */
+  static override readonly name: string = "Segment";
+
+  /**
+   * Asks nothing of the store: the first call for a number does.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` for an object that is no store; `INVALID_OPTION`; `STATE_CONFLICT` if the store object
+   * has an open segment of this tag; `WASM_UNAVAILABLE`.
+   */
+  constructor(store: SegmentStore, options: SegmentOptions) {
+    const supply = (...given: [HolderOptions, Drawable, number]) => new TimedSupply(...given);
+    super(store, options, { maxStep: 1_000_000, identity: store, supply });
+  }
+}

@@ -9,8 +9,8 @@ import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, wallClock } from "./clock.js";
-import { ConfigError, configError, FrazilError, refusal } from "./errors.js";
-import { Page, Slot } from "./generated/page.js";
+import { ClockError, ConfigError, configError, type ErrorCode, FrazilError } from "./errors.js";
+import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
@@ -29,7 +29,7 @@ import {
 } from "./options.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "./port.js";
 import { numberOrNaN, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
-import { block, canBlock, retry, retryMsOf, sleep, unlessAborted } from "./wait.js";
+import { block, canBlock, retry, sleep, unlessAborted } from "./wait.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
@@ -82,6 +82,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #isPrivate: boolean;
   /** Whether the state is in a file. */
   readonly #isLocal: boolean;
+  /** Whether only the program keeps other isolates from having the node id. */
+  readonly #isStatic: boolean;
   /** How long to wait before the first ID, in milliseconds. */
   #startWaitMs = 0;
   #maxBlock = 1;
@@ -199,6 +201,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#session = session;
     this.#isPrivate = now !== undefined;
     this.#isLocal = local;
+    this.#isStatic = Boolean(Host.ISOLATES) && !session && !unshared && !this.#isPrivate;
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.#node = typeof joined === "number" ? joined : undefined;
@@ -386,7 +389,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Checked again: the clock may have closed this generator.
     const port = this.#requirePort();
     this.#session?.writeClocks(port.numbers);
-    return readHealth(port, this.#handle, now, this.#isLocal);
+    return readHealth(port, this.#handle, now, this.#isLocal, this.#isStatic ? (this.#node ?? "none") : undefined);
   };
 
   /**
@@ -442,6 +445,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want = usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
+    if (typeof count !== "number") throw count;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
     // is back in its tick.
     this.#dropBlock();
@@ -492,21 +496,31 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return target;
   }
 
-  /** Fills the rest of the target: first from the block, then directly from the core. */
+  /**
+   * Fills the rest of the target: first from the block, then directly from the core. An error says how many IDs it has, also one that
+   * a clock made, which may have the count of another call.
+   */
   #fill(call: FillCall): void {
-    while (call.done < call.length) {
-      const now = this.#clock();
-      this.#requirePort(call);
-      if (this.#hasIdAt(now)) {
-        const at = this.#cursor;
-        const count = min(this.#end - at, call.length - call.done);
-        this.#cursor += count;
-        this.#copyToTarget(call, this.#ids, at, count);
-      } else {
-        const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
-        this.#dropBlock();
-        this.#copyToTarget(call, this.#page, 0, count);
+    try {
+      while (call.done < call.length) {
+        const now = this.#clock();
+        this.#requirePort(call);
+        if (this.#hasIdAt(now)) {
+          const at = this.#cursor;
+          const count = min(this.#end - at, call.length - call.done);
+          this.#cursor += count;
+          this.#copyToTarget(call, this.#ids, at, count);
+        } else {
+          const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
+          if (typeof count !== "number") throw count;
+          this.#dropBlock();
+          this.#copyToTarget(call, this.#page, 0, count);
+        }
       }
+    } catch (error) {
+      // An error of a clock may be frozen.
+      if (error instanceof FrazilError) Reflect.set(error, "issued", call.done);
+      throw error;
     }
   }
 
@@ -563,14 +577,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Restores the IDs of an aborted call only if no other call took an ID since its first one. Otherwise the order would
-   * break. Nor does it restore those of a node id that a lease no longer has.
+   * break. Nor does it restore those of a node id that a lease no longer has, or where no block may be kept.
    */
   #giveBack(call: FillCall): void {
     const { target, done } = call;
     const alone = this.#takenCount() - call.takenBefore === done && call.node === this.#node;
     this.#returned += done;
     // If copying failed (a stack overflow), the last element is 0.
-    if (target[done - 1] && alone && !this.#closed) this.#restoreBlock(call);
+    if (target[done - 1] && alone && this.#maxBlock && !this.#closed) this.#restoreBlock(call);
     else this.#dropped += done;
   }
 
@@ -590,25 +604,24 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * The port. Call it again after user code has run: that may have closed this generator, or transferred the target.
    */
   #requirePort(call?: MintCall): Port {
-    if (this.#closed) throw new ConfigError("CLOSED", "close() was called on this generator");
+    if (this.#closed)
+      throw new ConfigError("CLOSED", `close() was called on this generator${this.#session?.closed ?? ""}`);
     if (this.#port === undefined) throw this.#unavailable;
     const target = call?.target;
-    if (target !== undefined && lengthOf(target) < (call as MintCall).length) {
-      const issued = { issued: (call as MintCall).done };
-      throw refusal(ConfigError, "INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST, undefined, undefined, issued);
-    }
+    if (target !== undefined && lengthOf(target) < (call as MintCall).length)
+      throw configError("INVALID_ARGUMENT", "target", target, Rule.TARGET_LOST);
     return this.#port;
   }
 
   /**
    * Reserves IDs and returns how many `#page` now holds: at least one. If the core refuses and the host can block, it
-   * waits as long as the call still may.
+   * waits as long as the call still may. Otherwise it returns the error: V8 left this function interpreted if each call threw.
    */
-  #reserve(want: number, nowMs: number, call: MintCall): number {
+  #reserve(want: number, nowMs: number, call: MintCall): number | FrazilError {
     let now = nowMs;
     let confirmed = false;
     for (;;) {
-      this.#session?.readClocks();
+      this.#session?.readClocks(now);
       const port = this.#requirePort(call);
       const { calls, page } = port.binding;
       this.#numbers = port.numbers;
@@ -631,8 +644,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         this.#rechecks++;
         confirmed = true;
       } else {
-        const error = port.error(status, now, call.target && { issued: call.done });
-        const retryMs = retryMsOf(error);
+        // The core refuses for a lease as well, for which the session waits, and the core knows no time.
+        const isOfClock = status >= First.ClockError && status < First.LeaseError;
+        const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
+        const answers = this.#session?.answers;
+        let error: FrazilError;
+        if (retryMs < Infinity && !call.target) {
+          // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
+          const meaning = (answers?.[3] ?? MEANINGS)[status];
+          error = new ClockError(CODES[status] as ErrorCode, `${meaning} Retry after ${retryMs} ms.`);
+          (error as { retryable: boolean }).retryable = true;
+          (error as { retryAfterMs?: number }).retryAfterMs = retryMs;
+        } else error = port.error(status, now, undefined, answers);
         this.#lastRefusal = error;
         this.#lastRetryMs = retryMs;
         this.#session?.refused(error);
@@ -642,7 +665,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#waitedMs += retryMs;
           block(retryMs);
           confirmed = false;
-        } else throw error;
+        } else return error;
       }
       now = this.#clock();
     }

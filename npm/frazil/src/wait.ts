@@ -1,6 +1,5 @@
 /** Waiting and retrying: blocking where the host can, and timers elsewhere. The core decides how long to wait. */
 
-import { ClockError, type FrazilError } from "./errors.js";
 import { ownOf } from "./own-properties.js";
 
 /** Whether this thread may block; `undefined` until `canBlock` has tried. */
@@ -64,12 +63,6 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
     clearTimeout(timer);
   }
   return ms;
-}
-
-/** Milliseconds until a call that the core refused can succeed; Infinity if waiting does not help. */
-export function retryMsOf(error: FrazilError): number {
-  const { retryAfterMs = 0 } = ownOf(error);
-  return error instanceof ClockError && retryAfterMs > 0 ? retryAfterMs : Infinity;
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Leases on Cloudflare Workers, in a Durable Object: the generator of an isolate, the class of the object, and the store that asks it.
+ * Cloudflare Workers: the generator and the segments of an isolate, a generator inside a Durable Object, the class of the objects that
+ * grant, and its store.
  *
  * ```js
  * import { leased } from "frazil/workers";
@@ -17,6 +18,8 @@
 
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
 export { type LeasedHealth, LeasedSnowflake, type LeasedStats } from "./leased-snowflake.js";
+export type { SegmentStats } from "./segment-holder.js";
+export type { SegmentNumbers, SegmentOptions } from "./segment-numbers.js";
 export {
   DurableObjectStore,
   type DurableObjectStoreOptions,
@@ -25,9 +28,12 @@ export {
   type LocationHint,
   locationHintOf,
   type NodeRange,
+  type OfLeases,
   type RequestPlace,
 } from "./stores/durable-object.js";
 export type { Reply } from "./stores/error-data.js";
-export { type DurableOptions, durable } from "./workers/in-object.js";
-export { leased, type RequestContext, type WorkersLeaseOptions } from "./workers/leased.js";
+export { type DurableOptions, durable } from "./workers/durable.js";
+export { leased, type WorkersLeaseOptions } from "./workers/leased.js";
 export { FrazilLeases, type ObjectSql, type ObjectState, type ObjectStorage } from "./workers/leases-object.js";
+export type { RequestContext } from "./workers/request-context.js";
+export { segmented } from "./workers/segmented.js";

@@ -8,7 +8,7 @@
  * decode("1541815603606036480", "twitter").date; // 2022-06-28T16:07:40.105Z
  * ```
  *
- * It knows the built-in layouts. For your own layout use `Layout` from `frazil`, which also decodes without
+ * It knows the built-in layouts. For your own layout use `Layout` from `frazil/layout`, which also decodes without
  * WebAssembly.
  */
 import { type Decoded } from "./decoded.js";

@@ -40,8 +40,8 @@ export interface Health {
     /** Milliseconds until `endsAt`; 0 after it. */
     readonly remainingMs: number;
     /**
-     * Problems to look at although IDs are issued, such as a time field that runs out within a year, or a clock that is
-     * not trusted.
+     * Problems to look at although IDs are issued, such as a time field that runs out within a year, a clock that is not
+     * trusted, or a node id on Cloudflare Workers that no lease guards.
      */
     readonly warnings: readonly string[];
     /** The state file, for a generator of `Snowflake.local()`. */

@@ -2,6 +2,7 @@ import { type Decoded } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
 export type { Decoded } from "./decoded.js";
+export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;

@@ -25,8 +25,9 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
      */
     readonly sequenceStart?: SequenceStart;
     /**
-     * Set to `true` to confirm that no other thread has this node id. Needed on WebAssembly in a Node worker thread, or
-     * if the process also uses the other backend.
+     * Set to `true` to confirm that no other thread has this node id, and on Cloudflare Workers no other isolate. Needed
+     * on WebAssembly in a Node worker thread, or if the process also uses the other backend; on Workers `health()` warns
+     * without it.
      */
     readonly unshared?: boolean;
     /**

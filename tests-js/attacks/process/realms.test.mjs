@@ -8,14 +8,18 @@ const REALMS = `
   import { createRequire } from "node:module";
   import { readFileSync } from "node:fs";
   import vm from "node:vm";
-  const require = createRequire(import.meta.url);
   const path = ${JSON.stringify(entry)};
-  const source = "(function (exports, require, module, __filename) {" + readFileSync(path, "utf8") + "\\n})";
+  const wrapped = (file) => "(function (exports, require, module, __filename) {" + readFileSync(file, "utf8") + "\\n})";
   function realm() {
     const context = vm.createContext({ process, performance, crypto, TextEncoder, TextDecoder, AbortSignal, atob, setTimeout });
-    const module = { exports: {} };
-    new vm.Script(source, { filename: path }).runInContext(context)(module.exports, require, module, path);
-    return { context, ...module.exports };
+    const load = (file) => {
+      const outside = createRequire(file);
+      const require = (name) => (name.startsWith("./") ? load(outside.resolve(name)) : outside(name));
+      const module = { exports: {} };
+      new vm.Script(wrapped(file), { filename: file }).runInContext(context)(module.exports, require, module, file);
+      return module.exports;
+    };
+    return { context, ...load(path) };
   }
   const collect = async () => {
     for (let round = 0; round < 20; round++) {

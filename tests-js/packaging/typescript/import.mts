@@ -1,5 +1,6 @@
 import { FrazilError, Layout, Snowflake, type SnowflakeOptions, type Stats } from "frazil";
 import { decode } from "frazil/decode";
+import { Layout as LayoutAlone } from "frazil/layout";
 import { base62 } from "frazil/text";
 
 const options: SnowflakeOptions = { node: 7 };
@@ -11,6 +12,7 @@ const stats: Stats = ids.stats();
 
 const twitter = new Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
 const datacenter: number | undefined = twitter.decode(twitter.next()).parts?.datacenter;
+const layout: Layout<"datacenter" | "worker"> = LayoutAlone.named("twitter");
 const date: Date = decode(base62.decode("0Czks0tP37X"), "discord").date;
 
 // @ts-expect-error: there is no default node id
@@ -23,4 +25,4 @@ const date: Date = decode(base62.decode("0Czks0tP37X"), "discord").date;
 const wrong: number = ids.next();
 
 const known: boolean = FrazilError.is(new Error(text));
-console.log(id > 0n, many.length, stats.issued, datacenter, date.toISOString(), known, typeof wrong);
+console.log(id > 0n, many.length, stats.issued, datacenter, date.toISOString(), known, typeof wrong, layout === twitter.layout);

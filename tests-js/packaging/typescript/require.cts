@@ -1,5 +1,6 @@
 import frazil = require("frazil");
 import decoder = require("frazil/decode");
+import alone = require("frazil/layout");
 import forms = require("frazil/text");
 
 const ids = new frazil.Snowflake({ layout: "twitter", node: { datacenter: 3, worker: 17 } });
@@ -7,6 +8,7 @@ const id: bigint = ids.next();
 const many: BigUint64Array = ids.fill(new BigUint64Array(3));
 const stats: frazil.Stats = ids.stats();
 const datacenter: number | undefined = ids.decode(id).parts?.datacenter;
+const layout: frazil.Layout<"datacenter" | "worker"> = alone.Layout.named("twitter");
 const date: Date = decoder.decode(forms.base62.decode("0Czks0tP37X"), "discord").date;
 
 // @ts-expect-error: there is no default node id
@@ -15,4 +17,4 @@ const date: Date = decoder.decode(forms.base62.decode("0Czks0tP37X"), "discord")
 const wrong: number = ids.next();
 
 const known: boolean = frazil.FrazilError.is(new Error("no"));
-console.log(id > 0n, many.length, stats.issued, datacenter, date.toISOString(), known, typeof wrong);
+console.log(id > 0n, many.length, stats.issued, datacenter, date.toISOString(), known, typeof wrong, layout === ids.layout);

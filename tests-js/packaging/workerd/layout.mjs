@@ -1,4 +1,4 @@
-import { FrazilError, Layout } from "frazil";
+import { FrazilError, Layout } from "frazil/layout";
 
 export default {
   fetch() {

@@ -1,5 +1,6 @@
 import { Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
+import * as layoutOnly from "frazil/layout";
 
 export default {
   fetch() {
@@ -7,7 +8,7 @@ export default {
     const ids = new Snowflake({ node: 7 });
     const id = ids.next();
     const { node, timestampMs } = decode(id, "default");
-    const oneLayout = ids.layout instanceof Layout;
+    const oneLayout = ids.layout instanceof Layout && layoutOnly.Layout === Layout;
     return Response.json({ backend: ids.backend, id: String(id), node, oneLayout, lateMs: Date.now() - timestampMs });
   },
 };

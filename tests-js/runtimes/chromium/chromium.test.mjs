@@ -56,6 +56,7 @@ const decoded = {
   decoded: "2016-04-30T11:18:25.796Z",
   text: "0Czks0tP37X",
   layout: "2022-06-28T16:07:40.105Z",
+  layoutAlone: "2022-06-28T16:07:40.105Z",
   layoutOfIds: 1_780_000_000_000,
 };
 

@@ -1,6 +1,7 @@
 // A page whose Content Security Policy may forbid WebAssembly: reports what works, and which calls are refused and how.
 import { FrazilError, Layout, Snowflake } from "frazil";
 import { decode } from "frazil/decode";
+import { Layout as LayoutAlone } from "frazil/layout";
 import { base62 } from "frazil/text";
 import { checkMinting } from "../checks.mjs";
 import { resultOf } from "../json-result.mjs";
@@ -41,6 +42,7 @@ globalThis.answer = resultOf(async () => {
     decoded: decode("175928847299117063", "discord").date.toISOString(),
     text: base62.encode("175928847299117063"),
     layout: Layout.named("twitter").decode("1541815603606036480").date.toISOString(),
+    layoutAlone: new LayoutAlone(Layout.named("twitter").toJSON()).decode("1541815603606036480").date.toISOString(),
     layoutOfIds: ids.decode(ids.layout.minIdAt(1_780_000_000_000)).timestampMs,
     refused,
     minting: (await resultOf(() => checkMinting(5))).result,

@@ -36,9 +36,49 @@ test("a database without tables, and without a record", async () => {
   const fresh = new D1Store(server.database("D1_NEW"));
   await assert.rejects(fresh.initSegment({ tag: "orders" }), {
     code: "STORE_NOT_INITIALISED",
-    message: /await store\.migrate\(\); await store\.initSegment/,
+    message:
+      /npx frazil ddl d1 --tag orders > frazil\.sql && npx wrangler d1 execute .* await store\.migrate\(\); await store\.initSegment/,
   });
   await checkSetUp(fresh, () => server.sql("D1_NEW", "DELETE FROM frazil_scopes WHERE scope = 'default'"));
+});
+
+test("a table without a column is refused with what to do, and can be made anew as the page says", async () => {
+  const other = new D1Store(server.database("D1_NEW"));
+  const sql = (text) => server.sql("D1_NEW", text);
+  const TABLES = ["frazil_scopes", "frazil_leases", "frazil_segments"];
+  for (const table of TABLES) await sql(`DROP TABLE IF EXISTS ${table}`);
+  await other.migrate();
+  await other.init({ layout: "default" });
+  await other.initSegment({ tag: "orders" });
+  const held = await other.acquire(attempt({ scope: "default" }));
+  assert.equal(held.granted, true);
+  await sql("ALTER TABLE frazil_scopes DROP COLUMN next_node");
+  await sql("ALTER TABLE frazil_segments DROP COLUMN recent");
+
+  await other.migrate();
+  const advice = /not as migrate\(\) makes it, .*: compare it with the SQL of npx frazil ddl d1$/;
+  for (const call of [
+    () => other.acquire(attempt({ scope: "default" })),
+    () => other.init({ layout: "default" }),
+    () => other.fence(),
+    () => other.initSegment({ tag: "more" }),
+    () => other.allocate(allocation({ tag: "orders" })),
+  ]) {
+    const error = await call().then(assert.fail, (reason) => reason);
+    assert.deepEqual([error.code, advice.test(error.message)], ["STORE_REFUSED", true], error.message);
+    assert.match(error.message, /no such column: |has no column named /);
+  }
+
+  for (const table of TABLES) await sql(`ALTER TABLE ${table} RENAME TO ${table.replace("frazil", "old")}`);
+  await sql("DROP INDEX frazil_leases_grant");
+  await other.migrate();
+  await other.init({ layout: "default" });
+  await other.fence();
+  const refused = await other.acquire(attempt({ scope: "default" }));
+  assert.deepEqual([refused.granted, refused.reason], [false, "fenced"], JSON.stringify(refused));
+  assert.equal(await other.initSegment({ tag: "orders", first: 5_000_000n }), true);
+  const indexes = await sql("SELECT tbl_name FROM sqlite_master WHERE name = 'frazil_leases_grant'");
+  assert.match(JSON.stringify(indexes), /frazil_leases/);
 });
 
 test("layouts with wide and without node fields", async () => {
@@ -60,6 +100,67 @@ test("of two that saw one free row, the one that writes second takes another", a
   });
   const answer = await slow.acquire(attempt({ scope }));
   assert.deepEqual([answer.granted, answer.reason, leases[0].node], [false, "exhausted", 1]);
+});
+
+/** Requests that all have read before one of them writes. Each time one of them writes, another holder may come first. */
+function besideEachOther({ requests, change, first = async () => {} }) {
+  let read = 0;
+  let go;
+  const all = new Promise((resolve) => {
+    go = resolve;
+  });
+  const slow = storeWith({
+    change,
+    held: /^UPDATE frazil_leases/,
+    async hold() {
+      read++;
+      if (read === requests.length) await first().then(go);
+      if (read <= requests.length) await all;
+    },
+  });
+  return Promise.all(requests.map((request) => slow.acquire(request)));
+}
+
+// docs/safety.md: 22
+test("two requests for one grant that read the same rows have one node id, and no error", async () => {
+  const raced = async (change) => {
+    const scope = await newScopeOf(store, { nodes: { from: 0, to: 31 } });
+    const { grant } = await store.acquire(attempt({ scope }));
+    const request = attempt({ scope });
+    const first = async () => {
+      await store.acquire(attempt({ scope }));
+    };
+    const answers = await besideEachOther({ requests: [request, request], change, first });
+    assert.equal(new Set(answers.map(({ node }) => node)).size, 1);
+    assert.notEqual(answers[0].grant, grant);
+    const [{ rows }] = await server.sql(
+      "D1",
+      `SELECT count(*) AS rows FROM frazil_leases WHERE scope = '${scope}' AND grant_id IS NOT NULL`,
+    );
+    assert.equal(Number(rows), 3, "a row is held that nobody has");
+  };
+  for (let round = 0; round < 8; round++) await raced();
+  const blind = (sql) => sql.replace("AND l.grant_id = ?", "AND l.grant_id IS NULL AND ? IS NULL");
+  await assert.rejects(raced(blind), { code: "STORE_REFUSED", message: /UNIQUE/ });
+});
+
+test("which row a holder takes after a lost race follows from its grant", async () => {
+  const taken = async (grant) => {
+    const scope = await newScopeOf(store, { nodes: { from: 0, to: 15 } });
+    const first = async () => {
+      await store.acquire(attempt({ scope }));
+    };
+    const [answer] = await besideEachOther({ requests: [attempt({ scope, grant })], first });
+    return answer.node;
+  };
+  const nodes = [];
+  for (let count = 0; count < 8; count++) {
+    const { grant } = attempt();
+    const node = await taken(grant);
+    assert.equal(await taken(grant), node);
+    nodes.push(node);
+  }
+  assert.ok(new Set(nodes).size > 2, `all draw the same: ${nodes}`);
 });
 
 // docs/safety.md: 25

@@ -3,14 +3,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import * as workers from "frazil/workers";
-import { answerOf, blocksOf, startPage } from "../workerd/page.mjs";
+import { answerOf, blocksOf, startPage } from "../../workerd/page.mjs";
 
 const cli = fileURLToPath(new URL("../../../npm/frazil/dist/cli.mjs", import.meta.url));
 const [program] = blocksOf("d1", "js");
 const [onceInShell] = blocksOf("d1", "sh");
 const [query] = blocksOf("d1", "sql");
-const needsLeased = { skip: !workers.leased && "leased() is missing" };
 
 /** A route that runs what ddl prints, as wrangler does; and one that runs the query of the page. */
 const withSql = `${program.replace("export default", "const worker =")}
@@ -22,7 +20,7 @@ export default {
   },
 };`;
 
-test("the programs of docs/stores/d1.md run as they are printed", needsLeased, async () => {
+test("the programs of docs/stores/d1.md run as they are printed", async () => {
   const server = await startPage("d1", withSql);
   const run = async (body) => (await fetch(server.url, { method: "POST", body })).json();
   try {

@@ -5,9 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { FrazilError, Layout } from "frazil";
 import { layoutText } from "frazil/lease";
 import { DurableObjectStore, FrazilLeases, LOCATION_HINTS, locationHintOf } from "frazil/workers";
+import { DATES, WorkerServer } from "../../workerd/server.mjs";
 import { attempt, hex, layout, overlaps, releaseOf, renewalOf } from "../attempts.mjs";
 import { newTag } from "../segments.mjs";
-import { DATES, WorkerServer } from "../workerd/server.mjs";
 
 const HOUR = 3_600_000;
 /** The longest window of an object that has begun by itself, and the margin of a fence. */
@@ -70,6 +70,43 @@ for (const date of DATES) {
         name: "LeaseError",
         code: "STORE_NOT_INITIALISED",
         message: /await store\.initSegment\(\{ tag: "never-made" \}\)/,
+      });
+    });
+
+    test("a range beyond the layout is refused before an object is asked", async () => {
+      const beyond = server.store("OBJECTS", { nodes: { from: 1000, to: 1024 } });
+      await assert.rejects(beyond.acquire(attempt({ scope: newScope() })), {
+        code: "INVALID_OPTION",
+        field: "nodes",
+        message: /nodes is { from: 1000, to: 1024 }: must be within 0 to 1023, the node ids of the layout/,
+      });
+    });
+
+    test("what no store sends is refused with a code, and writes nothing", async () => {
+      const scope = newScope();
+      const record = { scope, layout, nodeFrom: 0, nodeTo: 9, windowMaxMs: 60_000 };
+      for (const [verb, request] of [
+        ["fence", null],
+        ["init", null],
+        ["init", { ...record, nodeTo: 0.5 }],
+        ["init", { ...record, layout: "x".repeat(1_000_000) }],
+        ["acquire", { ...attempt({ scope, layout: "x".repeat(1_000_000) }), nodes: { from: 0, to: 9 } }],
+      ]) {
+        const { error } = await object(scope, verb, request);
+        assert.equal(error?.code, "INVALID_ARGUMENT", verb);
+        assert.ok(error.message.length < 300);
+      }
+      await store.init({ scope, layout: "default", nodes: { from: 600, to: 600 } });
+    });
+
+    test("a table that somebody has changed is STORE_REFUSED, and not asked again and again", async () => {
+      const scope = newScope();
+      await store.acquire(attempt({ scope }));
+      await object(scope, "sql", "ALTER TABLE frazil_leases RENAME COLUMN owner TO holder");
+      await assert.rejects(store.acquire(attempt({ scope })), {
+        code: "STORE_REFUSED",
+        retryable: false,
+        message: /no such column: owner.*this class's own/,
       });
     });
 

@@ -1,18 +1,16 @@
 // docs/stores/durable-object.md as it is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as workers from "frazil/workers";
 import { LOCATION_HINTS } from "frazil/workers";
-import { answerOf, blocksOf, rowOf, startPage } from "../workerd/page.mjs";
+import { answerOf, blocksOf, rowOf, setUp, startPage } from "../../workerd/page.mjs";
 
-const [leasedWorker, hintedWorker, segmentWorker, ordersObject] = blocksOf("durable-object", "js");
-const needsLeased = { skip: !workers.leased && "leased() is missing" };
+const [leasedWorker, hintedWorker, segmentWorker, ordersObject, movedLeases, move] = blocksOf("durable-object", "js");
 
 for (const [name, code] of [
   ["the Worker", leasedWorker],
   ["the Worker with a location hint", hintedWorker],
 ]) {
-  test(`${name} mints in each request, with one node id`, needsLeased, async () => {
+  test(`${name} mints in each request, with one node id`, async () => {
     const server = await startPage("durable-object", code);
     try {
       const answers = await Promise.all(Array.from({ length: 20 }, () => answerOf(server)));
@@ -28,7 +26,7 @@ for (const [name, code] of [
 test("the Worker with a segment in each request hands out every number once", async () => {
   const server = await startPage("durable-object", segmentWorker);
   try {
-    assert.equal(await answerOf(server, "/set-up"), "true");
+    await setUp(server);
     const numbers = await Promise.all(Array.from({ length: 30 }, () => answerOf(server)));
     assert.equal(new Set(numbers).size, 30, `${numbers}`);
     for (const number of numbers) assert.match(number, /^\d{1,3}\n$/);
@@ -71,11 +69,43 @@ const atModuleScope = `${segmentWorker.replace("using orders =", "orders ??=")}\
 test("a segment at module scope is exhausted for ever: the page says so", async () => {
   const server = await startPage("durable-object", atModuleScope);
   try {
-    await answerOf(server, "/set-up");
+    await setUp(server);
     const answers = [];
     for (let request = 0; request < 8; request++) answers.push(await answerOf(server));
     assert.match(answers[0], /^1\n/);
     for (const answer of answers.slice(-3)) assert.match(answer, /SEGMENT_EXHAUSTED/);
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a class of the reader moves the counter of a tag up, and not down", async () => {
+  const code = `${movedLeases.replace("import { FrazilLeases }", "import { DurableObjectStore, FrazilLeases, segmented }")}
+  export default {
+    async fetch(request, env, ctx) {
+      const { pathname } = new URL(request.url);
+      if (pathname === "/make") return Response.json(await new DurableObjectStore(env.FRAZIL).initSegment({ tag: "orders" }));
+      if (pathname === "/down") return new Response(await ${move
+        .replace(/^.*await/s, "")
+        .replace("5000000", "7")
+        .replace(";", "")});
+      if (pathname === "/move") return new Response(await ${move.replace(/^.*await/s, "").replace(";", "")});
+      return new Response(await segmented(env.FRAZIL, ctx, { tag: "orders", step: 1, maxStep: 1 }).nextString());
+    },
+  };`;
+  const bindings = { objects: { FRAZIL: "Leases" }, classes: { Leases: "sqlite" } };
+  const server = await startPage(
+    "durable-object",
+    code.replace("export class", "export { FrazilLeases };\nexport class"),
+    bindings,
+  );
+  try {
+    assert.equal(await answerOf(server, "/make"), "true");
+    assert.equal(await answerOf(server), "1");
+    assert.equal(await answerOf(server, "/move"), "5000000");
+    assert.equal(await answerOf(server, "/down"), "5000000");
+    const numbers = [await answerOf(server), await answerOf(server), await answerOf(server)].map(Number);
+    assert.ok(numbers.at(-1) >= 5_000_000, `${numbers}`);
   } finally {
     await server.stop();
   }

@@ -4,23 +4,32 @@ import { test } from "node:test";
 import { MySqlStore } from "frazil/stores/mysql";
 import mariadb from "mariadb";
 import mysql from "mysql2/promise";
-import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
-import { server } from "./one-server.mjs";
+import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { pool, server } from "./one-server.mjs";
 
 for (const [name, make] of [
   ["mysql2", mysql.createPool],
   ["mariadb", mariadb.createPool],
 ])
-  for (const connectionLimit of [1, 2])
+  for (const connectionLimit of [1, 2]) {
+    const storeAt = async (port) => {
+      const pool = make({ ...server.address({ database: "test" }), port, connectionLimit, connectTimeout: 2000 });
+      await openAll(connectionLimit, () => pool.query("SELECT SLEEP(0.1)"));
+      return { store: new MySqlStore(pool), close: async () => void pool.end().catch(() => {}) };
+    };
+
     test(`${name}, a pool of ${connectionLimit}: after all connections broke without a word, the next attempts have others`, async () => {
-      await drawOverBrokenConnections(server.port, async (port) => {
-        const pool = make({ ...server.address({ database: "test" }), port, connectionLimit, connectTimeout: 2000 });
-        await openAll(connectionLimit, () => pool.query("SELECT SLEEP(0.1)"));
-        const store = new MySqlStore(pool);
-        await store.initSegment({ tag: "orders" });
-        return { store, close: async () => void pool.end().catch(() => {}) };
-      });
+      await new MySqlStore(pool).initSegment({ tag: "orders" });
+      await drawOverBrokenConnections(server.port, storeAt);
     });
+
+    test(`${name}, a pool of ${connectionLimit}: so does a lease whose attempts last half a second`, async () => {
+      await new MySqlStore(pool).init({ scope: "short", layout: "default" }).catch((error) => {
+        if (error.code !== "STATE_CONFLICT") throw error;
+      });
+      await holdOverBrokenConnections(server.port, storeAt);
+    });
+  }
 
 test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {
   const over = async (port) => {

@@ -8,8 +8,8 @@ import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import postgres from "postgres";
 import { attempt } from "../attempts.mjs";
-import { drawOverBrokenConnections, openAll } from "../broken-connections.mjs";
-import { PostgresServer } from "./server.mjs";
+import { drawOverBrokenConnections, holdOverBrokenConnections, openAll } from "../broken-connections.mjs";
+import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;
 let admin;
@@ -19,6 +19,7 @@ before(async () => {
   const store = new PostgresStore(admin);
   await store.migrate();
   await store.init({ scope: "s", layout: "default" });
+  await store.init({ scope: "short", layout: "default" });
   await store.initSegment({ tag: "orders" });
 });
 after(async () => {
@@ -33,8 +34,7 @@ const connected = async () => {
 };
 
 const poolOf = async (port, max) => {
-  const pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`, max });
-  pool.on("error", () => {});
+  const pool = poolTo(`postgres://postgres@127.0.0.1:${port}/postgres`, { max });
   await openAll(max, () => pool.query("SELECT pg_sleep(0.1)"));
   return pool;
 };
@@ -47,6 +47,48 @@ for (const max of [1, 2]) {
       return { store: new PostgresStore(pool), close: async () => void pool.end() };
     });
   });
+}
+
+for (const max of [1, 2]) {
+  test(`pg, a pool of ${max}: so does a lease whose attempts last half a second`, async () => {
+    await holdOverBrokenConnections(server.port, async (port) => {
+      const pool = await poolOf(port, max);
+      return { store: new PostgresStore(pool), close: async () => void pool.end() };
+    });
+  });
+}
+
+for (const [how, isReplaced, begin] of [
+  ["whose time is over", true, () => AbortSignal.timeout(400)],
+  ["that its caller gives up", false, () => abortedAfter(400)],
+  ["whose time was spent on the wait for a connection", false, lendFirst],
+])
+  test(`a statement ${how} has its connection ${isReplaced ? "replaced" : "kept"}`, async (context) => {
+    const pool = await poolOf(server.port, 1);
+    const pidOf = async () => (await pool.query("SELECT pg_backend_pid() AS pid")).rows[0].pid;
+    const pid = await pidOf();
+    const locker = await connected();
+    context.after(() => locker.end());
+    await locker.query("BEGIN; LOCK TABLE frazil_scopes");
+    const signal = await begin(pool);
+    const ensured = new PostgresStore(pool).ensure({ scope: "s", behind: false, signal });
+    await assert.rejects(ensured, (reason) => reason === signal.reason);
+    await locker.query("COMMIT");
+    assert.equal((await pidOf()) !== pid, isReplaced);
+    await pool.end();
+  });
+
+function abortedAfter(ms) {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), ms);
+  return controller.signal;
+}
+
+/** Keeps the connection of the pool for most of the time of an attempt. */
+async function lendFirst(pool) {
+  const lent = await pool.connect();
+  setTimeout(() => lent.release(), 600);
+  return AbortSignal.timeout(800);
 }
 
 test("an object around a pool, whose connections the store cannot destroy, has no numbers", async () => {

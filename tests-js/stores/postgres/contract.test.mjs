@@ -5,7 +5,7 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
 import { openWithIncarnation } from "../incarnation-table.mjs";
-import { PostgresServer, startBouncer } from "./server.mjs";
+import { PostgresServer, poolTo, startBouncer } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
 // docs/safety.md: 22, 25, 26, 27
@@ -16,7 +16,7 @@ leaseContract({
       Store: PostgresStore,
       start: (env) => PostgresServer.start({ max_connections: 200 }, env),
       query: (server, sql) => server.query(sql),
-      poolTo: (server) => new pg.Pool({ connectionString: server.url }).on("error", () => {}),
+      poolTo: (server) => poolTo(server.url),
       async connect(server) {
         const client = new pg.Client({ connectionString: server.url });
         client.on("error", () => {});

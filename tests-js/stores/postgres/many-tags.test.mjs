@@ -7,13 +7,13 @@ import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import pg from "pg";
 import { allocation, newTag } from "../segments.mjs";
-import { PostgresServer } from "./server.mjs";
+import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;
 let pool;
 before(async () => {
   server = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: server.url, max: 2 }).on("error", () => {});
+  pool = poolTo(server.url, { max: 2 });
   await new PostgresStore(pool).migrate();
   await server.query("INSERT INTO frazil_segments SELECT 't' || n, 1, '[]', '' FROM generate_series(1, 2000) AS n");
 });
@@ -84,7 +84,7 @@ test("a Client that was never connected: calls of those who run the store end, a
 });
 
 test("16 tags whose rows are locked do not stop the others of the store object", async () => {
-  const wide = new pg.Pool({ connectionString: server.url, max: 40 }).on("error", () => {});
+  const wide = poolTo(server.url, { max: 40 });
   const locker = new pg.Client({ connectionString: server.url });
   await locker.connect();
   await locker.query("BEGIN");
@@ -113,7 +113,7 @@ test("a record that nobody changes and that a trigger keeps: the error says so, 
 });
 
 test("close() with a request under way keeps the connection of the pool", async () => {
-  const own = new pg.Pool({ connectionString: server.url, max: 1 }).on("error", () => {});
+  const own = poolTo(server.url, { max: 1 });
   let connections = 0;
   own.on("connect", () => connections++);
   for (let round = 0; round < 20; round++) {

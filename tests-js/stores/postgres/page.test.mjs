@@ -1,9 +1,8 @@
 // docs/stores/postgres.md as it is printed.
 import { after, test } from "node:test";
 import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
 import { checkPrinted, checkTags, runPage } from "../page.mjs";
-import { PostgresServer } from "./server.mjs";
+import { PostgresServer, poolTo } from "./server.mjs";
 
 let server;
 after(() => server?.stop());
@@ -14,7 +13,7 @@ test("the programs of docs/stores/postgres.md run as they are printed, at every 
 });
 
 test("tags that ddl prints start at 1", async (t) => {
-  const pool = new pg.Pool({ connectionString: server.url });
+  const pool = poolTo(server.url);
   t.after(() => pool.end());
   await checkTags("postgres", new PostgresStore(pool), (sql) => server.query(sql));
 });

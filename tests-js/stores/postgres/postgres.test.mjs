@@ -7,12 +7,11 @@ import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import { LeaseError } from "frazil";
 import { PostgresStore } from "frazil/stores/postgres";
-import pg from "pg";
 import postgres from "postgres";
 import { attempt, checkNodeWidths, checkSetUp, hex, layout, newScopeOf, renewalOf } from "../attempts.mjs";
 import { failoverTests } from "../failover.mjs";
 import { freePort } from "../server-process.mjs";
-import { PostgresServer, replicatedPair, startBouncer } from "./server.mjs";
+import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";
 
 let server;
 let pool;
@@ -32,7 +31,6 @@ after(async () => {
 const newScope = (options, store = new PostgresStore(pool)) => newScopeOf(store, options);
 
 /** A pool. A server that ends reports that to idle connections too, which is an event of the pool. */
-const poolTo = (connectionString, more) => new pg.Pool({ connectionString, ...more }).on("error", () => {});
 
 /** A pool of its own, of a role with settings. */
 async function poolOf(role, ...settings) {
@@ -291,7 +289,7 @@ test("a role without rights is refused, and the error names them", async () => {
   await server.query("GRANT ALL ON frazil_scopes, frazil_leases TO nobody");
   await assert.rejects(store.acquire(attempt()), { code: "STORE_REFUSED", message: /pg_current_wal_lsn/ });
   await server.query("GRANT EXECUTE ON FUNCTION pg_current_wal_lsn() TO PUBLIC");
-  const bad = new pg.Pool({ connectionString: server.urlOf("postgres", "nowhere") });
+  const bad = poolTo(server.urlOf("postgres", "nowhere"));
   await assert.rejects(new PostgresStore(bad).acquire(attempt()), { code: "STORE_REFUSED", message: /nowhere/ });
   await bad.end();
 });

@@ -18,7 +18,7 @@ import {
   newTag,
   OVERLAPS,
 } from "../segments.mjs";
-import { PostgresServer, replicatedPair, startBouncer } from "./server.mjs";
+import { PostgresServer, poolTo, replicatedPair, startBouncer } from "./server.mjs";
 
 let starting;
 /** The server of this file. */
@@ -27,8 +27,6 @@ const running = () => {
   return starting;
 };
 after(async () => (await starting)?.stop());
-
-const poolTo = (url, more) => new pg.Pool({ connectionString: url, ...more }).on("error", () => {});
 
 let opened = 0;
 /** A pool and clients of the server with an incarnation that tests change. `isolation`: the level of each connection. */

@@ -141,14 +141,16 @@ export async function replicatedPair() {
   return { primary, replica, cutOff, promote };
 }
 
+/**
+ * A pool of connections. Its connections may outlive it: `pool.end()` resolves before they are closed, and what a server that stops
+ * tells them would end this process.
+ */
+export const poolTo = (connectionString, more) => new pg.Pool({ connectionString, ...more }).on("error", () => {});
+
 /** A store on a server, which can also be reached through the port of a proxy. */
 export async function connectStore(port) {
-  const pool = new pg.Pool({
-    connectionString: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    max: 2,
-    connectionTimeoutMillis: 1000,
-  });
-  pool.on("error", () => {}); // the server ends before the pool
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const pool = poolTo(url, { max: 2, connectionTimeoutMillis: 1000 });
   return { store: new PostgresStore(pool), close: () => pool.end() };
 }
 

@@ -8,7 +8,7 @@ import pg from "pg";
 import postgres from "postgres";
 import { attempt, newScopeOf, renewalOf } from "../attempts.mjs";
 import { allocation, newTag } from "../segments.mjs";
-import { PostgresServer } from "./server.mjs";
+import { PostgresServer, poolTo } from "./server.mjs";
 
 const REFUSED = { code: "STORE_REFUSED", message: /inside a transaction of yours/ };
 
@@ -17,7 +17,7 @@ let pool;
 let store;
 before(async () => {
   server = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: server.url }).on("error", () => {});
+  pool = poolTo(server.url);
   store = new PostgresStore(pool);
   await store.migrate();
 });

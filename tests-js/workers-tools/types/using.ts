@@ -11,3 +11,9 @@ export function ownIds(ctx: DurableObjectState): bigint {
   using ids = durable(state, { node: 0 });
   return ids.next();
 }
+
+/** Where the type of the bindings is open. */
+export const idsOf = <E extends Pick<Env, "FRAZIL" | "ELSEWHERE">>(env: E) => [
+  leased(env.FRAZIL),
+  leased(env.ELSEWHERE),
+];

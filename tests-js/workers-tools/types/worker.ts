@@ -1,4 +1,4 @@
-// A Worker that uses all of `frazil/workers`.
+// A Worker that uses all calls of `frazil/workers`.
 import { DurableObject } from "cloudflare:workers";
 import type { Snowflake } from "frazil";
 import { D1Store } from "frazil/stores/d1";
@@ -9,6 +9,7 @@ import {
   type LeasedSnowflake,
   leased,
   locationHintOf,
+  segmented,
 } from "frazil/workers";
 import { check, type Equal } from "./equal.ts";
 
@@ -51,14 +52,21 @@ export default {
     await leased(env.ELSEWHERE, ctx, { windowMs: 60_000 });
     const elsewhere: DurableObjectNamespace = env.FRAZIL;
     new DurableObjectStore(elsewhere);
-    // Of another class, which the compiler cannot tell from one without a parameter: the first call is refused.
+    // Of another class, which only the calls without a store tell from one without a parameter: the first request is refused.
     new DurableObjectStore(env.ROOMS);
+    const either: DurableObjectNamespace<OwnLeases> | D1Store = Date.now() > 0 ? env.OWN : new D1Store(env.DB);
+    await leased(either, ctx);
+    await leased<"twitter">(env.FRAZIL, ctx, { layout: "twitter" });
 
     const store = new DurableObjectStore(env.FRAZIL, { locationHint: locationHintOf(request.cf) });
     const twitter = await leased(store, ctx, { layout: "twitter", scope: "orders", time: "store" });
     check<Equal<typeof twitter, LeasedSnowflake<"twitter">>>();
     check<Equal<Awaited<ReturnType<typeof store.fence>>, number>>();
     await leased(new D1Store(env.DB), ctx);
+
+    const orders = segmented(env.FRAZIL, ctx, { tag: "orders" });
+    check<Equal<Awaited<ReturnType<typeof orders.next>>, bigint>>();
+    segmented(new D1Store(env.DB), { tag: "orders", step: 1 }).tryNext();
 
     // The methods of a stub are those of the class.
     const stub = env.OWN.get(env.OWN.idFromName("any"));

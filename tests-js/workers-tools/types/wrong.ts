@@ -1,6 +1,6 @@
 // Arguments that the compiler must refuse.
 import { D1Store } from "frazil/stores/d1";
-import { DurableObjectStore, durable, leased } from "frazil/workers";
+import { DurableObjectStore, durable, type FrazilLeases, leased, segmented } from "frazil/workers";
 
 export async function wrong(
   request: Request,
@@ -16,6 +16,12 @@ export async function wrong(
   leased(env.KV, ctx);
   // @ts-expect-error: a stub
   leased(env.FRAZIL.get(env.FRAZIL.idFromName("lease/default")), ctx);
+  // @ts-expect-error: a namespace of another class
+  leased(env.ROOMS, ctx);
+  // @ts-expect-error: a namespace of another class
+  leased(env.ROOMS);
+  // @ts-expect-error: a namespace of another class
+  segmented(env.ROOMS, ctx, { tag: "orders" });
   // @ts-expect-error: the state of an object
   leased(state);
   // @ts-expect-error: nothing
@@ -55,3 +61,6 @@ export async function wrong(
 
   void id;
 }
+
+// @ts-expect-error: the compiler does not look into a type parameter
+export const openIds = <N extends DurableObjectNamespace<FrazilLeases>>(namespace: N) => leased(namespace);

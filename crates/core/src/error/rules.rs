@@ -63,7 +63,7 @@ rules! {
     TimeRange = 26, "must be Unix milliseconds from {min} to {max}";
     IdRange = 27, "must be an ID from 0 to {max}";
     IdText = 28, "must be digits without sign, blanks or leading zeros";
-    IdInput = 29, "must be a bigint, digits or an exact number";
+    IdInput = 29, "must be a bigint, digits or a number below 2^53";
     IdArray = 30, "must be a BigUint64Array";
     IdColumn = 31, "must be a BigUint64Array, or up to 63 bits a BigInt64Array";
     CountReach = 32, "must be at most {max}: the full lead and the full wait together give no more";

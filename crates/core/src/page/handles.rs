@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::memory::Page;
+use crate::ceiling::CeilingGenerator;
 #[cfg(feature = "std")]
 use crate::error::Rule;
 use crate::error::{Code, Error, Result};
@@ -59,6 +60,8 @@ pub(super) enum Minter {
     Generator(Generator),
     /// One whose node id comes from a lease.
     Leased(Box<LeasedGenerator>),
+    /// One whose ceiling is in a storage.
+    Ceiling(Box<CeilingGenerator>),
     /// Ranges of numbers, which no generator mints.
     Segment(Box<Segment>),
 }
@@ -68,6 +71,7 @@ impl Minter {
         match self {
             Self::Generator(generator) => Some(generator),
             Self::Leased(ids) => Some(ids.generator()),
+            Self::Ceiling(ids) => Some(ids.generator()),
             Self::Segment(_) => None,
         }
     }
@@ -170,6 +174,22 @@ impl Handles {
     pub(super) fn leased_mut(&mut self, handle: f64) -> Result<&mut LeasedGenerator> {
         match self.minter_mut(handle) {
             Some(Minter::Leased(ids)) => Ok(ids),
+            _ => Err(Error::new(Code::Closed)),
+        }
+    }
+
+    /// The generator of a handle whose ceiling is in a storage; `None` for any other.
+    pub(super) fn ceiling(&self, handle: f64) -> Option<&CeilingGenerator> {
+        match self.minter(handle) {
+            Ok(Minter::Ceiling(ids)) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// The same. Other handles are `CLOSED` to its calls.
+    pub(super) fn ceiling_mut(&mut self, handle: f64) -> Result<&mut CeilingGenerator> {
+        match self.minter_mut(handle) {
+            Some(Minter::Ceiling(ids)) => Ok(ids),
             _ => Err(Error::new(Code::Closed)),
         }
     }

@@ -3,6 +3,7 @@
 use super::handles::Handles;
 use super::memory::Page;
 use super::slots::slot;
+use crate::ceiling::CeilingGenerator;
 use crate::clock::millisecond_of;
 use crate::error::Result;
 
@@ -24,6 +25,9 @@ impl Handles {
         let mut health = generator.health(now_ms);
         if let Some(ids) = self.leased(handle) {
             health = ids.leased_health(health, page.read_clocks()?);
+        }
+        if self.ceiling(handle).is_some() {
+            health = CeilingGenerator::without_expiry(health);
         }
         let stats = generator.stats();
         for (at, value) in [

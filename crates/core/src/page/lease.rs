@@ -15,6 +15,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::{Change, Grant, Granted, Held, LeaseRandom, LeaseTerms, Nonce, Reason, Refusal, Release, Request};
 use crate::leased::{Asked, IdTime, LeasedGenerator, LeasedOptions, Readings, Taken};
+use crate::machine::MAX_LEAD_MS;
 use crate::registry::Registry;
 
 numbered_calls! {
@@ -25,7 +26,7 @@ numbered_calls! {
     /// ```
     /// assert_eq!(frazil::page::LEASE_CALLS[0], "OPEN");
     /// ```
-    LEASE_CALLS: 9;
+    LEASE_CALLS: 11;
     /// Opens a leased generator.
     OPEN = 0;
     /// What to request of the store now.
@@ -44,34 +45,80 @@ numbered_calls! {
     CLOSE = 7;
     /// Only writes the condition of the lease, as the other calls do too.
     STATUS = 8;
+    /// Opens a generator whose ceiling is in a storage.
+    OPEN_CEILING = 9;
+    /// What to write into the storage before IDs are reserved. Each reservation needs one.
+    LOOK = 10;
 }
 
-/// The requests of the slot `REQUEST`, by name and in the order of the numbers.
-///
-/// ```
-/// assert_eq!(frazil::page::LEASE_REQUESTS[2], "ACQUIRE");
-/// ```
-pub const LEASE_REQUESTS: [&str; 5] = ["NOTHING", "WAIT", "ACQUIRE", "RENEW", "FENCE"];
+numbered_calls! {
+    /// The requests of the slot `REQUEST`, by number.
+    lease_request;
+    /// The requests of the slot `REQUEST`, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::LEASE_REQUESTS[2], "ACQUIRE");
+    /// ```
+    LEASE_REQUESTS: 5;
+    /// Nothing is due.
+    NOTHING = 0;
+    /// The store is asked after a pause.
+    WAIT = 1;
+    /// A node id is to be acquired.
+    ACQUIRE = 2;
+    /// The lease is to be renewed.
+    RENEW = 3;
+    /// The store is to be fenced.
+    FENCE = 4;
+}
 
-/// The changes of the slot `CHANGE`, by name and in the order of the numbers.
-///
-/// ```
-/// assert_eq!(frazil::page::LEASE_CHANGES[1], "BEGUN");
-/// ```
-pub const LEASE_CHANGES: [&str; 6] = ["NONE", "BEGUN", "EXTENDED", "ENDED", "DECLINED", "DROPPED"];
+numbered_calls! {
+    /// The changes of the slot `CHANGE`, by number.
+    lease_change;
+    /// The changes of the slot `CHANGE`, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::LEASE_CHANGES[1], "BEGUN");
+    /// ```
+    LEASE_CHANGES: 6;
+    /// What is held is as before.
+    NONE = 0;
+    /// A window begins.
+    BEGUN = 1;
+    /// The window is longer.
+    EXTENDED = 2;
+    /// The lease is lost.
+    ENDED = 3;
+    /// Of `TAKE`: the lease was given up, and the page says what to tell the store.
+    DECLINED = 4;
+    /// Of `REFUSE` and `FAIL`: the outcome of the attempt counts already.
+    DROPPED = 5;
+}
 
-/// Of `TAKE`: the lease was given up, and the page says what to tell the store.
-const DECLINED: f64 = 4.0;
-
-/// Of `REFUSE` and `FAIL`: the outcome of the attempt counts already.
-const DROPPED: f64 = 5.0;
-
-/// The reasons of the slot `REASON`, by name and in the order of the numbers.
-///
-/// ```
-/// assert_eq!(frazil::page::LEASE_REASONS[0], "TAKEN");
-/// ```
-pub const LEASE_REASONS: [&str; 6] = ["TAKEN", "FENCED", "INCARNATION", "BEHIND", "EXHAUSTED", "OTHER"];
+numbered_calls! {
+    /// The reasons of the slot `REASON`, by number.
+    lease_reason;
+    /// The reasons of the slot `REASON`, by name and in the order of the numbers.
+    ///
+    /// ```
+    /// assert_eq!(frazil::page::LEASE_REASONS[0], "TAKEN");
+    /// ```
+    LEASE_REASONS: 7;
+    /// The grant is not, or not any more, that of the row.
+    TAKEN = 0;
+    /// The store was fenced.
+    FENCED = 1;
+    /// The store is another one than before.
+    INCARNATION = 2;
+    /// The clock of the store is behind what it has granted.
+    BEHIND = 3;
+    /// No node id is free.
+    EXHAUSTED = 4;
+    /// There is no record of the scope.
+    MISSING = 5;
+    /// What only the store knows.
+    OTHER = 6;
+}
 
 impl Page {
     /// Reads both clocks.
@@ -120,7 +167,7 @@ impl Page {
     }
 
     /// Reads a time or a pause that came from the store.
-    fn read_store_time(&self, at: usize) -> Result<u64> {
+    pub(super) fn read_store_time(&self, at: usize) -> Result<u64> {
         let refused = Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes);
         self.whole_number(at, Code::StoreRefused, Subject::Lease, 0, MAX_SAFE_INTEGER).map_err(|_| refused)
     }
@@ -139,12 +186,15 @@ impl Page {
 
     fn read_refusal(&self) -> Result<Refusal> {
         let last = LEASE_REASONS.len() as u64 - 1;
-        let reason = match self.whole_number(slot::REASON, Code::InvalidArgument, Subject::Lease, 0, last)? {
-            0 => Reason::Taken,
-            1 => Reason::Fenced,
-            2 => Reason::Incarnation,
-            3 => Reason::Behind,
-            4 => Reason::Exhausted,
+        let number = self.whole_number(slot::REASON, Code::InvalidArgument, Subject::Lease, 0, last)?;
+        #[expect(clippy::cast_possible_truncation, reason = "a place in a short list")]
+        let reason = match number as u32 {
+            lease_reason::TAKEN => Reason::Taken,
+            lease_reason::FENCED => Reason::Fenced,
+            lease_reason::INCARNATION => Reason::Incarnation,
+            lease_reason::BEHIND => Reason::Behind,
+            lease_reason::EXHAUSTED => Reason::Exhausted,
+            lease_reason::MISSING => Reason::Missing,
             _ => Reason::Other,
         };
         // A store says when a node id is free with these two only.
@@ -155,27 +205,28 @@ impl Page {
 
     #[expect(clippy::cast_precision_loss, reason = "times and pauses below 2^53")]
     fn write_request(&mut self, request: Request) {
-        self.numbers[slot::REQUEST] = match request {
-            Request::Nothing => 0.0,
+        let number = match request {
+            Request::Nothing => lease_request::NOTHING,
             Request::Wait { ms } => {
                 self.numbers[slot::WAIT_MS] = ms as f64;
-                1.0
+                lease_request::WAIT
             }
             Request::Acquire { grant, nonce } => {
                 self.write_attempt(grant, nonce);
-                2.0
+                lease_request::ACQUIRE
             }
             Request::Renew { grant, nonce, node, until_ms } => {
                 self.write_attempt(grant, nonce);
                 self.numbers[slot::LEASE_NODE] = node as f64;
                 self.numbers[slot::UNTIL_MS] = until_ms as f64;
-                3.0
+                lease_request::RENEW
             }
             Request::Fence { behind } => {
                 self.numbers[slot::BEHIND] = f64::from(u8::from(behind));
-                4.0
+                lease_request::FENCE
             }
         };
+        self.numbers[slot::REQUEST] = f64::from(number);
     }
 
     fn write_attempt(&mut self, grant: Grant, nonce: Nonce) {
@@ -184,12 +235,17 @@ impl Page {
     }
 
     fn write_change(&mut self, change: Change) {
-        self.numbers[slot::CHANGE] = match change {
-            Change::None => 0.0,
-            Change::Begun => 1.0,
-            Change::Extended => 2.0,
-            Change::Ended => 3.0,
-        };
+        self.write_change_number(match change {
+            Change::None => lease_change::NONE,
+            Change::Begun => lease_change::BEGUN,
+            Change::Extended => lease_change::EXTENDED,
+            Change::Ended => lease_change::ENDED,
+        });
+    }
+
+    #[inline(never)] // for the size of the WebAssembly module
+    fn write_change_number(&mut self, number: u32) {
+        self.numbers[slot::CHANGE] = f64::from(number);
     }
 
     /// Writes what to tell the store, if anything.
@@ -222,6 +278,8 @@ impl Handles {
     fn try_lease(&mut self, page: &mut Page, registry: &mut Registry, handle: f64, call: u32) -> Result<()> {
         match call {
             lease_call::OPEN => return self.open_leased(page),
+            lease_call::OPEN_CEILING => return self.open_ceiling(page),
+            lease_call::LOOK => return self.look(page, handle),
             // Needs no clock: a program whose clocks are broken can still close what it opened.
             lease_call::CLOSE => {
                 let release = self.leased_mut(handle)?.close();
@@ -245,7 +303,7 @@ impl Handles {
             lease_call::TAKE => match ids.answered(&page.read_answer()?, page.read_asked()?, now, registry)? {
                 Taken::Changed(change) => page.write_change(change),
                 Taken::Declined(release) => {
-                    page.numbers[slot::CHANGE] = DECLINED;
+                    page.write_change_number(lease_change::DECLINED);
                     page.write_release(Some(release));
                 }
             },
@@ -253,19 +311,19 @@ impl Handles {
                 let (number, grant) = (page.read_number()?, Grant(page.read_bits(slot::GRANT)?));
                 match ids.refused(number, grant, page.read_refusal()?, monotonic_ms, page.read_jitter()?) {
                     Some(change) => page.write_change(change),
-                    None => page.numbers[slot::CHANGE] = DROPPED,
+                    None => page.write_change_number(lease_change::DROPPED),
                 }
             }
             lease_call::FENCED => ids.raised(page.read_number()?, monotonic_ms),
             lease_call::FAIL => {
                 let number = Some(page.read_number()?).filter(|number| *number > 0);
                 let counts = ids.failed(number, monotonic_ms, page.read_jitter()?);
-                page.numbers[slot::CHANGE] = if counts { 0.0 } else { DROPPED };
+                page.write_change_number(if counts { lease_change::NONE } else { lease_change::DROPPED });
             }
             lease_call::HURRY => ids.hurry(monotonic_ms),
             _ => {}
         }
-        page.write_status(ids, monotonic_ms);
+        page.write_status(ids, now, monotonic_ms);
         Ok(())
     }
 
@@ -276,7 +334,7 @@ impl Handles {
         if page.flag(slot::HAS_NODE) {
             let _: u64 = page.whole_number(slot::NODE, Code::InvalidNode, Subject::Node, 0, geometry.max_node())?;
         }
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         page.read_wait_limits()?;
         // What is no whole number is refused by the rule for windows: 0 is never one.
         let window_ms = page.whole_number(slot::WINDOW_MS, Code::InvalidOption, Subject::WindowMs, 0, MAX_WAIT_MS).unwrap_or(0);
@@ -305,9 +363,9 @@ impl Handles {
 impl Page {
     /// Writes the condition of the lease, after every call.
     #[expect(clippy::cast_precision_loss, reason = "times and differences of times below 2^53")]
-    fn write_status(&mut self, ids: &LeasedGenerator, monotonic_ms: u64) {
+    fn write_status(&mut self, ids: &LeasedGenerator, now: Readings, monotonic_ms: u64) {
         let status = ids.status();
-        self.numbers[slot::HELD] = f64::from(u8::from(status.held.is_some()));
+        self.numbers[slot::HELD] = f64::from(u8::from(status.held.is_some()) << u8::from(ids.lacks_time(now)));
         if let Some(Held { node, window }) = status.held {
             self.numbers[slot::HELD_NODE] = node as f64;
             self.numbers[slot::HELD_FROM_MS] = window.from_ms as f64;

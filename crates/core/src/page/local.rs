@@ -15,7 +15,7 @@ use crate::claims::Claim;
 use crate::error::{Code, Error, Result, Subject};
 use crate::generator::Generator;
 use crate::keeper::Keeper;
-use crate::machine::Machine;
+use crate::machine::{MAX_LEAD_MS, Machine};
 use crate::start::SequenceStart;
 
 /// Whether a text can be the name of a scope. The rule is that for the names of node parts.
@@ -104,7 +104,7 @@ impl LocalOpening {
         let geometry = page.read_geometry()?;
         let node_missing = !page.flag(slot::HAS_NODE) && !page.flag(slot::NODE_NONE);
         let node = if node_missing { 0 } else { page.read_node(&geometry)? };
-        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_WAIT_MS)?;
+        let max_lead_ms = page.optional_number(slot::HAS_MAX_LEAD_MS, slot::MAX_LEAD_MS, Subject::MaxLeadMs, MAX_LEAD_MS)?;
         let machine = Machine::from_geometry_with_max_lead(geometry, node, max_lead_ms)?;
         page.read_wait_limits()?;
         let start_wait_ms =

@@ -10,12 +10,14 @@
 //! * **Inputs are any number**: NaN, fractions and infinities are refused here, with the rule that an integer out of range
 //!   breaks.
 //! * **A file for each feature**: what opening, reserving, `health`, `lease`, `segment` and `local` read and write is in
-//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `segment.rs` and `local.rs`. A further feature gets a range of slots and a file like these.
+//!   `opening.rs`, `reservation.rs`, `health.rs`, `lease.rs`, `ceiling.rs` (two calls of `lease`), `segment.rs` and `local.rs`. A
+//!   further feature gets a range of slots and a file like these.
 //!
 //! Not covered by semantic versioning: this module serves the bindings of the same version.
 
 mod abi;
 mod calls;
+mod ceiling;
 mod handles;
 mod health;
 mod lease;
@@ -29,7 +31,9 @@ mod slots;
 
 pub use abi::ABI;
 pub use handles::Handles;
-pub use lease::{LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call};
+pub use lease::{
+    LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, lease_call, lease_change, lease_reason, lease_request,
+};
 #[cfg(feature = "std")]
 pub use local::{LocalOpened, LocalOpening, LocalRequest, LocalState, is_scope};
 pub use memory::{IDS, KEYLESS, NO_ID, Page, RECHECK};

@@ -67,6 +67,7 @@ impl Page {
     }
 
     /// Reads where the sequence starts.
+    #[inline(never)] // for the size of the WebAssembly module
     pub(super) fn read_sequence_start(&self) -> Result<SequenceStart> {
         let (code, subject) = (Code::InvalidOption, Subject::SequenceStart);
         let number = self.whole_number(slot::SEQUENCE_START, code, subject, 0, SequenceStart::ALL.len() as u64 - 1).ok();
@@ -92,6 +93,7 @@ impl Page {
     }
 
     /// Reads the node id.
+    #[inline(never)] // for the size of the WebAssembly module
     pub(super) fn read_node(&self, geometry: &Geometry) -> Result<u32> {
         if self.flag(slot::NODE_NONE) {
             return geometry.check_no_node();

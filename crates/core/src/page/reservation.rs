@@ -44,6 +44,9 @@ impl Handles {
             let answer = self.try_reserve(page, handle, now_ms, want, confirmed);
             answer.map_err(|error| lease.map_or(error, |(ids, now)| ids.refusal(error, now)))
         });
+        if let Some(ids) = self.ceiling(handle) {
+            ids.end_look();
+        }
         answer.unwrap_or_else(|error| self.refuse(page, handle, error))
     }
 

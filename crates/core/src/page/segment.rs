@@ -13,7 +13,7 @@ use crate::clock::millisecond_of;
 use crate::error::{Code, Result, Subject};
 use crate::layout::MAX_SAFE_INTEGER;
 use crate::lease::Nonce;
-use crate::segment::{Allocated, MAX_STRIDE, Segment, SegmentRange, SegmentRequest, SegmentTerms};
+use crate::segment::{Allocated, MAX_STRIDE, REFUSALS_GROWING, Segment, SegmentRange, SegmentRequest, SegmentTerms};
 
 numbered_calls! {
     /// What `segment` does, by number.
@@ -23,23 +23,25 @@ numbered_calls! {
     /// ```
     /// assert_eq!(frazil::page::SEGMENT_CALLS[0], "OPEN");
     /// ```
-    SEGMENT_CALLS: 8;
+    SEGMENT_CALLS: 9;
     /// Opens a segment.
     OPEN = 0;
     /// Hands out numbers.
     DRAW = 1;
     /// What to request of the store now.
     ASK = 2;
-    /// The store granted a range.
+    /// The store allocated a range.
     TAKE = 3;
     /// An attempt failed.
     FAIL = 4;
     /// Only writes the counters, as the other calls do too.
     STATUS = 5;
-    /// Ends it and releases its handle.
-    CLOSE = 6;
     /// Writes `WANT` numbers as IDs: the first of the IDs, and those that follow it by `STRIDE`. It needs no handle.
-    WRITE = 7;
+    WRITE = 6;
+    /// What to request of the store now, if the caller cannot wait for the answer to another one's try.
+    ASK_AGAIN = 7;
+    /// An attempt was refused, so that asking again does not help before something has changed.
+    REFUSE = 8;
 }
 
 numbered_calls! {
@@ -53,7 +55,7 @@ numbered_calls! {
     SEGMENT_REQUESTS: 3;
     /// Enough is there.
     NOTHING = 0;
-    /// Nothing for `WAIT_MS`.
+    /// Nothing for `NEXT_MS`.
     WAIT = 1;
     /// Ask the store for `RANGE_COUNT` numbers, or as many as it has for the tag if that is 0.
     ALLOCATE = 2;
@@ -72,8 +74,8 @@ impl Page {
         })
     }
 
-    fn read_want(&self) -> Result<u64> {
-        self.whole_number(slot::WANT, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
+    fn read_count(&self, at: usize) -> Result<u64> {
+        self.whole_number(at, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)
     }
 
     /// Reads an answer. What is no number is a range without numbers, which is refused.
@@ -113,10 +115,7 @@ impl Page {
     fn write_segment_request(&mut self, request: SegmentRequest) {
         let number = match request {
             SegmentRequest::Nothing => segment_request::NOTHING,
-            SegmentRequest::Wait { ms } => {
-                self.numbers[slot::WAIT_MS] = ms as f64;
-                segment_request::WAIT
-            }
+            SegmentRequest::Wait { .. } => segment_request::WAIT,
             SegmentRequest::Allocate { count, above, attempt } => {
                 self.numbers[slot::RANGE_COUNT] = count.unwrap_or(0) as f64;
                 self.set_first_id(above);
@@ -134,7 +133,7 @@ impl Page {
         self.numbers[slot::LEFT] = stats.left as f64;
         self.numbers[slot::BUFFERS] = stats.buffers as f64;
         self.numbers[slot::RANGES] = stats.ranges as f64;
-        self.numbers[slot::GRANTED] = stats.granted as f64;
+        self.numbers[slot::ALLOCATED] = stats.allocated as f64;
         self.numbers[slot::FAILURES] = f64::from(stats.failures);
         self.numbers[slot::FETCH_MS] = stats.fetch_ms as f64;
         self.numbers[slot::SHORT] = f64::from(u8::from(segment.is_short(0)));
@@ -154,7 +153,7 @@ impl Handles {
         self.try_segment(page, handle, call).map_or_else(|error| page.refuse(error), |()| 0)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "steps below 2^53")]
+    #[expect(clippy::cast_precision_loss, reason = "steps and counters below 2^53")]
     fn try_segment(&mut self, page: &mut Page, handle: f64, call: u32) -> Result<()> {
         if call == segment_call::OPEN {
             let terms = page.read_terms()?;
@@ -166,33 +165,39 @@ impl Handles {
             return page.write_range();
         }
         let segment = self.segment_mut(handle)?;
-        if call == segment_call::CLOSE {
-            self.release(handle);
-            return Ok(());
-        }
         let monotonic_ms = millisecond_of(page.number(slot::MONOTONIC_MS))?;
         match call {
             segment_call::DRAW => {
-                let drawn = segment.draw(monotonic_ms, page.read_want()?);
+                let drawn = segment.draw(monotonic_ms, page.read_count(slot::WANT)?);
                 let SegmentRange { first, stride, count } = drawn.unwrap_or(SegmentRange { first: 0, stride: 1, count: 0 });
                 page.set_first_id(first);
                 page.numbers[slot::STRIDE] = stride as f64;
                 page.numbers[slot::RANGE_COUNT] = count as f64;
             }
-            segment_call::ASK => {
-                let ahead = page.whole_number(slot::AHEAD, Code::InvalidArgument, Subject::Count, 0, MAX_SAFE_INTEGER)?;
-                let request = segment.ask(monotonic_ms, page.read_want()?, ahead, page.read_bits(slot::RANDOM)?);
+            segment_call::ASK | segment_call::ASK_AGAIN => {
+                let ahead = page.read_count(slot::AHEAD)?;
+                let (want, random) = (page.read_count(slot::WANT)?, page.read_bits(slot::RANDOM)?);
+                let request = if call == segment_call::ASK {
+                    segment.ask(monotonic_ms, want, ahead, random)
+                } else {
+                    segment.ask_again(monotonic_ms, want, ahead, random)
+                };
                 page.write_segment_request(request);
+                page.numbers[slot::ASKED_NUMBER] = segment.tries() as f64;
             }
             segment_call::TAKE => {
                 let (jitter, attempt) = (page.read_jitter()?, Nonce(page.read_bits(slot::NONCE)?));
                 let taken = segment.take(&page.read_allocated(attempt), monotonic_ms);
                 if taken.is_err() {
-                    segment.fail(monotonic_ms, jitter);
+                    segment.ended(0, monotonic_ms, jitter, REFUSALS_GROWING);
                 }
-                page.numbers[slot::RANGE_COUNT] = f64::from(u8::from(taken?));
+                taken?;
             }
-            segment_call::FAIL => segment.fail(monotonic_ms, page.read_jitter()?),
+            segment_call::FAIL | segment_call::REFUSE => {
+                let (number, jitter) = (page.read_count(slot::ASKED_NUMBER)?, page.read_jitter()?);
+                let growing = if call == segment_call::FAIL { u32::MAX } else { REFUSALS_GROWING };
+                segment.ended(number, monotonic_ms, jitter, growing);
+            }
             _ => {}
         }
         page.write_segment_status(segment, monotonic_ms);

@@ -4,7 +4,7 @@
 //! range. To add a feature, take a range from what is free at the end of the page, and read and write it in a file of its own
 //! beside this one.
 
-/// How many floats the page starts with. The ranges below leave 240 to 255 free.
+/// How many floats the page starts with. The ranges below leave 248 to 255 free.
 pub const NUMBERS: usize = 256;
 
 macro_rules! slots {
@@ -111,9 +111,10 @@ slots! {
         KEY[4] = 33;
         /// Out: the handle of the generator that was opened.
         HANDLE = 37;
-        /// Out: the largest block worth reserving ahead of use.
+        /// Out: the largest block worth reserving ahead of use; 0 if none may be, since each reservation needs a look at a ceiling.
         MAX_BLOCK = 38;
-        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`.
+        /// Out: how long it is until the first ID, in milliseconds; 0 except for `local`. Out of the `ASK` of a lease: how long until there
+        /// is something to ask.
         WAIT_MS = 39;
         /// In: how many fields the layout has.
         FIELD_COUNT = 40;
@@ -186,7 +187,7 @@ slots! {
         WALL_MS = 182;
         /// In and out: the first of four numbers of 32 bits that make a grant.
         GRANT[4] = 183;
-        /// Out: the same of a nonce.
+        /// In and out: the same of a nonce; of a segment, of the attempt.
         NONCE[4] = 187;
         /// In: eight random numbers of 32 bits.
         RANDOM[8] = 191;
@@ -211,7 +212,7 @@ slots! {
         /// Out of `CLOSE`: 1 if `GRANT`, `LEASE_NODE`, `UNTIL_MS` and `RELEASED_UNTIL_MS` are to be told to the store. `TAKE` has
         /// the same for a lease that is declined.
         HAS_RELEASE = 208;
-        /// Out: 1 if a lease is held.
+        /// Out: 1 if a lease is held, 2 if one is held whose time from the store is not known any more.
         HELD = 209;
         /// Out: the start of its window.
         HELD_FROM_MS = 210;
@@ -241,9 +242,9 @@ slots! {
         /// In: 1 if no copies of the holder are made.
         UNCOPIED = 222;
     }
-    /// What `segment` reads and writes, besides `HANDLE`, `WAIT_MS`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of
-    /// the attempt), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what the next
-    /// one must not begin below.
+    /// What `segment` reads and writes, besides `HANDLE`, `MONOTONIC_MS`, `RANDOM`, `TIMEOUT_MS`, `REQUEST`, `NONCE` (of the attempt),
+    /// `ASKED_NUMBER` (of the try), `FAILURES` and `NEXT_MS`. Numbers of 64 bits are the first of the IDs: where a range begins, and what
+    /// the next one must not begin below.
     SEGMENT = 224..240 {
         /// In: 1 if `STEP` was given.
         HAS_STEP = 224;
@@ -259,22 +260,30 @@ slots! {
         WANT = 229;
         /// In and out: the distance of the numbers of a range.
         STRIDE = 230;
-        /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides. Out of `TAKE`: 0 if
-        /// the answer is that to another attempt.
+        /// In and out: how many numbers a range has. Out of `ASK`: how many to ask for; 0 if the store decides.
         RANGE_COUNT = 231;
         /// Out: how many numbers are there.
         LEFT = 232;
         /// Out: how many ranges are there.
         BUFFERS = 233;
-        /// Out: how many ranges the store granted.
+        /// Out: how many ranges the store allocated.
         RANGES = 234;
         /// Out: how many numbers they had.
-        GRANTED = 235;
+        ALLOCATED = 235;
         /// Out: how long the store takes to answer.
         FETCH_MS = 236;
         /// Out: 1 if another range is needed.
         SHORT = 237;
         /// In: how many of the numbers that were drawn are not handed out yet.
         AHEAD = 238;
+    }
+    /// What `LOOK` of `lease` reads and writes, besides `WALL_MS`, the time at which IDs are to be reserved.
+    CEILING = 240..248 {
+        /// In: 1 if the storage has a row. Out: 1 if one is to be written.
+        HAS_ROW = 240;
+        /// In and out: the mark of the row.
+        ROW_MARK = 241;
+        /// In and out: its ceiling.
+        ROW_UNTIL_MS = 242;
     }
 }

@@ -6,6 +6,8 @@ use crate::plan::Faults;
 pub(crate) const LOST_TO_ITSELF: &str = "loses its lease to an attempt of its own";
 /// What it says of store time that counts no suspension.
 pub(crate) const SUSPENDED: &str = "takes a time from the store that a suspension has made wrong";
+/// What it says of a holder that does not renew its lease in time.
+pub(crate) const EXPIRED: &str = "lets its lease expire, although its clock has been right for long";
 
 /// What is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,9 @@ pub(crate) enum Defect {
     LateAsInTime,
     /// The time in such an answer counts from when the store was asked last, and not from when it was asked for that answer.
     LateTimeOfAnother,
+    // -------------------------------------------------------------------------------------------------------- the schedule
+    /// A look at the schedule does not take note of a clock that went back.
+    UnseenJump,
     // ------------------------------------------------------------------------------------------------------ the generator
     /// A lease by time to live: it is held for a window of monotonic time, and the times in IDs are not bounded.
     Ttl,
@@ -68,6 +73,7 @@ impl Defect {
             Self::FromBeforeTheFence => loses || faults.fence,
             Self::UntilLowered => faults.store_clock,
             Self::LateAsInTime => faults.loss && faults.pause && faults.orders_requests(),
+            Self::UnseenJump => faults.jumps,
             Self::LateTimeOfAnother => faults.suspend && faults.shows_suspensions(),
             _ => true,
         }
@@ -78,13 +84,15 @@ impl Defect {
         match self {
             Self::LateAsInTime => LOST_TO_ITSELF,
             Self::LateTimeOfAnother => SUSPENDED,
+            Self::UnseenJump => EXPIRED,
             _ => "repeats an ID",
         }
     }
 
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::LateAsInTime,
         Self::LateTimeOfAnother,
+        Self::UnseenJump,
         Self::Ttl,
         Self::UpperOnly,
         Self::LowerOnly,

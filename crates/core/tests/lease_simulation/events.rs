@@ -50,6 +50,8 @@ events! {
     CallInHandRefused = "a call that was paused with its reading was refused afterwards",
     AnswerInHand = "an answer waited for a paused holder and then counted",
     Drifted = "store time was refused, since wall and monotonic time had drifted apart",
+    JumpedAhead = "a clock, the only one of its holder, jumped ahead by more than the window and came back",
+    AskedAhead = "a holder asked the store while its only clock was ahead by more than the window",
     LeaseLost = "a call was refused with LEASE_LOST",
     LeaseExpired = "a call was refused with LEASE_EXPIRED",
     ClockBackward = "a call was refused with CLOCK_BACKWARD",

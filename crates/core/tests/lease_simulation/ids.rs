@@ -12,6 +12,7 @@ use crate::defect::Defect;
 /// A call that changed a generator.
 #[derive(Clone, Copy, Debug)]
 enum Call {
+    Look(Readings),
     Ask(Readings, LeaseRandom),
     /// In time.
     Take(Granted, Asked, Readings),
@@ -43,6 +44,7 @@ impl Real {
         let mut copy = Self::new(&self.layout, self.options);
         for call in &self.calls {
             match *call {
+                Call::Look(now) => drop(copy.ids.lease_ms(now)),
                 Call::Ask(now, random) => {
                     let at_ms = copy.ids.lease_ms(now);
                     copy.ids.ask(at_ms, random);
@@ -69,6 +71,8 @@ pub(crate) struct Copied {
     options: LeasedOptions,
     defect: Option<Defect>,
     lease: Lease,
+    /// Monotonic time at the last look.
+    seen_ms: u64,
     machine: Machine,
     window: Window,
     /// The word of a closed state is all ones.
@@ -99,6 +103,7 @@ impl Copied {
             options,
             defect,
             lease: Lease::new(options.terms),
+            seen_ms: 0,
             machine: Machine::with_max_lead(layout, node, options.max_lead_ms).expect("the options are valid"),
             window: Window { from_ms: u64::MAX, until_ms: 0 },
             word: 0,
@@ -120,6 +125,7 @@ impl Copied {
     }
 
     fn ask(&mut self, now: Readings, random: LeaseRandom) -> Request {
+        self.see(now);
         let grant = self.last_grant.filter(|_| self.defect == Some(Defect::EndedGrantTaken)).unwrap_or(random.grant);
         let request = self.lease.ask(now.monotonic_ms, LeaseRandom { grant, ..random });
         if let Request::Acquire { grant, .. } = request {
@@ -132,12 +138,24 @@ impl Copied {
         request
     }
 
+    fn see(&mut self, now: Readings) {
+        if self.defect != Some(Defect::UnseenJump) {
+            let back_ms = self.seen_ms.saturating_sub(now.monotonic_ms);
+            if back_ms > 1000 {
+                self.lease.go_back(back_ms);
+            }
+            self.seen_ms = now.monotonic_ms;
+            self.lease.see(now.monotonic_ms);
+        }
+    }
+
     fn estimate_ms(&self, monotonic_ms: u64) -> Option<u64> {
         self.anchor.map(|(store_ms, at)| store_ms + monotonic_ms.saturating_sub(at.monotonic_ms))
     }
 
     /// `late`: what was asked, if that attempt was given up.
     fn take(&mut self, answer: &Granted, late: Option<Asked>, now: Readings) -> Taken {
+        self.see(now);
         let late = late.filter(|_| self.defect != Some(Defect::LateAsInTime));
         let change = match late {
             None => self.lease.take(answer, now.monotonic_ms),
@@ -393,6 +411,21 @@ impl Ids {
         match self {
             Self::Real(real) => real.ids.retry_after_ms(monotonic_ms),
             Self::Copied(copied) => copied.lease.retry_after_ms(monotonic_ms),
+        }
+    }
+
+    /// How long until something is due, as a holder finds that looks at each call and asks only then.
+    pub(crate) fn look(&mut self, now: Readings) -> u64 {
+        match self {
+            Self::Real(real) => {
+                real.calls.push(Call::Look(now));
+                let at_ms = real.ids.lease_ms(now);
+                real.ids.retry_after_ms(at_ms)
+            }
+            Self::Copied(copied) => {
+                copied.see(now);
+                copied.lease.retry_after_ms(now.monotonic_ms)
+            }
         }
     }
 

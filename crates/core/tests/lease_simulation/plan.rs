@@ -1,7 +1,7 @@
 //! What a seed decides before anything happens: the layout, the lengths, the fleet, and the faults.
 
 use fastrand::Rng;
-use frazil::{Field, IdTime, Layout, LayoutSpec, LeaseTerms, LeasedOptions, SequenceStart};
+use frazil::{Field, IdTime, Layout, LayoutSpec, LeaseTerms, LeasedOptions, MAX_BACKOFF_MS, SequenceStart};
 
 use crate::defect::Defect;
 
@@ -31,6 +31,9 @@ pub(crate) struct Faults {
     pub(crate) store_clock: bool,
     pub(crate) restore: bool,
     pub(crate) failover: bool,
+    /// Holders have one clock, as on Cloudflare Workers, where monotonic time is the wall clock. It jumps ahead and comes back. No
+    /// other fault happens.
+    pub(crate) jumps: bool,
 }
 
 impl Faults {
@@ -87,12 +90,21 @@ fn fields(time: u32, clock: u32, node: u32, sequence: u32, kind: u8) -> Vec<Fiel
 }
 
 impl Plan {
+    /// How long after a jump of its clock a holder has renewed its lease: the longest pause, and an attempt, with the calls that find
+    /// them over.
+    pub(crate) const fn calm_ms(&self) -> u64 {
+        MAX_BACKOFF_MS + 2 * (self.timeout_ms + 2 * self.mint_every_ms)
+    }
+
     pub(crate) fn new(seed: u64, rng: &mut Rng, defect: Option<Defect>, copied: bool) -> Self {
+        let jumps = seed % 16 == 15;
         let tick_ms = [1, 10, 10, 1000, 1000, 1000][rng.usize(..6)];
         let ticks = if rng.u8(..4) == 0 { 3 + rng.u64(..3) } else { 3 + rng.u64(..40) };
+        // So long that a lease is renewed in time although only calls do that.
+        let (tick_ms, ticks) = if jumps { (1000, 20 + ticks) } else { (tick_ms, ticks) };
         // Not a multiple of the tick, so that the ends are rounded.
         let window_ms = ticks * tick_ms + rng.u64(..tick_ms);
-        let parallel = if rng.u8(..4) == 0 { 3 } else { 1 };
+        let parallel = if rng.u8(..4) == 0 || jumps { 3 } else { 1 };
         let renew_after_ms = window_ms / if parallel == 1 { 3 } else { 2 };
         let timeout_ms = (window_ms / 10).max(2);
         let nodes = if rng.u8(..8) == 0 { 1 } else { 2 + rng.u64(..6) };
@@ -122,6 +134,9 @@ impl Plan {
             2 => faults.failover = true,
             _ => {}
         }
+        if jumps {
+            faults = Faults { jumps, ..Faults::default() };
+        }
         let clock = if rng.u8(..3) == 0 { 1 + rng.u32(..2) } else { 0 };
         let node_bits = if nodes == 1 && rng.bool() { 0 } else { 3 };
         let kind = rng.u8(..4);
@@ -133,7 +148,7 @@ impl Plan {
         let fields = fields(time_bits, clock, node_bits, 1 + rng.u32(..5), kind);
         // The table of claims is one for the process, so the layout is one for the seed.
         let steps_ms = window_ms * (8 + rng.u64(..24));
-        let ends = rng.u8(..40) == 0;
+        let ends = rng.u8(..40) == 0 && !jumps;
         let epoch_ms = if ends {
             BEGIN_MS + steps_ms / 2 - (tick_ms << time_bits) - seed % 1000
         } else {
@@ -149,7 +164,7 @@ impl Plan {
             default_scope: static_node.is_some(),
             ..LeasedOptions::new(terms)
         };
-        let mint_every_ms = (window_ms / [6, 12, 24][rng.usize(..3)]).max(1);
+        let mint_every_ms = (window_ms / if jumps { 24 } else { [6, 12, 24][rng.usize(..3)] }).max(1);
         Self {
             layout,
             time_above_node: kind < 3,

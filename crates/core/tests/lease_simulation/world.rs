@@ -10,7 +10,7 @@ use frazil::{
     Refusal, Registry, Release, Request, SequenceStart, Taken, Window,
 };
 
-use crate::defect::{Defect, LOST_TO_ITSELF, SUSPENDED};
+use crate::defect::{Defect, EXPIRED, LOST_TO_ITSELF, SUSPENDED};
 use crate::events::Sometimes;
 use crate::ids::Ids;
 use crate::plan::{BEGIN_MS, Plan};
@@ -74,6 +74,8 @@ enum Event {
     Start,
     Fault,
     StoreBack,
+    /// The clock of a holder, which jumped ahead, comes back.
+    ClockBack(usize),
 }
 
 // ------------------------------------------------------------------------------------------------------------- the holders
@@ -85,6 +87,8 @@ struct Clocks {
     drift_ppm: i64,
     /// How long the machine was suspended, which monotonic time does not count.
     slept_ms: u64,
+    /// Whether there is no other clock than the wall clock.
+    alone: bool,
 }
 
 fn moved(ms: u64, by_ms: i64) -> u64 {
@@ -97,6 +101,9 @@ impl Clocks {
     }
 
     fn read(&self, now: u64) -> Readings {
+        if self.alone {
+            return Readings { wall_ms: self.wall_ms(now), monotonic_ms: self.wall_ms(now) };
+        }
         let awake = (now - self.slept_ms).cast_signed();
         let monotonic_ms = (awake + awake * self.drift_ppm / 1_000_000).cast_unsigned();
         Readings { wall_ms: self.wall_ms(now), monotonic_ms }
@@ -150,6 +157,8 @@ struct Holder {
     told: Option<(u64, u64)>,
     /// How long the machine was suspended when the store answered what its time comes from.
     slept_at_answer_ms: u64,
+    /// The number of the request that was answered then.
+    time_from: u64,
     /// When the machine was suspended, and for how long.
     sleeps: Vec<(u64, u64)>,
     /// The nonce that an attempt under way had when a late answer made it superfluous.
@@ -160,6 +169,8 @@ struct Holder {
     exhausted: bool,
     saw_incarnation: bool,
     closes_waited: bool,
+    /// When its clock jumped or came back last.
+    jumped_at: u64,
 }
 
 /// A lease as a holder knows it.
@@ -387,7 +398,8 @@ impl World {
     }
 
     /// By when everybody that can have a node id mints again, when faults have stopped and the clocks agree: what the store has
-    /// granted or fenced is over, what was minted or is taken for the time too, a fence that is raised now has passed, and the longest pause between two attempts.
+    /// granted or fenced is over, what was minted or is taken for the time too, a fence that is raised now has passed, and the
+    /// longest pause between two attempts.
     fn liveness_ms(&self) -> u64 {
         let Plan { window_ms, window_max_ms, timeout_ms, mint_every_ms, .. } = self.plan;
         let estimates = self.holders.iter().filter(|holder| holder.life == Life::Running);
@@ -405,6 +417,9 @@ impl World {
         self.store_offset_ms = 0;
         self.store_back_at = self.now;
         for holder in &mut self.holders {
+            if holder.clocks.wall_offset_ms != 0 {
+                holder.jumped_at = self.now;
+            }
             holder.clocks.wall_offset_ms = 0;
             holder.clocks.frozen_wall_ms = None;
         }
@@ -470,6 +485,7 @@ impl World {
                 }
             }
             Event::StoreBack => {}
+            Event::ClockBack(holder) => self.set_clock(holder, 0),
         }
         if self.trace {
             say(&self.states());
@@ -501,7 +517,8 @@ impl World {
     // --------------------------------------------------------------------------------------------------------- the holders
 
     fn start(&mut self) {
-        let mut clocks = Clocks { wall_offset_ms: 0, frozen_wall_ms: None, drift_ppm: 0, slept_ms: 0 };
+        let mut clocks =
+            Clocks { wall_offset_ms: 0, frozen_wall_ms: None, drift_ppm: 0, slept_ms: 0, alone: self.plan.faults.jumps };
         if !self.quiet && self.plan.faults.skew {
             clocks.wall_offset_ms = self.skew_ms();
         }
@@ -513,6 +530,7 @@ impl World {
         self.holders.push(Holder {
             ids,
             slept_at_answer_ms: 0,
+            time_from: 0,
             sleeps: Vec::new(),
             superfluous: None,
             life: Life::Running,
@@ -534,6 +552,7 @@ impl World {
             exhausted: false,
             saw_incarnation: false,
             closes_waited: false,
+            jumped_at: 0,
         });
         self.set_going(self.holders.len() - 1);
     }
@@ -568,14 +587,15 @@ impl World {
     /// Does what is due: gives attempts up, closes, asks.
     fn drive(&mut self, index: usize, by_timer: bool) -> Checked {
         let now = self.holders[index].clocks.read(self.now);
-        let monotonic_ms = now.monotonic_ms;
+        // What the timers of the driver go by.
+        let monotonic_ms = if self.plan.faults.jumps { self.now } else { now.monotonic_ms };
         loop {
             let holder = &mut self.holders[index];
             let Some(late) = holder.attempts.iter().position(|attempt| attempt.deadline_ms <= monotonic_ms) else { break };
             holder.attempts.remove(late);
             holder.progress += 1;
             let jitter = self.rng.u64(..);
-            self.holders[index].ids.fail(monotonic_ms, jitter);
+            self.holders[index].ids.fail(now.monotonic_ms, jitter);
         }
         match self.holders[index].life {
             Life::Closed | Life::Crashed => return Ok(()),
@@ -594,7 +614,9 @@ impl World {
         let Plan { parallel, timeout_ms, .. } = self.plan;
         // With timers a driver has one attempt under way; where requests ask, some may have one each.
         let room = self.holders[index].attempts.len() < if by_timer { 1 } else { parallel };
-        if self.holders[index].life == Life::Running && room {
+        // One that has only the clock that jumps looks first, as the driver for Cloudflare Workers does.
+        let is_due = !self.plan.faults.jumps || self.holders[index].ids.look(now) <= 1;
+        if self.holders[index].life == Life::Running && room && is_due {
             let random = self.random(index);
             let ask = match self.holders[index].ids.ask(now, random) {
                 Request::Nothing => None,
@@ -623,6 +645,9 @@ impl World {
                     && holder.superfluous.take() == Some(nonce)
                 {
                     self.sometimes(Sometimes::LateNonceKept);
+                }
+                if self.holders[index].clocks.wall_offset_ms > self.plan.window_ms.cast_signed() && self.plan.faults.jumps {
+                    self.sometimes(Sometimes::AskedAhead);
                 }
                 self.check_rate(index, monotonic_ms).or_else(|why| self.broken(why))?;
                 let asked = Asked { number: self.holders[index].ids.requests(), at: now };
@@ -719,7 +744,8 @@ impl World {
     }
 
     /// Whether store time must be refused: the machine was suspended for more than a second since the store answered.
-    /// Of several attempts at once, `take` knows only when the last one was sent, so drivers with more than one are left out too. A call that read the clocks before a pause is left out, and so are wall clocks that are set.
+    /// Of several attempts at once, `take` knows only when the last one was sent, so drivers with more than one are left out too.
+    /// A call that read the clocks before a pause is left out, and so are wall clocks that are set.
     fn was_suspended(&self, index: usize, now: Readings) -> bool {
         let Plan { faults, options, parallel, .. } = &self.plan;
         let holder = &self.holders[index];
@@ -860,6 +886,13 @@ impl World {
             Code::LeaseLost => self.sometimes(Sometimes::LeaseLost),
             Code::LeaseExpired => {
                 let monotonic_ms = now.monotonic_ms;
+                if self.now >= holder.jumped_at + self.plan.calm_ms()
+                    && holder.clocks.wall_offset_ms == 0
+                    && self.plan.faults.jumps
+                    && matches!(self.plan.defect, None | Some(Defect::UnseenJump))
+                {
+                    return Err(format!("{index} {EXPIRED}"));
+                }
                 holder.ids.hurry(monotonic_ms);
                 if holder.ids.retry_after_ms(monotonic_ms) != retry_ms {
                     return self.broken(format!("{index} is told to retry after {retry_ms} ms, and that is not when it asks"));
@@ -1173,8 +1206,9 @@ impl World {
                 self.lost(index);
             }
             Change::None => {
-                if in_time && self.holders[index].ids.window() == Some(window) {
-                    let holder = &mut self.holders[index];
+                let holder = &mut self.holders[index];
+                if message.asked.number > holder.time_from && holder.ids.window() == Some(window) {
+                    holder.time_from = message.asked.number;
                     holder.slept_at_answer_ms = holder.slept_before_ms(answered_at);
                 }
                 if let Some(lease) = held.map(|lease| &mut self.leases[lease]) {
@@ -1191,6 +1225,7 @@ impl World {
         }
         if matches!(change, Change::Begun | Change::Extended) {
             let holder = &mut self.holders[index];
+            holder.time_from = message.asked.number;
             holder.slept_at_answer_ms = holder.slept_before_ms(answered_at);
             if !in_time {
                 self.granted_late(index, under_way, change);
@@ -1302,10 +1337,31 @@ impl World {
         self.rng.choice(live)
     }
 
+    fn set_clock(&mut self, index: usize, ahead_ms: u64) {
+        let holder = &mut self.holders[index];
+        holder.clocks.wall_offset_ms = ahead_ms.cast_signed();
+        holder.jumped_at = self.now;
+    }
+
+    fn jump(&mut self, index: usize) {
+        let w = self.plan.window_ms;
+        let ahead_ms = if self.rng.bool() { 86_400_000 } else { self.rng.u64(..=3 * w) };
+        if ahead_ms > w {
+            self.sometimes(Sometimes::JumpedAhead);
+        }
+        self.set_clock(index, ahead_ms);
+        let ms = self.around(self.plan.mint_every_ms);
+        self.after(ms, Event::ClockBack(index));
+    }
+
     fn fault(&mut self) -> Checked {
         let faults = self.plan.faults;
         let w = self.plan.window_ms;
         let holder = self.some_holder();
+        if let Some(index) = holder.filter(|_| faults.jumps) {
+            self.jump(index);
+            return Ok(());
+        }
         let kind = self.rng.u8(..16);
         match (kind, holder) {
             (0, Some(index)) if faults.wall_steps => {
@@ -1451,6 +1507,7 @@ impl World {
         let copy = Holder {
             ids,
             slept_at_answer_ms: holder.slept_at_answer_ms,
+            time_from: holder.time_from,
             sleeps: holder.sleeps.clone(),
             superfluous: holder.superfluous,
             life: holder.life,
@@ -1472,6 +1529,7 @@ impl World {
             exhausted: holder.exhausted,
             saw_incarnation: holder.saw_incarnation,
             closes_waited: false,
+            jumped_at: holder.jumped_at,
         };
         self.holders.push(copy);
         // It goes on a little later.

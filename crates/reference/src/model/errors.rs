@@ -74,7 +74,7 @@ impl Rule {
     pub(crate) const TIME_RANGE: Self = Self("must be Unix milliseconds from {min} to {max}");
     pub(crate) const ID_RANGE: Self = Self("must be an ID from 0 to {max}");
     pub(crate) const ID_TEXT: Self = Self("must be digits without sign, blanks or leading zeros");
-    pub(crate) const ID_INPUT: Self = Self("must be a bigint, digits or an exact number");
+    pub(crate) const ID_INPUT: Self = Self("must be a bigint, digits or a number below 2^53");
     pub(crate) const STATIC_LEAD: Self = Self("must be at most {max} with a static node id");
     pub(crate) const NO_START_LEAD: Self =
         Self("must be 0 where the start of the process is unknown: nothing else bounds its predecessor");

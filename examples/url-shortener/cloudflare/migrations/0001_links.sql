@@ -3,16 +3,16 @@ CREATE TABLE links (
   id INTEGER PRIMARY KEY,
   url TEXT NOT NULL,
   alias TEXT UNIQUE,
-  expires_at_ms INTEGER
+  expires_at_ms INTEGER,
+  visits INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE visits (
   id INTEGER PRIMARY KEY,
   link_id INTEGER NOT NULL
 );
-CREATE INDEX visits_of_link ON visits (link_id);
--- How many links a client made in a slot of ten minutes.
+-- Until when a client has used its share of links. An earlier time is as good as no row.
 CREATE TABLE clients (
   client TEXT PRIMARY KEY,
-  slot INTEGER NOT NULL,
-  made INTEGER NOT NULL
+  used_until_ms INTEGER NOT NULL
 );
+CREATE INDEX clients_by_time ON clients (used_until_ms);

@@ -11,6 +11,7 @@ export enum Host {
   BLOCKS = 1,
   THREADS = 0,
   FILES = 0,
+  ISOLATES = 0,
 }
 
 export const inWorkerThread = (): boolean => false;

@@ -19,6 +19,8 @@ export enum Host {
   THREADS = 1,
   /** There may be the native addon, and with it state files. */
   FILES = 0,
+  /** A program runs in many isolates at a time, which share nothing, and nothing numbers them. */
+  ISOLATES = 0,
 }
 
 /**

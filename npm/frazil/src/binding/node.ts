@@ -174,6 +174,7 @@ export enum Host {
   BLOCKS = 1,
   THREADS = 1,
   FILES = 1,
+  ISOLATES = 0,
 }
 
 /** The value of FRAZIL_BACKEND. Deno may forbid reading the environment, and then no backend is forced. */

@@ -18,6 +18,7 @@ export enum Host {
   BLOCKS = 0,
   THREADS = 0,
   FILES = 0,
+  ISOLATES = 1,
 }
 
 export const inWorkerThread = (): boolean => false;

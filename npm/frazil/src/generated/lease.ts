@@ -14,6 +14,8 @@ export enum LeaseCall {
   HURRY = 6,
   CLOSE = 7,
   STATUS = 8,
+  OPEN_CEILING = 9,
+  LOOK = 10,
 }
 
 /** What to request of the store. */
@@ -42,7 +44,8 @@ export enum LeaseReason {
   INCARNATION = 2,
   BEHIND = 3,
   EXHAUSTED = 4,
-  OTHER = 5,
+  MISSING = 5,
+  OTHER = 6,
 }
 
 /** The codes that the core answers with, by status. */

@@ -104,10 +104,13 @@ export enum Slot {
   LEFT = 232,
   BUFFERS = 233,
   RANGES = 234,
-  GRANTED = 235,
+  ALLOCATED = 235,
   FETCH_MS = 236,
   SHORT = 237,
   AHEAD = 238,
+  HAS_ROW = 240,
+  ROW_MARK = 241,
+  ROW_UNTIL_MS = 242,
 }
 
 /** What is fixed about the page. */
@@ -127,7 +130,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 1651706050,
+  ABI = 284698706,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */

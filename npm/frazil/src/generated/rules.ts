@@ -31,7 +31,7 @@ export enum Rule {
   TIME_RANGE = "must be Unix milliseconds from {min} to {max}",
   ID_RANGE = "must be an ID from 0 to {max}",
   ID_TEXT = "must be digits without sign, blanks or leading zeros",
-  ID_INPUT = "must be a bigint, digits or an exact number",
+  ID_INPUT = "must be a bigint, digits or a number below 2^53",
   ID_ARRAY = "must be a BigUint64Array",
   ID_COLUMN = "must be a BigUint64Array, or up to 63 bits a BigInt64Array",
   COUNT_REACH = "must be at most {max}: the full lead and the full wait together give no more",

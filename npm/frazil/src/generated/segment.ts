@@ -11,8 +11,9 @@ export enum SegmentCall {
   TAKE = 3,
   FAIL = 4,
   STATUS = 5,
-  CLOSE = 6,
-  WRITE = 7,
+  WRITE = 6,
+  ASK_AGAIN = 7,
+  REFUSE = 8,
 }
 
 /** What to request of the store. */

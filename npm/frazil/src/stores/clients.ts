@@ -37,3 +37,7 @@ export function hintFor(store: ClientOf, client: unknown): string {
   const other = clientOf(client);
   return other === undefined || other === store ? "" : `. ${STORES[other]}`;
 }
+
+/** Whether it is a stub of a Durable Object or of another Worker, which has a method of every name. */
+export const isStub = (given: unknown): boolean =>
+  typeof (given as { frazilHasNoSuchMethod?: unknown } | undefined | null)?.frazilHasNoSuchMethod === "function";

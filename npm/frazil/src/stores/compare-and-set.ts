@@ -3,8 +3,8 @@
  * and writes. Who finds that somebody else was faster reads again.
  *
  * - **One compare-and-set decides** each operation; what was read before has no effect if it has changed since.
- * - **The oldest free row first**; only after a lost race one of the 16 oldest at random, so that processes that start at
- *   once do not meet at each.
+ * - **The oldest free row first**; only after a lost race another one of those that were read, so that processes that start at once do not
+ *   meet at each. Which one follows from the grant: two requests for one grant try the same row, and different grants different ones.
  */
 import { alreadyInitialised, isLostRace, notInitialised, pause, storeUnavailable } from "./answers.js";
 import {
@@ -17,6 +17,7 @@ import {
   type ScopeRecord,
 } from "./requests.js";
 import {
+  type Decision,
   decideAcquire,
   decideFence,
   decideRelease,
@@ -57,6 +58,12 @@ export interface AcquireView<S extends Scope, R extends LeaseRow> extends ScopeV
   readonly earliestMs: number | undefined;
 }
 
+/** A row as it was read, and what replaces it. @internal */
+export interface Choice<R extends LeaseRow> {
+  readonly seen: R;
+  readonly row: LeaseRow;
+}
+
 /**
  * Where the record and the rows are. Each read is of committed data and newer than the call, and reads the clock of the store
  * after the call began. `undefined`: there is no record, or nothing to keep one in.
@@ -82,6 +89,16 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
     signal: AbortSignal | undefined,
   ): Promise<boolean>;
   /**
+   * As `replaceRow`, for the first of several rows that is as it was read; and none if the grant has a row by then. Resolves to
+   * its place among them, or -1. For stores that do this in one operation: it saves a holder most of its lost races.
+   */
+  replaceFirst?(
+    scope: string,
+    view: ScopeView<S>,
+    choices: readonly Choice<R>[],
+    signal: AbortSignal | undefined,
+  ): Promise<number>;
+  /**
    * Makes the rows from `nextNode` to `last`, which were never granted, unless somebody else does. It may make fewer, and is called
    * again then.
    */
@@ -99,8 +116,33 @@ export interface LeaseTable<S extends Scope = Scope, R extends LeaseRow = LeaseR
 const MAX_RACES = 60;
 /** How many rows are made at a time, at least: as many holders that start at once then write the record once. */
 const ROWS_AT_ONCE = 64;
-/** Among so many free rows one is drawn after a lost race, and among twice as many after each further one. @internal */
+/** Among so many free rows, at least, one is drawn after a lost race. @internal */
 export const DRAWN_FROM = 16;
+/** Between so many rows a store chooses in one operation, if it can. @internal */
+export const CHOICES = 8;
+
+/**
+ * A number that follows from a grant and a node id, evenly spread: the finalizer of MurmurHash3. For one grant it differs for all
+ * node ids.
+ */
+function drawn(grant: string, node: number): number {
+  let mixed = Number.parseInt(grant.slice(0, 8), 16) ^ Math.imul(node, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/**
+ * The free rows in the order in which a grant tries them. Two requests for one grant have the same order, although one of them may
+ * have read fewer rows: else each would take a row, of which the grant can keep one.
+ */
+function triedBy<R extends LeaseRow>({ grant, node }: AcquireRequest, free: readonly R[], hasLost: boolean): R[] {
+  const order = [...free].sort((a, b) => drawn(grant, a.node) - drawn(grant, b.node));
+  const [first] = free;
+  // Rows that had to be made first are no lost race: the oldest of them comes first.
+  if (first && (!hasLost || first.node === node)) return [first, ...order.filter((row) => row !== first)];
+  return order;
+}
 
 /** A store on a table. */
 export class CompareAndSetStore implements ManagedStore {
@@ -125,20 +167,27 @@ export class CompareAndSetStore implements ManagedStore {
       const view = await this.#table.readForAcquire(request);
       if (view === undefined) return this.#missing(name, signal);
       const { scope, moment, mine, free, earliestMs } = view;
-      // Rows that had to be made first are no lost race: the oldest of them comes first.
-      const isFirst = lost === 0 || free[0]?.node === request.node;
-      const drawn = isFirst ? 0 : Math.floor(Math.random() * Math.min(DRAWN_FROM * 2 ** (lost - 1), free.length));
-      const rows = { mine: () => mine, free: () => free[drawn], earliestMs: () => earliestMs };
-      const decision = decideAcquire(scope, rows, request, moment);
+      const decide = (row: LeaseRow | undefined) =>
+        decideAcquire(scope, { mine: () => mine, free: () => row, earliestMs: () => earliestMs }, request, moment);
+      const tried = triedBy(request, free, lost > 0);
+      const decision = decide(tried[0]);
       if ("makeTo" in decision) {
         const last = Math.min(scope.nodeTo, Math.max(decision.makeTo, scope.nextNode + ROWS_AT_ONCE - 1));
         await this.#table.makeRows(name, view, last, signal);
         return undefined;
       }
-      const { answer, row } = decision;
-      const isDone =
-        row === undefined || (await this.#table.replaceRow(name, view, free[drawn] as LeaseRow, row, signal));
-      if (isDone && !isLostRace(answer)) return answer;
+      if (decision.row === undefined) {
+        if (!isLostRace(decision.answer)) return decision.answer;
+      } else {
+        const answers: Answer[] = [];
+        const choices = tried.slice(0, this.#table.replaceFirst ? CHOICES : 1).map((seen) => {
+          const { answer, row } = decide(seen) as Required<Decision>;
+          answers.push(answer);
+          return { seen, row };
+        });
+        const at = await this.#replaceFirst(name, view, choices, signal);
+        if (at >= 0) return answers[at];
+      }
       lost++;
       return undefined;
     });
@@ -165,6 +214,17 @@ export class CompareAndSetStore implements ManagedStore {
       if (view === undefined || row === undefined) return false;
       return (await this.#table.replaceRow(name, view, view.row as LeaseRow, row, signal)) || undefined;
     });
+  }
+
+  async #replaceFirst(
+    scope: string,
+    view: ScopeView<Scope>,
+    choices: readonly Choice<LeaseRow>[],
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    if (this.#table.replaceFirst) return this.#table.replaceFirst(scope, view, choices, signal);
+    const [{ seen, row }] = choices as [Choice<LeaseRow>];
+    return (await this.#table.replaceRow(scope, view, seen, row, signal)) ? 0 : -1;
   }
 
   async ensure(request: EnsureRequest): Promise<void> {

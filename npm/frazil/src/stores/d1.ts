@@ -17,6 +17,7 @@ import { notInitialised, storeRefused, storeUnavailable, untilAborted, wholeOf }
 import { hintFor } from "./clients.js";
 import {
   type AcquireView,
+  type Choice,
   CompareAndSetStore,
   DRAWN_FROM,
   type LeaseTable,
@@ -27,7 +28,7 @@ import { described } from "./given.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
 import { recordOf, type ScopeRecord } from "./requests.js";
 import type { LeaseRow, Scope } from "./rules.js";
-import { type DdlTags, drawnTags } from "./segment-requests.js";
+import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import {
@@ -39,6 +40,7 @@ import {
   freeAt,
   INIT,
   keptInRow,
+  lacksTables,
   leaseOfRow,
   MAKE_TAG,
   OF_GRANT,
@@ -58,7 +60,7 @@ import {
   WRITE_TAG,
 } from "./sqlite-tables.js";
 import type { AcquireRequest, InitOptions } from "./store.js";
-import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
+import { allocateAtOnce, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -80,7 +82,7 @@ export interface D1Binding {
 const INCARNATION = "d1";
 
 const NOW = `SELECT ${CLOCK} AS now_ms`;
-/** As many as `acquire` chooses from after two lost races. */
+/** More than others choose from: each read and each write is a call to another place. */
 const FREE = freeAt(`(SELECT ${CLOCK})`, 4 * DRAWN_FROM);
 
 /** Whether the record is as it was read. */
@@ -90,6 +92,11 @@ const SAME_RECORD = `EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = ? AND fen
 const IF_SAME = `AND until_ms = ? AND grant_id IS ? AND nonce IS ?
 AND ${SAME_RECORD} RETURNING node`;
 const REPLACE_ROW = `${WRITE} ${IF_SAME}`;
+/** `acquire`. Invariant besides: a grant has one row, whichever of its requests comes first. */
+const GRANT_ROW = REPLACE_ROW.replace(
+  "RETURNING",
+  "AND NOT EXISTS (SELECT 1 FROM frazil_leases AS l WHERE l.scope = ? AND l.grant_id = ?) RETURNING",
+);
 const REPLACE_RENEWED = `${WRITE_RENEWED} ${IF_SAME}`;
 
 /** `acquire`: rows that were never granted, unless somebody else makes them. */
@@ -102,7 +109,7 @@ const RAISE_MARK = `UPDATE frazil_scopes SET next_node = ? WHERE scope = ? AND n
 const REPLACE_SCOPE = `${RAISE} AND fence_ms = ? AND incarnation = ? RETURNING scope`;
 
 /** `init`. A record, or rows without one, stay as they are. */
-const INIT_IF_NEW = `${INIT.replace("VALUES (?, ?, ?, ?, ?, ?, 0, ?)", "SELECT ?, ?, ?, ?, ?, ?, 0, ?")}
+const INIT_IF_NEW = `${INIT}
 WHERE NOT EXISTS (SELECT 1 FROM frazil_scopes WHERE scope = ?) AND NOT EXISTS (SELECT 1 FROM frazil_leases WHERE scope = ?)
 RETURNING scope`;
 
@@ -121,7 +128,26 @@ const PLACE = "the tables frazil_scopes and frazil_leases of the D1 database, wh
 const TAG_PLACE = "the table frazil_segments of the D1 database, which migrate() makes";
 
 /** The store, as errors without a store object name it. */
-const NAMED = { name: "d1", migrate: true };
+const NAMED = {
+  name: "d1",
+  migrate: true,
+  /** No shell has the binding: wrangler runs SQL from one. */
+  setUpBy(calls: string, flags: string, layout?: string): string {
+    const given = layout === undefined ? flags : `${flags} --layout ${flagOf(layout)}`;
+    return (
+      `in a shell: npx frazil ddl d1 ${given} > frazil.sql && npx wrangler d1 execute NAME --remote --file frazil.sql. NAME is the ` +
+      '"database_name" of the wrangler configuration; for wrangler dev write --local in the place of --remote. A route that only you ' +
+      `can call may do the same: ${calls}`
+    );
+  },
+};
+
+/** The option `layout: …` as `npx frazil --layout` takes it: a name, or JSON. */
+function flagOf(option: string): string {
+  const [, name] = /^layout: "(.*)"$/.exec(option) ?? [];
+  const [, fields] = /^layout: (\{.*)/.exec(option) ?? [];
+  return name ?? (fields ? `'${fields.replace(/(\w+):/g, '"$1":')}'` : "NAME");
+}
 
 /** A statement with its values. */
 type Bound = readonly [sql: string, ...values: Value[]];
@@ -148,7 +174,7 @@ class Database {
     } catch (error) {
       if (signal?.aborted && error === signal.reason) throw error;
       const { message } = error as Error;
-      if (/no such table: frazil_/.test(message)) return undefined;
+      if (lacksTables(message)) return undefined;
       throw errorOf(error, message);
     }
   }
@@ -159,6 +185,12 @@ class Database {
     return rows && rows.length > 0;
   }
 }
+
+/** The values of `IF_SAME`, after the scope and the node id of the row. */
+const comparedWith = (scope: string, view: ScopeView<Scope>, { node, untilMs, grant, nonce }: LeaseRow): Value[] => {
+  const { fenceMs, incarnation } = view.scope;
+  return [scope, node, untilMs, grant, nonce, scope, fenceMs, incarnation];
+};
 
 /** The rows of leases. */
 class D1Leases implements LeaseTable<Scope, LeaseRow> {
@@ -203,12 +235,25 @@ class D1Leases implements LeaseTable<Scope, LeaseRow> {
     row: LeaseRow,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { fenceMs, incarnation } = view.scope;
-    const compared = [seen.untilMs, seen.grant, seen.nonce, scope, fenceMs, incarnation];
     // A renewal leaves the rest of the row as it is.
     const written: Bound =
       row.grant === seen.grant ? [REPLACE_RENEWED, row.untilMs, row.nonce] : [REPLACE_ROW, ...columnsOf(row)];
-    return (await this.#database.write([...written, scope, row.node, ...compared], signal)) === true;
+    return (await this.#database.write([...written, ...comparedWith(scope, view, seen)], signal)) === true;
+  }
+
+  /** One transaction, in which at most one statement writes. */
+  async replaceFirst(
+    scope: string,
+    view: ScopeView<Scope>,
+    choices: readonly Choice<LeaseRow>[],
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    const statements = choices.map(({ seen, row }): Bound => {
+      const compared = comparedWith(scope, view, seen);
+      return [GRANT_ROW, ...columnsOf(row), ...compared, scope, row.grant];
+    });
+    const results = (await this.#database.batch(statements, signal)) ?? [];
+    return results.findIndex((rows) => rows.length > 0);
   }
 
   async makeRows(
@@ -285,6 +330,8 @@ class D1Tags implements TagTable {
 export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
   /** The database. */
   readonly identity: object;
+  /** @internal */
+  readonly setUpBy: typeof NAMED.setUpBy = NAMED.setUpBy;
   readonly #database: Database;
   readonly #tags: D1Tags;
 
@@ -315,7 +362,7 @@ export class D1Store extends CompareAndSetStore implements ManagedSegmentStore {
   }
 
   async allocate(request: AllocateRequest): Promise<Allocation> {
-    return allocateFrom(this, this.#tags, request);
+    return allocateAtOnce(this, this.#tags, request);
   }
 
   async initSegment(options: TagOptions): Promise<boolean> {
@@ -335,7 +382,7 @@ export function d1Ddl(options: InitOptions | DdlTags): string {
 ${TABLES_SCRIPT}
 `;
   if ("tags" in options) {
-    const { tags, first } = drawnTags(options);
+    const { tags, first } = printedTags(options);
     const rows = tags.map((tag) => printed(`${MAKE_TAG} ON CONFLICT (tag) DO NOTHING`, [tag, first, INCARNATION]));
     return `${tables}-- The records of the tags, once. ${first} is the first number. One that is there stays as it is.\n${rows.join("")}`;
   }
@@ -352,9 +399,14 @@ function checkBinding(given: unknown): void {
   throw new ConfigError("INVALID_ARGUMENT", `database is ${described(given)}: ${rule}`, { field: "database", rule });
 }
 
+/** Of a table that something else made, or somebody changed. */
+const OTHER_TABLE =
+  ". The table is not as migrate() makes it, and migrate() leaves it as it is: compare it with the SQL of npx frazil ddl d1";
+
 /** The error for a failure of the database, which stays its cause. */
 function errorOf(error: unknown, message: string): FrazilError {
-  const reported = `D1 answered ${message}`;
+  const isOther = /no such column|has no column named/.test(message);
+  const reported = `D1 answered ${message}${isOther ? OTHER_TABLE : ""}`;
   // What SQLite says of a statement: it would say so again. Everything else is of the way there, or of load.
   if (
     /SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)|D1_TYPE_ERROR|maximum DB size/i.test(message)

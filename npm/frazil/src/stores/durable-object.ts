@@ -17,10 +17,10 @@
  */
 
 import { Layout } from "frazil";
-import { ConfigError, FrazilError, LeaseError } from "../errors.js";
+import { ConfigError, configError, FrazilError, LeaseError } from "../errors.js";
 import { storeRefused, untilAborted } from "./answers.js";
-import { hintFor } from "./clients.js";
-import { errorOfData, type Reply } from "./error-data.js";
+import { hintFor, isStub } from "./clients.js";
+import { errorOfData, isErrorData, type Reply } from "./error-data.js";
 import { checkGiven, described, optionError } from "./given.js";
 import { layoutText, nodeCountOf } from "./layout-text.js";
 import { WORKERS_WINDOW_MAX_MS } from "./limits.js";
@@ -58,6 +58,18 @@ export interface LeasesNamespace {
   get(id: never, options?: never): object;
 }
 
+/**
+ * A store or namespace, unless its type says that it is the namespace of another class. That of `DurableObjectNamespace` without a
+ * parameter says nothing.
+ */
+export type OfLeases<S> = S extends { get(id: never, options?: never): infer Stub }
+  ? "__DURABLE_OBJECT_BRAND" extends keyof Stub
+    ? Stub extends { acquire: unknown; allocate: unknown }
+      ? S
+      : { get(id: never, options?: never): { acquire: unknown; allocate: unknown } }
+    : S
+  : S;
+
 /** The options of the store. Each has a default. */
 export interface DurableObjectStoreOptions {
   /**
@@ -66,8 +78,8 @@ export interface DurableObjectStoreOptions {
    */
   readonly locationHint?: LocationHint | undefined;
   /**
-   * The node ids to grant, both ends included, in the place of those above. No two objects of one scope may have one in common:
-   * that of another hint, of no hint, or of another namespace.
+   * The node ids to grant, both ends included, in the place of those above: all of them in the layout. No two objects of one scope may
+   * have one in common: that of another hint, of no hint, or of another namespace. `leased()` asks the store of its first call.
    */
   readonly nodes?: NodeRange;
 }
@@ -87,8 +99,10 @@ const NAMESPACE_RULE =
   '"durable_objects": { "bindings": [{ "name": "FRAZIL", "class_name": "FrazilLeases" }] } and ' +
   '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]';
 const CLASS_RULE =
-  'the class of the namespace must be FrazilLeases of frazil/workers: write export { FrazilLeases } from "frazil/workers" in the ' +
+  'The class of the namespace must be FrazilLeases of frazil/workers: write export { FrazilLeases } from "frazil/workers" in the ' +
   "main module of the Worker that the binding names, and deploy that first";
+const DATE_RULE =
+  "The compatibility_date of this Worker must be 2024-04-03 or later: before it there are no calls of objects";
 
 /** Leases and segments in objects of the class `FrazilLeases`. */
 export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
@@ -106,6 +120,7 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
    */
   constructor(namespace: LeasesNamespace, options: DurableObjectStoreOptions = {}) {
     const { idFromName, get } = (namespace ?? {}) as Partial<LeasesNamespace>;
+    if (isStub(namespace)) throw configError("INVALID_ARGUMENT", "namespace", namespace, STUB_RULE);
     if (typeof idFromName !== "function" || typeof get !== "function") throw noNamespace(namespace);
     const { locationHint, nodes } = checkGiven(options, "locationHint, nodes");
     if (nodes !== undefined && !isNodeRange(nodes)) throw optionError("nodes", nodes, NODES_RULE);
@@ -176,7 +191,16 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   }
 
   #nodesOf(layout: string): NodeRange {
-    return this.#nodes ?? nodesOf(this.#hint, nodeCountOf(layout));
+    const count = nodeCountOf(layout);
+    if (this.#nodes && this.#nodes.to >= count) {
+      const { from, to } = this.#nodes;
+      const rule = `must be within 0 to ${count - 1}, the node ids of the layout`;
+      throw new ConfigError("INVALID_OPTION", `nodes is { from: ${from}, to: ${to} }: ${rule}`, {
+        field: "nodes",
+        rule,
+      });
+    }
+    return this.#nodes ?? nodesOf(this.#hint, count);
   }
 
   #leases<T>(verb: string, request: ScopeRequest, signal: AbortSignal | undefined): Promise<T> {
@@ -190,7 +214,9 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
       const id = this.#namespace.idFromName(name);
       const options = this.#hint && { locationHint: this.#hint };
       const stub = this.#namespace.get(id as never, options as never) as Stub;
-      return (await (stub[verb] as Stub[string])(request)) as Reply<T>;
+      if (typeof stub[verb] !== "function")
+        throw storeRefused(`the stub of the object has no call "${verb}". ${DATE_RULE}`);
+      return replyIn<T>(await stub[verb](request));
     };
     let reply: Reply<T>;
     try {
@@ -204,9 +230,38 @@ export class DurableObjectStore implements ManagedStore, ManagedSegmentStore {
   }
 }
 
+/** The kind of a binding, by its class in the runtime. */
+function bindingOf(given: unknown): string | undefined {
+  const { name } = ((given ?? {}) as object).constructor ?? {};
+  switch (name) {
+    case "KvNamespace":
+      return "a KV namespace";
+    case "R2Bucket":
+      return "an R2 bucket";
+    case "WorkerQueue":
+      return "a Queue";
+    case "Fetcher":
+      return "a service binding";
+    default:
+      return undefined;
+  }
+}
+
+const STUB_RULE =
+  "must be the namespace itself, env.FRAZIL: this is a stub of one object, or a binding to another Worker, and an object is chosen by " +
+  "the scope or the tag";
+
 function noNamespace(given: unknown): ConfigError {
   const rule = NAMESPACE_RULE + hintFor("durable-object", given);
-  return new ConfigError("INVALID_ARGUMENT", `namespace is ${described(given)}: ${rule}`, { field: "namespace", rule });
+  const what = bindingOf(given) ?? described(given);
+  return new ConfigError("INVALID_ARGUMENT", `namespace is ${what}: ${rule}`, { field: "namespace", rule });
+}
+
+/** What an object of the right class replies with. Another class may have a method of the same name. */
+function replyIn<T>(given: unknown): Reply<T> {
+  const reply = (Object(given) === given ? given : {}) as { value?: unknown; error?: unknown };
+  if ("error" in reply ? isErrorData(reply.error) : "value" in reply) return reply as Reply<T>;
+  throw storeRefused(`the object answered ${described(given)}, which is no reply. ${CLASS_RULE}`);
 }
 
 /** The error for a call that had no reply, with the runtime's as its cause. */
@@ -214,7 +269,7 @@ function errorOf(error: unknown, name: string): FrazilError {
   if (FrazilError.is(error)) return error;
   const { message, durableObjectReset, overloaded } = error as RuntimeError;
   if (/does not implement the method|does not support RPC|not a function/.test(message))
-    return storeRefused(`the object answered: ${message}. ${CLASS_RULE}`, error);
+    return storeRefused(`the object answered: ${message.replace(/\.+$/, "")}. ${CLASS_RULE}`, error);
   const state = durableObjectReset ? " was reset" : overloaded ? " is overloaded" : " did not answer";
   return new LeaseError("STORE_UNAVAILABLE", `the Durable Object "${name}"${state}: ${message}`, {
     retryable: true,

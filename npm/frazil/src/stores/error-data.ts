@@ -1,5 +1,5 @@
 /** Errors as data: a class and its fields do not survive a call from one isolate to another. */
-import { ConfigError, type ErrorCode, type ErrorDetails, FrazilError, LeaseError } from "../errors.js";
+import { ConfigError, type ErrorCode, type ErrorDetails, FrazilError, isWhole, LeaseError } from "../errors.js";
 import { CLASSES } from "../generated/errors.js";
 
 /** An error of this package, without its cause. */
@@ -18,11 +18,33 @@ export function dataOf(error: FrazilError): ErrorData {
   return { code, message: message.slice(code.length + 2), details };
 }
 
+const isIn = (codes: string, code: string) => codes.split(" ").includes(code);
+
+/** Whether a value is such data, of a code that there is. @internal */
+export function isErrorData(given: unknown): given is ErrorData {
+  const { code, message, details } = (given ?? {}) as Partial<ErrorData>;
+  const isKnown = typeof code === "string" && isIn(Object.values(CLASSES).join(" "), code);
+  return isKnown && typeof message === "string" && (details === undefined || Object(details) === details);
+}
+
+/** The details that are of their type: the object may be of another class. */
+function checkedDetails({ retryable, field, value, rule, retryAfterMs }: Partial<ErrorDetails> = {}): ErrorDetails {
+  return {
+    retryable: retryable === true,
+    ...(typeof field === "string" && { field, value }),
+    ...(typeof rule === "string" && { rule }),
+    ...(isWhole(retryAfterMs, 0, Number.MAX_SAFE_INTEGER) && { retryAfterMs }),
+  };
+}
+
 /** The error of such data. @internal */
 export function errorOfData({ code, message, details }: ErrorData): FrazilError {
-  const isIn = (codes: string) => codes.split(" ").includes(code);
-  const Class = isIn(CLASSES.LeaseError) ? LeaseError : isIn(CLASSES.ConfigError) ? ConfigError : FrazilError;
-  return new Class(code as ErrorCode, message, details);
+  const Class = isIn(CLASSES.LeaseError, code)
+    ? LeaseError
+    : isIn(CLASSES.ConfigError, code)
+      ? ConfigError
+      : FrazilError;
+  return new Class(code as ErrorCode, message, checkedDetails(details));
 }
 
 /** Runs work, and returns what it came to as data. @throws whatever is no error of this package. @internal */

@@ -203,7 +203,8 @@ export const OLD_TABLES = `SELECT DISTINCT c.table_name AS name FROM information
 
 /**
  * The record of `INIT` for people to run. It fails if the scope has one, and writes none if the scope has rows without one.
- * `{first}`: the first new node id. `{condition}`: what `init` checks; without it there is no record, and programs say that the scope has none.
+ * `{first}`: the first new node id. `{condition}`: what `init` checks; without it there is no record, and programs say that the
+ * scope has none.
  */
 export const INSERT_RECORD = `INSERT INTO {scopes}
   (scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation, node_ids_from)

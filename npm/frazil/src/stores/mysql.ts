@@ -32,7 +32,7 @@ import { INSERT_RECORD, INSERT_TAG, LEASES, OLD_TABLES, SCOPES, SEGMENTS } from 
 import { MySqlTable } from "./mysql-table.js";
 import { PERMISSIONS } from "./permissions.js";
 import { fencedScope } from "./requests.js";
-import { type DdlTags, drawnTags } from "./segment-requests.js";
+import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
 
@@ -168,7 +168,7 @@ ${(check + insert).replace(/:([a-z]\w*)/gi, (_, name: string) => `${values[name]
 }
 
 function tagRecords(given: DdlTags): Records {
-  const { tags, first } = drawnTags(given);
+  const { tags, first } = printedTags(given);
   const records = tags.map((tag) => INSERT_TAG.replace(":first", () => first).replaceAll(":tag", () => `'${tag}'`));
   return {
     permissions: PERMISSIONS,

@@ -37,7 +37,12 @@ export function locationHintIn(value: unknown): LocationHint | undefined {
   throw configError("INVALID_OPTION", "locationHint", value, `must be one of ${LOCATION_HINTS.join(", ")}`);
 }
 
-/** The node ids of an object, of so many in the layout. @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small. @internal */
+/**
+ * The node ids of an object, of so many in the layout.
+ *
+ * @throws {LeaseError} `STORE_REFUSED` for a hint and a layout that is too small.
+ * @internal
+ */
 export function nodesOf(hint: LocationHint | undefined, count: number): NodeRange {
   if (count < PARTS) {
     if (hint === undefined) return { from: 0, to: count - 1 };

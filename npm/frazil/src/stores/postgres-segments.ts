@@ -1,6 +1,6 @@
 /** The records of tags in Postgres: one row for each, replaced by one statement that compares it. */
 import { NO_INCARNATION, storeRefused, TRANSACTION_RULE } from "./answers.js";
-import { type DdlTags, drawnTags } from "./segment-requests.js";
+import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { KeptRecord } from "./segment-rules.js";
 import type { TagTable, TagView } from "./tag-table.js";
 
@@ -49,7 +49,7 @@ VALUES ($1, $2, '[]', ({incarnation})::text) ON CONFLICT (tag) DO NOTHING;
 
 /** The records of tags, as SQL for people to read and run. */
 export function tagRecords(given: DdlTags): string {
-  const { tags, first } = drawnTags(given);
+  const { tags, first } = printedTags(given);
   const records = tags.map((tag) => INSERT_TAG.replace("$1", () => `'${tag}'`).replace("$2", () => first));
   return `-- The records of tags, on the primary. ${first} is the first number. One that is there stays as it is.
 ${records.join("")}`;

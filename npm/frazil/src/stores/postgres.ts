@@ -60,6 +60,7 @@ import {
 import { REACH } from "./rules.js";
 import type { DdlTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
+import { withinLimit } from "./set-up-limit.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -71,8 +72,6 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn } from "./tag-table.js";
-
-import { withinLimit } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";

@@ -1,5 +1,6 @@
 /**
- * Leases and segments in Redis and Valkey: a record and its rows under one hash tag, a hash for each tag, written by Lua scripts that are atomic by themselves.
+ * Leases and segments in Redis and Valkey: a record and its rows under one hash tag, a hash for each tag, written by Lua scripts
+ * that are atomic by themselves.
  *
  * ```js
  * import { RedisStore } from "frazil/stores/redis";
@@ -33,8 +34,9 @@ import { hintFor } from "./clients.js";
 import { checkGiven, clientError, optionError } from "./given.js";
 import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recordOf } from "./requests.js";
 import { type FenceCause, REACH } from "./rules.js";
-import { type DdlTags, drawnTags } from "./segment-requests.js";
+import { type DdlTags, printedTags } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
+import { withinLimit } from "./set-up-limit.js";
 import {
   type AcquireRequest,
   type Answer,
@@ -47,8 +49,6 @@ import {
   type RenewRequest,
 } from "./store.js";
 import { allocateFrom, makeTagIn, type TagTable, type TagView } from "./tag-table.js";
-
-import { withinLimit } from "./turns.js";
 
 export type * from "./segment-store.js";
 export type * from "./store.js";
@@ -492,8 +492,8 @@ function answerIn([outcome, now, ...values]: readonly string[], grant: string): 
 const tagKey = (tag: string): string => `frazil:segment:${tag}`;
 
 /**
- * The record of a tag, in the order of `KeptRecord`, which must not expire. A reply with it has a mark before each text, since a REST client turns those that
- * look like JSON into values.
+ * The record of a tag, in the order of `KeptRecord`, which must not expire. A reply with it has a mark before each text, since a
+ * REST client turns those that look like JSON into values.
  */
 const TAG_RECORD = `local found = redis.call("HMGET", KEYS[1], "next", "incarnation", "recent")
 if not found[1] then return {"missing"} end
@@ -648,7 +648,7 @@ ${CLI} EVAL ${quoted(complete(INIT))} ${KEYS.length} ${words.join(" ")} |
 }
 
 function tagRecords(given: DdlTags, complete: (script: string) => string): string {
-  const { tags, first } = drawnTags(given);
+  const { tags, first } = printedTags(given);
   const keys = tags.map((tag) => quoted(tagKey(tag)));
   return `# The records of tags, on the primary. ${first} is the first number. One that is there stays as it is: its reply is "present".
 for key in ${keys.join(" ")}; do

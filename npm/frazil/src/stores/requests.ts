@@ -26,6 +26,8 @@ const MAX_DATE_MS = 8.64e15;
 
 const HEX_RULE = "must be 32 hexadecimal digits in lower case (128 random bits)";
 const LAYOUT_RULE = "must be the text of a layout, as layoutText writes it";
+/** Longer than any layout: an epoch, a tick, and 64 fields of a bit each. */
+const MAX_LAYOUT_LENGTH = 1000;
 const OVER_RULE =
   "Pass the layout of your IDs with its own epoch, such as Layout.named(name).with({ epochMs }), or one with more bits of time, whose IDs go to another column";
 const OWNER_RULE = `must be a string of at most ${MAX_OWNER_LENGTH} characters, without U+0000`;
@@ -65,8 +67,23 @@ function checkWindow(request: WindowRequest): void {
   hex("grant", request.grant);
   hex("nonce", request.nonce);
   whole("INVALID_ARGUMENT", "windowMs", request.windowMs, 1, MAX_DATE_MS);
-  if (typeof request.layout !== "string" || request.layout === "" || request.layout.includes("\0"))
-    throw configError("INVALID_ARGUMENT", "layout", request.layout, LAYOUT_RULE);
+  checkLayoutText(request.layout);
+}
+
+function checkLayoutText(layout: unknown): void {
+  if (typeof layout !== "string" || layout === "" || layout.length > MAX_LAYOUT_LENGTH || layout.includes("\0"))
+    throw configError("INVALID_ARGUMENT", "layout", layout, LAYOUT_RULE);
+}
+
+/** What `init` sends to an object. */
+export function checkRecord(record: ScopeRecord): void {
+  checkRequest(record);
+  const { scope, layout, nodeFrom, nodeTo, windowMaxMs } = record;
+  scopeOf(scope);
+  checkLayoutText(layout);
+  whole("INVALID_ARGUMENT", "nodeFrom", nodeFrom, 0, MAX_NODE);
+  whole("INVALID_ARGUMENT", "nodeTo", nodeTo, nodeFrom, MAX_NODE);
+  whole("INVALID_ARGUMENT", "windowMaxMs", windowMaxMs, 1, LONGEST_WINDOW_MS);
 }
 
 export function checkAcquire(request: AcquireRequest): void {

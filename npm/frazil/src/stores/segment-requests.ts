@@ -15,7 +15,7 @@ export interface DdlTags {
 }
 
 /** The tags and their first number, checked, as they are put into a command. @throws {ConfigError} `INVALID_OPTION` */
-export function drawnTags({ tags, first = 1n }: DdlTags): { tags: readonly string[]; first: string } {
+export function printedTags({ tags, first = 1n }: DdlTags): { tags: readonly string[]; first: string } {
   for (const tag of tags) newTagOf({ tag, first });
   return { tags: tags.map(printableTag), first: `${first}` };
 }

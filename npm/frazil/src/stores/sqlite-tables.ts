@@ -95,7 +95,7 @@ export const ANY = `SELECT node FROM frazil_leases WHERE scope = ? LIMIT 1`;
 
 /** `init`. Invariant: written once; the fence is 0. */
 export const INIT = `INSERT INTO frazil_scopes
-(scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) VALUES (?, ?, ?, ?, ?, ?, 0, ?)`;
+(scope, layout, node_from, node_to, next_node, window_max_ms, fence_ms, incarnation) SELECT ?, ?, ?, ?, ?, ?, 0, ?`;
 
 /** The record of a tag. Its number as text: a client may return a JavaScript number, which has 53 bits. */
 export const TAG = `SELECT CAST(next_number AS TEXT) AS next_number, recent, incarnation FROM frazil_segments WHERE tag = ?`;
@@ -105,6 +105,9 @@ export const WRITE_TAG = `UPDATE frazil_segments SET next_number = CAST(? AS INT
 
 /** `initSegment`. */
 export const MAKE_TAG = `INSERT INTO frazil_segments (tag, next_number, recent, incarnation) VALUES (?, CAST(? AS INTEGER), '[]', ?)`;
+
+/** Whether an error of SQLite is about a missing table of this package, by its message. */
+export const lacksTables = (message: string): boolean => /no such table: frazil_/.test(message);
 
 export type Row = Record<string, unknown>;
 export type Value = string | number | null;

@@ -31,7 +31,17 @@ import { checkAcquire, checkEnsure, checkRelease, checkRenew, fencedScope, recor
 import { type FenceCause, type Moment, UNUSED } from "./rules.js";
 import { checkAllocate, newTagOf } from "./segment-requests.js";
 import type { AllocateRequest, Allocation, ManagedSegmentStore, TagOptions } from "./segment-store.js";
-import { CLOCK, INIT, printed, type Row, SqliteTables, TABLES_SCRIPT, type Value, valuesOf } from "./sqlite-tables.js";
+import {
+  CLOCK,
+  INIT,
+  lacksTables,
+  printed,
+  type Row,
+  SqliteTables,
+  TABLES_SCRIPT,
+  type Value,
+  valuesOf,
+} from "./sqlite-tables.js";
 import type {
   AcquireRequest,
   Answer,
@@ -197,7 +207,7 @@ export class SqliteStore implements ManagedStore, ManagedSegmentStore {
         if (FrazilError.is(error)) throw error;
         const code = codeOf(error);
         const { message } = error as Error;
-        if (code === "ERROR" && /no such table: frazil_/.test(message)) return undefined;
+        if (code === "ERROR" && lacksTables(message)) return undefined;
         const isLocked = code === "BUSY" || code === "LOCKED";
         if (!isLocked || monotonicClock() - started > BUSY_MS) throw errorOf(error, code, message);
         await pause(attempt, signal);

@@ -4,11 +4,12 @@
  */
 import { monotonicClock } from "../clock.js";
 import { LeaseError } from "../errors.js";
-import { MAX_ALLOCATE_TRIES, pause, storeUnavailable } from "./answers.js";
+import { MAX_ALLOCATE_TRIES, type NamedStore, onceFor, pause, storeUnavailable } from "./answers.js";
 import { checkAllocate, newTagOf } from "./segment-requests.js";
 import { decideAllocate, type KeptRecord, keptRecord, type RecordPlace, tagRecordOf } from "./segment-rules.js";
 import type { AllocateRequest, Allocation, TagOptions } from "./segment-store.js";
-import { inTurn, withinLimit } from "./turns.js";
+import { withinLimit } from "./set-up-limit.js";
+import { inTurn } from "./turns.js";
 
 /** The record of a tag as it was read, and the incarnation of the store at that moment. */
 export interface TagView {
@@ -49,20 +50,18 @@ const LONGEST_PAUSE_MS = 1000;
  * once, since that is as new as can be. Then it pauses, for longer each time, and longer where the store answers slowly, so that many
  * processes that begin at once do not keep it busy.
  */
-export async function allocateFrom(
-  store: { readonly name: string },
+export async function allocateFrom(store: NamedStore, table: TagTable, request: AllocateRequest): Promise<Allocation> {
+  checkAllocate(request);
+  return inTurn(store, request.signal, () => allocateAtOnce(store, table, request));
+}
+
+/** The same at once, and not when others have ended: in a Worker that may be calls of other requests, for which none may wait. */
+export async function allocateAtOnce(
+  store: NamedStore,
   table: TagTable,
   request: AllocateRequest,
 ): Promise<Allocation> {
   checkAllocate(request);
-  return inTurn(store, request.signal, () => allocated(store, table, request));
-}
-
-async function allocated(
-  store: { readonly name: string },
-  table: TagTable,
-  request: AllocateRequest,
-): Promise<Allocation> {
   const { tag, signal } = request;
   const seen = new Set<string>();
   let found: TagView | undefined;
@@ -88,11 +87,7 @@ async function allocated(
 }
 
 /** Makes the record of a tag, unless there is one. Resolves to whether it made it. */
-export async function makeTagIn(
-  store: { readonly name: string },
-  table: TagTable,
-  options: TagOptions,
-): Promise<boolean> {
+export async function makeTagIn(store: NamedStore, table: TagTable, options: TagOptions): Promise<boolean> {
   const { tag, first } = newTagOf(options);
   return withinLimit(store, "initSegment()", async (signal) => {
     const made = await table.makeTag(tag, first, signal);
@@ -102,18 +97,18 @@ export async function makeTagIn(
 }
 
 /**
- * `STORE_NOT_INITIALISED` for a tag. `above`: the end of the numbers that the process has had. Who has had some knows that the tag is not
- * new.
+ * `STORE_NOT_INITIALISED` for a tag. `above`: the end of the numbers that the process has had. A process that has had some knows that
+ * the tag is not new.
  */
-export function tagMissing(store: { readonly name: string }, tag: string, place: string, above: bigint): LeaseError {
+export function tagMissing(store: NamedStore, tag: string, place: string, above: bigint): LeaseError {
   const name = JSON.stringify(tag);
   const missing = `the ${store.name} store has no record of the tag ${name}. It looked in ${place}. `;
   const remedy =
     above > 0n
       ? `It is not new: this process has had numbers up to ${above - 1n}, so its record was deleted, or is in another place. Restore it. ` +
         `If it is lost, find the largest number in use, and run once: await store.initSegment({ tag: ${name}, first: <above it> })`
-      : "Check that this is the place of the other programs: a second record gives out the same numbers. If the tag is new, run once, " +
-        `from a migration or a shell: ${"migrate" in store ? "await store.migrate(); " : ""}await store.initSegment({ tag: ${name} }). If ` +
+      : "Check that this is the place of the other programs: a second record gives out the same numbers. If the tag is new, " +
+        `${onceFor(store, `initSegment({ tag: ${name} })`, `--tag ${tag}`)}. If ` +
         "the store has lost the record, pass as first a number above every number that was handed out";
   return new LeaseError("STORE_NOT_INITIALISED", missing + remedy, { field: "tag", value: tag });
 }

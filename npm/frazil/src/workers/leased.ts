@@ -1,20 +1,26 @@
 /** `leased()`: the generator of an isolate, whose node id is leased. It is called in each request. */
 import { Layout, type LayoutInput } from "frazil";
-import { requireWorkers, waitUntil } from "#host";
+import { requireWorkers } from "#host";
 import { wallClock } from "../clock.js";
-import { ConfigError, configError } from "../errors.js";
+import { ConfigError } from "../errors.js";
 import type { LeaseOptions } from "../lease.js";
-import { checkedLease, isStore, LEASE_OPTIONS } from "../lease-options.js";
+import { checkedLease, isStore, LEASE_DEFAULTS, LEASE_OPTIONS, NOT_LEASED } from "../lease-options.js";
 import { LeasedSnowflake, untilUsable } from "../leased-snowflake.js";
-import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object.js";
+import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
+import { checkGiven } from "../stores/given.js";
 import { layoutText } from "../stores/layout-text.js";
 import type { LeaseStore } from "../stores/store.js";
-import { type Keep, RequestDriver } from "./request-driver.js";
-
-/** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
-export interface RequestContext {
-  waitUntil(promise: Promise<unknown>): void;
-}
+import {
+  checkSame,
+  isContext,
+  keepOf,
+  type Options,
+  ofIsolate,
+  type RequestContext,
+  requireRequest,
+  storeOf,
+} from "./request-context.js";
+import { RequestDriver } from "./request-driver.js";
 
 /** The options of `leased()`. Each has a default. */
 export interface WorkersLeaseOptions<L extends LayoutInput = "edge">
@@ -30,15 +36,22 @@ export interface WorkersLeaseOptions<L extends LayoutInput = "edge">
   readonly owner?: string;
 }
 
-const DEFAULTS = {
-  known: LEASE_OPTIONS,
+/** What each option is unless it is given. `node` and `epochMs` have no default of their own. */
+const DEFAULTS: Options = {
+  ...LEASE_DEFAULTS,
+  layout: "edge",
   windowMs: 300_000,
-  owner: () => "worker",
-  renew: "calls",
-  isUncopied: true,
-} as const;
+  owner: "worker",
+  maxLeadMs: 1000,
+  maxAsyncWaitMs: 5000,
+  sequenceStart: "zero",
+};
 
-type Options = { readonly [name: string]: unknown };
+/** What an option is. */
+const optionOf = (name: string, options: Options | undefined) => {
+  const value = options?.[name];
+  return value === undefined ? DEFAULTS[name] : value;
+};
 
 /** A generator of this isolate. */
 interface Entry {
@@ -47,17 +60,45 @@ interface Entry {
   readonly options: Options | undefined;
 }
 
+type Scopes = Map<unknown, Entry>;
+
 /** By the identity of the store, and by scope. */
-const entries = /* @__PURE__ */ new WeakMap<object, Map<unknown, Entry>>();
-/** The stores of namespaces. */
-const stores = /* @__PURE__ */ new WeakMap<object, LeaseStore>();
+const entries = /* @__PURE__ */ new WeakMap<object, Scopes>();
 
-/** What the last call was given and got. */
-let last: { source: unknown; options: unknown; entry: Entry } | undefined;
+/**
+ * The same, of the sources with a generator in use. An isolate has one or a few of them; one whose every request has another one has a
+ * node id for each request.
+ */
+let sources: Scopes[] = [];
+const MAX_SOURCES = 16;
 
-const MODULE_SCOPE =
-  "leased() was called at module scope, where a Worker has no clock, no random numbers and no I/O: call it in each request, as in " +
-  "const ids = await leased(env.FRAZIL, ctx). While a lease is held that costs nothing";
+const isInUse = ({ driver }: Entry) => driver.isInUse;
+
+/** Takes note of a source that gets its first generator in use. */
+function checkSources(scopes: Scopes): void {
+  sources = sources.filter((known) => known !== scopes && [...known.values()].some(isInUse));
+  if (sources.length === MAX_SOURCES)
+    throw new ConfigError(
+      "INVALID_ARGUMENT",
+      `source is the ${MAX_SOURCES + 1}th object in this isolate: ${SOURCE_RULE}`,
+      {
+        field: "source",
+        rule: SOURCE_RULE,
+      },
+    );
+  sources.push(scopes);
+}
+
+const SOURCE_RULE =
+  "must be the same object in each request, since each one has a node id of its own: pass env.FRAZIL itself, and keep what a " +
+  "library that wraps env, a call of jurisdiction() or a constructor of a store returns in a variable of the module";
+
+/** What the last call was given and got, if the same object means the same in the next call. */
+let last: { source: unknown; options: Options | undefined; scope: unknown; entry: Entry } | undefined;
+
+/** Whether the options are those of the last call. The scope is compared besides, since a frozen object may have a getter. */
+const areLast = (options: unknown, { options: before, scope }: { options: Options | undefined; scope: unknown }) =>
+  options === before && (before === undefined || before["scope"] === scope);
 
 /**
  * The generator of this isolate, as soon as an ID can be minted. Call it in each request:
@@ -80,39 +121,50 @@ const MODULE_SCOPE =
  * the store itself, for at most `maxAsyncWaitMs`.
  *
  * `source`: a namespace of Durable Objects of the class `FrazilLeases`, or a store. `ctx`: the context of the request; without it the
- * `waitUntil` of `cloudflare:workers` is used. Options of later calls must equal those of the first one.
+ * `waitUntil` of `cloudflare:workers` is used. Options of later calls must equal those of the first one. Those of a store, such as its
+ * node ids, are not compared: the generator asks the store of the first call.
  *
- * @throws {ConfigError} `STATE_CONFLICT` for other options than before, and at module scope; the errors of `lease()`.
+ * The generator belongs to the isolate, so `using` and `await using` do not close it. Do not call `close()` in a request: it ends the
+ * lease of all others.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT` for other options than before, and at module scope; `INVALID_ARGUMENT` for the 17th
+ * source in use, as where each request passes another one; the errors of `lease()`.
  * @throws {LeaseError} those of `lease()`, after `maxAsyncWaitMs`. `STORE_REFUSED` outside Cloudflare's runtime.
  */
-export function leased<const L extends LayoutInput = "edge">(
-  source: LeasesNamespace | LeaseStore,
+export function leased<
+  const L extends LayoutInput = "edge",
+  S extends LeasesNamespace | LeaseStore = LeasesNamespace | LeaseStore,
+>(
+  source: S & OfLeases<S>,
   ctx?: RequestContext,
   options?: WorkersLeaseOptions<L>,
 ): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
-export function leased<const L extends LayoutInput = "edge">(
-  source: LeasesNamespace | LeaseStore,
-  options: WorkersLeaseOptions<L>,
-): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
+export function leased<
+  const L extends LayoutInput = "edge",
+  S extends LeasesNamespace | LeaseStore = LeasesNamespace | LeaseStore,
+>(source: S & OfLeases<S>, options: WorkersLeaseOptions<L>): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
 export function leased(source: unknown, second?: unknown, third?: unknown): unknown {
-  const ctx = typeof (second as RequestContext | undefined)?.waitUntil === "function" ? second : undefined;
+  const ctx = isContext(second) ? second : undefined;
   const options = ctx === undefined && third === undefined ? second : third;
-  if (last !== undefined && last.source === source && last.options === options) {
+  if (last !== undefined && last.source === source && areLast(options, last)) {
     const { ids, driver } = last.entry;
     // The whole cost of a lease that is held.
     if (driver.isQuietAt(wallClock())) return ids;
   }
-  return look(source, ctx as RequestContext | undefined, options as Options | undefined);
+  return look(source, ctx, options as Options | undefined);
 }
 
-function look(source: unknown, ctx: RequestContext | undefined, options: Options | undefined): unknown {
+function look(source: unknown, ctx: RequestContext | undefined, given: Options | undefined): unknown {
   requireWorkers("leased()");
-  const entry = entryOf(storeOf(source), options);
-  last = { source, options, entry };
+  // A copy, each value of which is read once: the caller may change its object.
+  const options = given === undefined ? undefined : checkGiven(given, LEASE_OPTIONS, NOT_LEASED);
+  const entry = entryOf(storeOf(source, isStore), options);
+  // An object that can be changed may name another scope in the next call: its IDs go to another column.
+  const isSame = given === undefined || Object.isFrozen(given);
+  last = isSame ? { source, options: given, scope: given?.["scope"], entry } : undefined;
   const { ids, driver } = entry;
   if (driver.isQuietAt(wallClock())) return ids;
-  const keep: Keep = ctx === undefined ? waitUntil : (promise) => ctx.waitUntil(promise);
-  return driver.isHeld(keep) ? ids : usable(entry);
+  return driver.isHeld(keepOf(ctx)) ? ids : usable(entry);
 }
 
 async function usable({ ids, driver }: Entry): Promise<LeasedSnowflake<LayoutInput>> {
@@ -120,71 +172,55 @@ async function usable({ ids, driver }: Entry): Promise<LeasedSnowflake<LayoutInp
   return ids;
 }
 
-function storeOf(source: unknown): LeaseStore {
-  if (isStore(source)) return source;
-  const known = Object(source) === source ? stores.get(source as object) : undefined;
-  const store = known ?? new DurableObjectStore(source as LeasesNamespace);
-  stores.set(source as object, store);
-  return store;
+/** The entry of a generator that is not closed. */
+function openEntry(key: object, scope: unknown): Entry | undefined {
+  const entry = entries.get(key)?.get(scope);
+  return entry?.driver.isOpen ? entry : undefined;
 }
 
 function entryOf(store: LeaseStore, options: Options | undefined): Entry {
   const key = store.identity ?? store;
-  const scopes = entries.get(key) ?? new Map<unknown, Entry>();
-  const scope = options?.["scope"] ?? "default";
-  const known = scopes.get(scope);
-  if (known?.driver.isOpen) {
-    checkSame(known.options, options);
+  const scope = optionOf("scope", options);
+  let known = openEntry(key, scope);
+  if (known === undefined) {
+    requireRequest("leased()", "const ids = await leased(env.FRAZIL, ctx). While a lease is held that costs nothing");
+    // Microtasks may have run in there: other calls of this.
+    known = openEntry(key, scope);
+  }
+  if (known) {
+    checkSame(
+      known.options,
+      options,
+      "leased() for this source and scope",
+      "generator for them. Pass the same options in every call, or another scope, whose IDs go to another column",
+      meaningOf,
+    );
     return known;
   }
+  const scopes: Scopes = entries.get(key) ?? new Map();
+  if (![...scopes.values()].some(isInUse)) checkSources(scopes);
   const entry = newEntry(store, options);
   entries.set(key, scopes.set(scope, entry));
   return entry;
 }
 
 function newEntry(store: LeaseStore, options: Options | undefined): Entry {
-  try {
-    // A grant is drawn from here.
-    crypto.getRandomValues(new Uint8Array(1));
-  } catch (cause) {
-    throw new ConfigError("STATE_CONFLICT", MODULE_SCOPE, { cause });
-  }
-  const { driven, rest } = checkedLease(store, options === undefined ? {} : options, DEFAULTS);
+  const { driven, rest } = checkedLease(store, options === undefined ? {} : options, {
+    known: LEASE_OPTIONS,
+    defaults: { ...DEFAULTS, renew: "calls" },
+    isUncopied: true,
+  });
   const driver = new RequestDriver(driven);
-  const { layout = "edge", ...others } = rest;
-  const ids = new LeasedSnowflake<LayoutInput>({ layout, ...others }, driver);
-  // A copy, since the caller may change its object.
-  return { ids, driver, options: options && { ...options } };
+  const ids = ofIsolate(new LeasedSnowflake<LayoutInput>(rest, driver));
+  const layout = options?.["layout"];
+  // What a layout was given as may be changed too.
+  return { ids, driver, options: typeof layout === "object" ? { ...options, layout: Layout.from(layout) } : options };
 }
 
-/** Refuses options that differ from those of the first call. */
-function checkSame(first: Options = {}, given: Options = {}): void {
-  if (first === given) return;
-  for (const name of Object.keys({ ...first, ...given })) {
-    const [before, value] = [first[name], given[name]];
-    if (before === value || textOf(name, before) === textOf(name, value)) continue;
-    throw configError(
-      "STATE_CONFLICT",
-      name,
-      value,
-      `must be as in the first call of leased() for this source and scope, ${textOf(name, before)}: an isolate has one generator for ` +
-        "them. Pass the same options in every call, or another scope, whose IDs go to another column",
-    );
-  }
-}
-
-/** What an option is if it is not given, where that is decided here. */
-const UNGIVEN: Options = {
-  scope: "default",
-  windowMs: DEFAULTS.windowMs,
-  owner: "worker",
-  time: "wall",
-  layout: "edge",
-};
-
-/** An option as text that is equal for equal options. */
-function textOf(name: string, given: unknown): string {
-  const value = given ?? UNGIVEN[name];
-  if (value === undefined) return "which did not give it";
-  return name === "layout" ? layoutText(Layout.from(value as LayoutInput)) : JSON.stringify(value);
+/** What an option means, equal for equal options. */
+function meaningOf(name: string, options: Options): unknown {
+  const value = optionOf(name, options);
+  if (name !== "layout" && (name !== "epochMs" || value !== undefined)) return value;
+  const layout = Layout.from(optionOf("layout", options) as LayoutInput);
+  return name === "layout" ? layoutText(layout) : layout.epochMs;
 }

@@ -20,11 +20,20 @@ import { notInitialised, storeRefused, storeUnavailable } from "../stores/answer
 import { type Reply, replyOf } from "../stores/error-data.js";
 import { WORKERS_WINDOW_MAX_MS } from "../stores/limits.js";
 import { isNodeRange, NODES_RULE, type NodeRange } from "../stores/object-nodes.js";
-import { checkAcquire, checkEnsure, checkRelease, checkRenew, type ScopeRecord, scopeOf } from "../stores/requests.js";
+import {
+  checkAcquire,
+  checkEnsure,
+  checkRecord,
+  checkRelease,
+  checkRenew,
+  checkRequest,
+  type ScopeRecord,
+  scopeOf,
+} from "../stores/requests.js";
 import { decideRenew, type FenceCause, type Moment } from "../stores/rules.js";
 import { checkAllocate, newTagOf } from "../stores/segment-requests.js";
 import type { AllocateRequest, Allocation } from "../stores/segment-store.js";
-import { SqliteTables, TABLES, type Value } from "../stores/sqlite-tables.js";
+import { lacksTables, SqliteTables, TABLES, type Value } from "../stores/sqlite-tables.js";
 import type { AcquireRequest, Answer, EnsureRequest, ReleaseRequest, RenewRequest } from "../stores/store.js";
 import { tagMissing } from "../stores/tag-table.js";
 
@@ -65,18 +74,27 @@ const ADOPT = `UPDATE frazil_scopes SET layout = ?, node_from = ?, node_to = ?, 
 const OTHER_SCOPE = `SELECT scope FROM frazil_scopes WHERE scope <> ? LIMIT 1`;
 
 const SQL_RULE =
-  "this class of objects has no SQL storage: it was deployed under new_classes. In the wrangler configuration write " +
+  "this class of objects has no SQL storage: it was deployed without migrations, or under new_classes. In the wrangler configuration write " +
   '"migrations": [{ "tag": "v1", "new_sqlite_classes": ["FrazilLeases"] }]. The storage of a class that is deployed cannot be ' +
   "changed: export the class under another name, and bind that one";
 
-const store = { name: "durable-object" };
+/** No shell reaches an object. */
+const setUpBy = (calls: string) => `from a route that only you can call: ${calls}`;
+const store = { name: "durable-object", setUpBy };
 const PLACE = "the storage of this object";
 
 /** The error for a statement that failed in an object. */
 export function sqlError(error: unknown): FrazilError {
   const { message } = error as Error;
   if (/SQL is not enabled/.test(message)) return storeRefused(SQL_RULE, error);
-  return storeUnavailable(`the object's SQLite answered ${message}`, error);
+  const reported = `the object's SQLite answered ${message}`;
+  // What SQLite says of a statement, such as one on a table that is another one: it would say so again.
+  if (/SQLITE_(ERROR|CONSTRAINT|AUTH|MISMATCH|READONLY|CORRUPT|NOTADB|FULL)/.test(message))
+    return storeRefused(
+      `${reported}. The tables frazil_scopes, frazil_leases and frazil_segments are this class's own`,
+      error,
+    );
+  return storeUnavailable(reported, error);
 }
 
 /** The class of objects of the runtime. Its declaration is not part of this package's. */
@@ -136,12 +154,16 @@ export class FrazilLeases extends Base {
     });
   }
 
-  fence({ scope }: { readonly scope: string }): Reply<number> {
-    return replyOf(() => this.#raise(scopeOf(scope), "always"));
+  fence(request: { readonly scope: string }): Reply<number> {
+    return replyOf(() => {
+      checkRequest(request);
+      return this.#raise(scopeOf(request.scope), "always");
+    });
   }
 
   init(record: ScopeRecord): Reply<void> {
     return replyOf(() => {
+      checkRecord(record);
       this.#making(() => {
         const scope = this.#tables.scope(record.scope);
         if (scope?.layout === UNKNOWN_LAYOUT) this.#adopt(record.scope, { ...record, nextNode: record.nodeFrom });
@@ -225,7 +247,7 @@ export class FrazilLeases extends Base {
     } catch (error) {
       if (FrazilError.is(error)) throw error;
       const { message } = error as Error;
-      if (/no such table: frazil_/.test(message)) return undefined;
+      if (lacksTables(message)) return undefined;
       throw sqlError(error);
     }
   }

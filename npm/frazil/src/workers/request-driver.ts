@@ -2,32 +2,55 @@
  * Carries what the core wants to know to the store, and the answers back, where each request to the program has I/O of its own and
  * none may wait for that of another: on Cloudflare Workers.
  *
- * - **No promise, timer or signal is shared between requests.** A request that cannot mint asks the store itself, with the grant and
- *   the nonce of the attempt that others may have under way, and waits for its own answer. If a request is cancelled, none of its
- *   promises is settled and none of its timers runs, which nobody else notices.
+ * - **No promise, timer or signal is shared between requests** (`waitForOwn`). A request that cannot mint asks the store itself, with
+ *   the grant and the nonce of the attempt that others may have under way, and waits for its own answer.
  * - **Renewal rides on a request**: the first one that finds it due has the store asked, and does not wait. Until the time of that
  *   attempt is over no other request does. Whatever came of it then, the next request tries again.
  * - **After its own outcome each request looks at the lease again**, whoever changed it.
  */
 import { waitUntil } from "#host";
+import { wallClock } from "../clock.js";
 import type { FrazilError } from "../errors.js";
 import { LeaseCall } from "../generated/lease.js";
+import { CODES, MEANINGS, Slot } from "../generated/page.js";
 import { releaseNoteIn } from "../lease-core.js";
 import { noListeners } from "../lease-events.js";
 import { type Attached, isOfLease, LeaseHolder, type StoreRequest } from "../lease-holder.js";
 import type { Minting } from "../lease-session.js";
-import { type Waiting, waitIn, wakeAll } from "../lease-waiters.js";
+import type { Answers } from "../port.js";
 import { rejectionError } from "../store-errors.js";
 import { sleep } from "../wait.js";
+import { type Keep, waitForOwn } from "./request-context.js";
 
-/** Keeps the program alive until a promise is settled, although the request was answered. */
-export type Keep = (promise: Promise<unknown>) => void;
+const RENEWS = "Call await leased() in each request, to renew it.";
+/** What to do on Workers about a refusal. */
+const CURES: { readonly [code: string]: string } = {
+  LEASE_EXPIRED: RENEWS,
+  LEASE_LOST: RENEWS,
+  SEQUENCE_EXHAUSTED: "The clock of a Worker moves on with I/O: await nextAsync() waits for it.",
+};
+const MEANT = /* @__PURE__ */ Object.entries(MEANINGS).map(([status, meaning]): [string, string] => {
+  const cure = CURES[CODES[status as never] as string];
+  return [status, cure === undefined ? meaning : `${meaning} ${cure}`];
+});
+const ANSWERS: Answers = [{}, {}, {}, /* @__PURE__ */ Object.fromEntries(MEANT)];
+
+/** The clocks of requests that run at the same time differ by less, in milliseconds. The core has the same bound. */
+const CLOCKS_OF_REQUESTS_MS = 1000;
 
 /** Asks the store in requests, when the core says so. @internal */
 export class RequestDriver extends LeaseHolder {
   /** From when until when, by the wall clock, a lease is held and nothing is due. */
   #quietFromMs = 0;
   #quietUntilMs = 0;
+  /** What the clock showed last in that time, since the core looked. */
+  #shownMs = 0;
+  #isAsking = false;
+  /** When the store was asked last, or this was made. */
+  #askedMs = wallClock();
+  readonly answers = ANSWERS;
+  readonly closed =
+    ", which all requests of the isolate share: do not call close() in a request. The next await leased() makes another one";
   protected attached!: Attached;
   protected isClosing = false;
 
@@ -52,32 +75,57 @@ export class RequestDriver extends LeaseHolder {
     return !this.isClosing;
   }
 
+  /** Whether a node id may be held: the store was asked within the last window. */
+  get isInUse(): boolean {
+    return !this.isClosing && Math.abs(wallClock() - this.#askedMs) <= this.windowMs;
+  }
+
   /** Whether a lease is held and nothing is due, as far as that is known without a closer look. */
   isQuietAt(wallMs: number): boolean {
-    return wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs;
+    const isQuiet =
+      wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs && this.#shownMs - wallMs <= CLOCKS_OF_REQUESTS_MS;
+    if (isQuiet) this.#shownMs = wallMs;
+    return isQuiet;
   }
 
   /** Whether a lease is held and its window is not over. If so, and a renewal is due, has the store asked beside the request. */
   isHeld(keep: Keep = waitUntil): boolean {
+    const shownMs = this.#shownMs;
+    this.#shownMs = 0;
+    // If the clock went back while nothing was due, so that the core did not look, it hears first how far the clock had come.
+    if (!this.isClosing && shownMs - wallClock() > CLOCKS_OF_REQUESTS_MS)
+      this.call(LeaseCall.STATUS, () => {
+        this.monotonicMs += shownMs - this.wallMs;
+        this.wallMs = shownMs;
+      });
     const held = this.held();
-    if (held === undefined) return false;
+    // 2: the time of the store is not known, so a call would be refused.
+    if (held === undefined || this.port.numbers[Slot.HELD] === 2) return false;
     const nowMs = Number(this.clock());
     if (!(nowMs >= held.fromMs && nowMs < held.untilMs)) return false;
     this.#askBeside(keep);
-    this.#quietFromMs = this.wallMs - (nowMs - held.fromMs);
+    // A clock that goes back takes the schedule with it, and by more than a second the time of the store.
+    this.#quietFromMs = this.wallMs;
     this.#quietUntilMs = this.wallMs + Math.min(this.nextMs, held.untilMs - nowMs);
     return true;
   }
 
   /** Has the store asked beside the request, if that is due and no other request has begun it. */
   #askBeside(keep: Keep): void {
-    if (this.nextMs > 1) return;
-    const request = this.ask();
-    if (request !== undefined) keep(this.#carried(request));
+    // workerd may run microtasks while it draws random numbers: other calls of this.
+    if (this.nextMs > 1 || this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      const request = this.ask();
+      if (request !== undefined) keep(this.#carried(request));
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
   /** Carries a request. Never rejects. */
   async #carried(request: StoreRequest): Promise<void> {
+    this.#askedMs = request.wallMs;
     try {
       await this.carry(request);
     } catch (error) {
@@ -106,8 +154,13 @@ export class RequestDriver extends LeaseHolder {
     });
   }
 
-  renewIfDue(): undefined {
-    if (!this.isClosing) this.isHeld();
+  /**
+   * A lease that is held is renewed beside the request. Where the store refused for good, the request asks it again as soon as that is
+   * due, before it is told what was wrong then: it may be mended.
+   */
+  renewIfDue(signal: AbortSignal | undefined, limitMs: number): Promise<number> | undefined {
+    const isRefused = !this.isClosing && !this.isHeld() && this.problem?.retryable === false;
+    return isRefused && this.nextMs <= 1 ? this.#askOwn(limitMs, signal) : undefined;
   }
 
   /** All the time that the call has: what it waits for is its own request to the store, or the pause after one that failed. */
@@ -118,17 +171,15 @@ export class RequestDriver extends LeaseHolder {
   readonly wait = async (ms: number, signal: AbortSignal | undefined, refusal: FrazilError): Promise<number> => {
     if (!isOfLease(refusal)) return sleep(ms, signal);
     // The call finds that the generator is closed.
-    if (this.isClosing) return 0;
+    return this.isClosing ? 0 : this.#askOwn(ms, signal);
+  };
+
+  /** Asks the store in this request, if that is due, and waits for the answer; else waits until it is due. For `ms` at most. */
+  async #askOwn(ms: number, signal: AbortSignal | undefined): Promise<number> {
     const request = this.ask();
     if (request === undefined) return sleep(Math.min(ms, this.nextMs), signal);
-    const carried = this.#carried(request);
-    // Its answer counts for other requests too, if this one does not wait for it to the end.
-    waitUntil(carried);
-    const waiting: Waiting = new Set();
-    const waited = waitIn(waiting, ms, signal);
-    void carried.then(() => wakeAll(waiting));
-    return waited;
-  };
+    return waitForOwn(this.#carried(request), ms, signal);
+  }
 
   /** Closes the state and tells the store. Requests that have asked it are not waited for. */
   async close(): Promise<void> {

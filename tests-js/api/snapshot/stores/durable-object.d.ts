@@ -29,6 +29,21 @@ export interface LeasesNamespace {
     idFromName(name: string): object;
     get(id: never, options?: never): object;
 }
+/**
+ * A store or namespace, unless its type says that it is the namespace of another class. That of `DurableObjectNamespace` without a
+ * parameter says nothing.
+ */
+export type OfLeases<S> = S extends {
+    get(id: never, options?: never): infer Stub;
+} ? "__DURABLE_OBJECT_BRAND" extends keyof Stub ? Stub extends {
+    acquire: unknown;
+    allocate: unknown;
+} ? S : {
+    get(id: never, options?: never): {
+        acquire: unknown;
+        allocate: unknown;
+    };
+} : S : S;
 /** The options of the store. Each has a default. */
 export interface DurableObjectStoreOptions {
     /**
@@ -37,8 +52,8 @@ export interface DurableObjectStoreOptions {
      */
     readonly locationHint?: LocationHint | undefined;
     /**
-     * The node ids to grant, both ends included, in the place of those above. No two objects of one scope may have one in common:
-     * that of another hint, of no hint, or of another namespace.
+     * The node ids to grant, both ends included, in the place of those above: all of them in the layout. No two objects of one scope may
+     * have one in common: that of another hint, of no hint, or of another namespace. `leased()` asks the store of its first call.
      */
     readonly nodes?: NodeRange;
 }

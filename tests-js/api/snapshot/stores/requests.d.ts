@@ -18,6 +18,8 @@ export declare function hex(field: string, value: unknown): string;
 export declare function scopeOf(value: unknown): string;
 /** @throws {ConfigError} `INVALID_ARGUMENT` */
 export declare function checkRequest(request: unknown): void;
+/** What `init` sends to an object. */
+export declare function checkRecord(record: ScopeRecord): void;
 export declare function checkAcquire(request: AcquireRequest): void;
 export declare function checkRenew(request: RenewRequest): void;
 export declare function checkRelease(request: ReleaseRequest): void;

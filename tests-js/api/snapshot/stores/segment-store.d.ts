@@ -13,7 +13,7 @@ export interface AllocateRequest {
      */
     readonly maxCount: number;
     /**
-     * What the range must not begin below: the end of all that this process was granted. If the counter is below it, the store has
+     * What the range must not begin below: the end of all that was allocated to this process. If the counter is below it, the store has
      * lost an allocation.
      */
     readonly above: bigint;
@@ -29,7 +29,10 @@ export interface AllocateRequest {
      * again. A store that cannot tell allocates another one, and the numbers of the first are lost.
      */
     readonly attempt: string;
-    /** Aborts when nobody waits for the answer any more. Then it is unknown whether the attempt was carried out. */
+    /**
+     * Aborts when nobody waits for the answer any more. Then it is unknown whether the attempt was carried out. The name of its reason is
+     * `TimeoutError`, as with `AbortSignal.timeout()`, if the time is over: then the connection may be broken.
+     */
     readonly signal?: AbortSignal | undefined;
 }
 /** A range of numbers: `first`, `first + stride`, and so on. */
@@ -55,6 +58,8 @@ export interface Allocation {
 export interface SegmentStore {
     /** How errors call it, such as `"Postgres"`. */
     readonly name: string;
+    /** What stands for the store in a cache: two store objects with the same identity are the same store, as with `LeaseStore`. */
+    readonly identity?: object;
     /** Allocates a range of a counter, in one atomic operation. */
     allocate(request: AllocateRequest): Promise<Allocation>;
     /** Why a call may be without an answer, as far as the client shows it. */

@@ -67,7 +67,10 @@ export type Answer = Grant | Refusal;
 export interface ScopeRequest {
     /** The name of the ID space: a letter, then at most 31 letters, digits, `-` or `_`. */
     readonly scope: string;
-    /** Aborts when the caller does not wait for the answer any more. */
+    /**
+     * Aborts when the caller does not wait for the answer any more. The name of its reason is `TimeoutError`, as with
+     * `AbortSignal.timeout()`, if the time of the attempt is over: then the connection may be broken.
+     */
     readonly signal?: AbortSignal;
 }
 /** What `acquire` and `renew` share. */

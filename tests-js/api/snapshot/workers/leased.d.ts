@@ -2,12 +2,9 @@
 import { type LayoutInput } from "frazil";
 import type { LeaseOptions } from "../lease.js";
 import { LeasedSnowflake } from "../leased-snowflake.js";
-import { type LeasesNamespace } from "../stores/durable-object.js";
+import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
 import type { LeaseStore } from "../stores/store.js";
-/** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
-export interface RequestContext {
-    waitUntil(promise: Promise<unknown>): void;
-}
+import { type RequestContext } from "./request-context.js";
 /** The options of `leased()`. Each has a default. */
 export interface WorkersLeaseOptions<L extends LayoutInput = "edge"> extends Omit<LeaseOptions<L>, "layout" | "windowMs" | "owner" | "renew" | "signal" | "maxWaitMs"> {
     /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
@@ -41,10 +38,15 @@ export interface WorkersLeaseOptions<L extends LayoutInput = "edge"> extends Omi
  * the store itself, for at most `maxAsyncWaitMs`.
  *
  * `source`: a namespace of Durable Objects of the class `FrazilLeases`, or a store. `ctx`: the context of the request; without it the
- * `waitUntil` of `cloudflare:workers` is used. Options of later calls must equal those of the first one.
+ * `waitUntil` of `cloudflare:workers` is used. Options of later calls must equal those of the first one. Those of a store, such as its
+ * node ids, are not compared: the generator asks the store of the first call.
  *
- * @throws {ConfigError} `STATE_CONFLICT` for other options than before, and at module scope; the errors of `lease()`.
+ * The generator belongs to the isolate, so `using` and `await using` do not close it. Do not call `close()` in a request: it ends the
+ * lease of all others.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT` for other options than before, and at module scope; `INVALID_ARGUMENT` for the 17th
+ * source in use, as where each request passes another one; the errors of `lease()`.
  * @throws {LeaseError} those of `lease()`, after `maxAsyncWaitMs`. `STORE_REFUSED` outside Cloudflare's runtime.
  */
-export declare function leased<const L extends LayoutInput = "edge">(source: LeasesNamespace | LeaseStore, ctx?: RequestContext, options?: WorkersLeaseOptions<L>): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
-export declare function leased<const L extends LayoutInput = "edge">(source: LeasesNamespace | LeaseStore, options: WorkersLeaseOptions<L>): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
+export declare function leased<const L extends LayoutInput = "edge", S extends LeasesNamespace | LeaseStore = LeasesNamespace | LeaseStore>(source: S & OfLeases<S>, ctx?: RequestContext, options?: WorkersLeaseOptions<L>): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;
+export declare function leased<const L extends LayoutInput = "edge", S extends LeasesNamespace | LeaseStore = LeasesNamespace | LeaseStore>(source: S & OfLeases<S>, options: WorkersLeaseOptions<L>): LeasedSnowflake<L> | Promise<LeasedSnowflake<L>>;

@@ -39,7 +39,7 @@ export declare class FrazilLeases extends Base {
     renew(request: Omit<RenewRequest, "signal">): Reply<Answer>;
     release(request: Omit<ReleaseRequest, "signal">): Reply<boolean>;
     ensure(request: Omit<EnsureRequest, "signal">): Reply<void>;
-    fence({ scope }: {
+    fence(request: {
         readonly scope: string;
     }): Reply<number>;
     init(record: ScopeRecord): Reply<void>;

@@ -1,4 +1,4 @@
-import { Layout } from "frazil";
+import { Layout } from "frazil/layout";
 
 export default {
   fetch: () => new Response(Layout.named("twitter").decode("1541815603606036480").date.toISOString()),

@@ -81,6 +81,33 @@ async function anAcquireBesideItsRetryIsOneLease(bench: Bench) {
   }
 }
 
+async function acquiresBesideTheirRetriesAndOthersAreOneLeaseEach(bench: Bench) {
+  const scope = await bench.scope({ nodes: { from: 0, to: 31 } });
+  // First where rows must be made, then where some are free.
+  for (let round = 0; round < 3; round++) {
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const [grant, nonce] = [draw(), draw()];
+        const attempts = Array.from({ length: 3 }, async () => {
+          const attempt = scope.holder(MINUTE, await bench.open.connect?.());
+          attempt.grant = grant;
+          return [attempt, granted(await attempt.acquire({ nonce })).node] as const;
+        });
+        return Promise.all(attempts);
+      }),
+    );
+    for (const attempts of asked)
+      assert.equal(new Set(attempts.map(([, node]) => node)).size, 1, "one grant has several node ids");
+    assert.equal(new Set(asked.flatMap((attempts) => attempts.map(([, node]) => node))).size, 8);
+    // No other node id was taken.
+    const others = [];
+    for (let count = 0; count < 24; count++) others.push((await leased(scope, MINUTE))[0]);
+    refused(await scope.holder(MINUTE).acquire(), "exhausted");
+    for (const holder of [...others, ...asked.map(([attempt]) => attempt?.[0] as Holder)])
+      assert.ok(await holder.release(0));
+  }
+}
+
 async function anAcquireRepeatedAfterARenewalIsRefused(bench: Bench) {
   const scope = await bench.scope({ nodes: { from: 0, to: 1 } });
   const holder = scope.holder(10_000);
@@ -167,6 +194,10 @@ export const grants: readonly Scenario[] = [
   { name: "64 clients take 1,024 node ids, each once", alone: true, run: manyClientsTakeEachNodeIdOnce },
   { name: "a retried acquire is answered with the same lease", run: aRetriedAcquireIsAnsweredWithTheSameLease },
   { name: "an acquire beside its retry is one lease", run: anAcquireBesideItsRetryIsOneLease },
+  {
+    name: "acquires beside their retries and others are one lease each",
+    run: acquiresBesideTheirRetriesAndOthersAreOneLeaseEach,
+  },
   { name: "an acquire repeated after a renewal is refused", run: anAcquireRepeatedAfterARenewalIsRefused },
   { name: "a preferred node id is granted if it is free", run: aPreferredNodeIdIsGrantedIfItIsFree },
   { name: "a preferred node id outside the range is not granted", run: aPreferredNodeIdOutsideTheRangeIsNotGranted },

@@ -1,4 +1,4 @@
-/** Calls that wait for a lease: each for a time, or until it is woken. */
+/** Calls that wait for an answer of a store: each for a time, or until it is woken. */
 import { monotonicClock } from "./clock.js";
 import type { Timer } from "./timer.js";
 import { unlessAborted } from "./wait.js";

@@ -2,11 +2,11 @@
  * `durable()`: a generator inside a Durable Object, whose IDs are unique in that object, whatever the clock does and however the object
  * ends.
  *
- * - **The ceiling is on disk ahead of use**: no ID has a time at or above it. The object writes it synchronously before it mints, at
- *   most once in a second, and the runtime holds back what the object sends until that is durable.
- * - **A new instance begins at the ceiling** of the one before, so it repeats nothing, without a look at the IDs.
- * - It asks nobody, and has no lease from a store. The core sees the storage of the object as one: the right to mint in
- *   `[fromMs, untilMs)`.
+ * - **The ceiling is on disk ahead of use**: no ID has a time at or above it. The object writes it synchronously before it mints, and the
+ *   runtime holds back what the object sends until that is durable.
+ * - **The core has the rule** (`crates/core/src/ceiling.rs`): whether a row needs a write, and to which ceiling. Here the row is read and
+ *   written.
+ * - **Each reservation reads the row**, so no block of IDs is kept: a rollback of the program could take back the ceiling that covers it.
  */
 import { type LayoutInput, Snowflake, type SnowflakeOptions } from "frazil";
 import { type ObjectState } from "./leases-object.js";
@@ -24,23 +24,25 @@ export interface DurableOptions<L extends LayoutInput = "edge"> extends Omit<Sno
  *
  * ```js
  * import { DurableObject } from "cloudflare:workers";
+ * import { toSql } from "frazil/transport";
  * import { durable } from "frazil/workers";
  *
  * export class Room extends DurableObject {
  *   ids = durable(this.ctx, { node: 0 });
  *
  *   post(text) {
- *     this.ctx.storage.sql.exec("INSERT INTO messages (id, text) VALUES (CAST(? AS INTEGER), ?)", this.ids.nextString(), text);
+ *     this.ctx.storage.sql.exec("INSERT INTO messages (id, text) VALUES (?, ?)", toSql(this.ids.next()), text);
  *   }
  * }
  * ```
  *
  * IDs of one object, scope and node id never repeat, also after its end at any moment. IDs of two objects with one node id do: where
  * they meet, use `leased()`, which works in objects too. If an object ends and starts again at once, the first calls may be refused
- * with `CLOCK_BACKWARD` for up to a second; `nextAsync` waits.
+ * with `CLOCK_BACKWARD` for a second, and longer by what IDs were ahead of the clock; `nextAsync` waits.
  *
  * @throws {ConfigError} `INVALID_ARGUMENT` without the state of an object; `NODE_REQUIRED`, `INVALID_OPTION`, and those of
- * `new Snowflake()`; `STATE_CONFLICT` if this object has a generator of the scope and node id with another layout.
+ * `new Snowflake()`; `STATE_CONFLICT` if this object has an open generator of the scope with another layout, or of the scope and node
+ * id with other options.
  * @throws {LeaseError} with the first ID: `STORE_REFUSED` without SQL storage, `LAYOUT_MISMATCH`. `STORE_REFUSED` outside Cloudflare's
  * runtime.
  */

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { FrazilError } from "frazil";
-import { tools } from "../../../scripts/tools.mjs";
-import { serverFolder } from "../server-process.mjs";
+import { tools } from "../../scripts/tools.mjs";
+import { serverFolder } from "../stores/server-process.mjs";
 import { decode, encode } from "./values.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -129,6 +129,17 @@ export class WorkerServer {
 
   get url() {
     return this.#running.url;
+  }
+
+  /** The process of workerd. */
+  get pid() {
+    return this.#running.pid;
+  }
+
+  /** How much memory workerd has, in megabytes. */
+  get megabytes() {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.#running.pid}/status`, "utf8"));
+    return Math.round(Number(kilobytes) / 1024);
   }
 
   /** Calls the Worker once. Rejects with the error of the call; with that of `fetch` while workerd is not running. */

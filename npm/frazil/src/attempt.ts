@@ -3,14 +3,15 @@
  * later is still used.
  */
 import type { FrazilError } from "./errors.js";
-import { type Timer, unref } from "./timer.js";
+import { type Timer, timeOut, unref } from "./timer.js";
 import { unlessAborted } from "./wait.js";
 
 /**
  * Has the store do something, and uses the answer. Resolves to the error if there is none in time.
  *
- * `underWay` has what is asked of the store: who aborts it gives it up. `limitMs`: how long the attempt may take; without it there is no
- * timer. `isHeld`: whether the timer keeps the process alive. `errorOf` makes the error from what the store rejected with.
+ * `underWay` has what is asked of the store. Aborting a controller, with `timeOut()`, gives its request up. `limitMs`: how long
+ * the attempt may take; without it there is no timer. `isHeld`: whether the timer keeps the process alive. `errorOf` makes the
+ * error from what the store rejected with.
  */
 export async function attempt<T>(
   underWay: Set<AbortController>,
@@ -31,7 +32,7 @@ export async function attempt<T>(
   });
   let timer: Timer | undefined;
   if (limitMs !== undefined) {
-    timer = setTimeout(() => controller.abort(), limitMs);
+    timer = setTimeout(() => controller.abort(timeOut()), limitMs);
     if (!isHeld) unref(timer);
   }
   underWay.add(controller);

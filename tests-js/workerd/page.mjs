@@ -1,10 +1,11 @@
 // The pages of the stores of Workers, as they are printed.
+import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WorkerServer } from "./server.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const textOf = (name) => readFileSync(path(`../../../docs/stores/${name}.md`), "utf8");
+const textOf = (name) => readFileSync(path(`../../docs/stores/${name}.md`), "utf8");
 
 /** The blocks of a page in a language. */
 export const blocksOf = (name, language) =>
@@ -19,6 +20,9 @@ export const rowOf = (name, first) =>
     .slice(2, -1)
     .map((cell) => cell.trim().replaceAll("`", ""));
 
+/** The secret of the pages that have one. */
+const SET_UP_KEY = "a secret of the tests";
+
 /** What the wrangler configuration of a page binds. */
 function bindingsOf(name) {
   const [printed = "{}"] = blocksOf(name, "jsonc");
@@ -29,6 +33,7 @@ function bindingsOf(name) {
       migrations.flatMap(({ new_sqlite_classes: classes }) => classes.map((name) => [name, "sqlite"])),
     ),
     databases: Object.fromEntries(databases.map(({ binding, database_id }) => [binding, database_id])),
+    vars: { SET_UP_KEY },
   };
 }
 
@@ -48,4 +53,12 @@ export async function startPage(name, code, more = {}) {
 }
 
 /** The text that a Worker answers a request with. */
-export const answerOf = async ({ url }, path = "/") => (await fetch(new URL(path, url))).text();
+export const answerOf = async ({ url }, path = "/", headers = {}) =>
+  (await fetch(new URL(path, url), { headers })).text();
+
+/** Has the Worker of a page make its tag, which no visitor can. */
+export async function setUp(server) {
+  const { status } = await fetch(new URL("/set-up", server.url), { headers: { authorization: "Bearer undefined" } });
+  assert.equal(status, 404);
+  assert.equal(await answerOf(server, "/set-up", { authorization: `Bearer ${SET_UP_KEY}` }), "true");
+}

@@ -1,0 +1,104 @@
+/** What the calls that are made in each request have in common. */
+import { waitUntil } from "#host";
+import { ConfigError, configError, show } from "../errors.js";
+import { isStub } from "../stores/clients.js";
+import { DurableObjectStore, type LeasesNamespace } from "../stores/durable-object.js";
+import { type Waiting, waitIn, wakeAll } from "../waiting.js";
+
+/** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
+export interface RequestContext {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+/** Keeps the program alive until a promise is settled, although the request was answered. */
+export type Keep = (promise: Promise<unknown>) => void;
+
+export const keepOf =
+  (ctx: RequestContext | undefined): Keep =>
+  async (promise) => {
+    try {
+      if (ctx) return await ctx.waitUntil(promise);
+    } catch {
+      // A context that is wrapped or taken apart throws "Illegal invocation", or rejects with it. The store is asked already, and the
+      // runtime's own call does the same.
+    }
+    waitUntil(promise);
+  };
+
+/** What a call returns in each request belongs to the isolate: `using` in one of them must not close it for all others. */
+export function ofIsolate<T extends object>(made: T): T {
+  Object.defineProperty(made, Symbol.dispose, { value() {}, configurable: true });
+  return Object.defineProperty(made, Symbol.asyncDispose, { async value() {}, configurable: true });
+}
+
+/**
+ * Waits for what the request has asked of the store itself, for `ms` at most. Resolves to how long that was, in milliseconds.
+ *
+ * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its
+ * timers runs, which nobody else notices. The answer counts for other requests too, also if this one does not wait for it to the end.
+ *
+ * `carried` never rejects.
+ */
+export function waitForOwn(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number> {
+  waitUntil(carried);
+  const waiting: Waiting = new Set();
+  const waited = waitIn(waiting, ms, signal);
+  void carried.then(() => wakeAll(waiting));
+  return waited;
+}
+
+/** The stores of namespaces. */
+const stores = /* @__PURE__ */ new WeakMap<object, DurableObjectStore>();
+
+/** The store that a call was given, or that of the namespace that it was given: one for each namespace. */
+export function storeOf<Store>(
+  source: unknown,
+  isStore: (source: unknown) => source is Store,
+): Store | DurableObjectStore {
+  if (isStore(source) && !isStub(source)) return source;
+  const known = Object(source) === source ? stores.get(source as object) : undefined;
+  const store = known ?? new DurableObjectStore(source as LeasesNamespace);
+  stores.set(source as object, store);
+  return store;
+}
+
+export type Options = { readonly [name: string]: unknown };
+
+/** Whether what follows the source in a call is a context. Options may follow it, or take its place. */
+export const isContext = (second: unknown): second is RequestContext =>
+  typeof (second as RequestContext | undefined)?.waitUntil === "function";
+
+/** @throws {ConfigError} `STATE_CONFLICT` at module scope. `example` is how to call it. */
+export function requireRequest(used: string, example: string): void {
+  try {
+    // What names a lease or an attempt is drawn from here.
+    crypto.getRandomValues(new Uint8Array(1));
+  } catch (cause) {
+    const where = "was called at module scope, where a Worker has no clock, random numbers or I/O";
+    throw new ConfigError("STATE_CONFLICT", `${used} ${where}: call it in each request, as in ${example}`, { cause });
+  }
+}
+
+/** An option in a message. */
+const textOf = (value: unknown) => (value === undefined ? "which did not give it" : show(value));
+
+/**
+ * Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. `meaningOf`: what an
+ * option means, equal for equal options, with its default if it was not given.
+ */
+export function checkSame(
+  first: Options = {},
+  given: Options = {},
+  call: string,
+  why: string,
+  meaningOf: (name: string, options: Options) => unknown = (name, options) => options[name],
+): void {
+  if (first === given) return;
+  for (const name of Object.keys({ ...first, ...given })) {
+    if (first[name] === given[name]) continue;
+    const before = meaningOf(name, first);
+    if (Object.is(before, meaningOf(name, given))) continue;
+    const rule = `must be as in the first call of ${call}, ${textOf(before)}: an isolate has one ${why}`;
+    throw configError("STATE_CONFLICT", name, given[name], rule);
+  }
+}

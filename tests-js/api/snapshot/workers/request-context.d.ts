@@ -1,0 +1,33 @@
+import { DurableObjectStore } from "../stores/durable-object.js";
+/** The context of a request, as the runtime hands it to `fetch`, `queue`, `scheduled` and others. */
+export interface RequestContext {
+    waitUntil(promise: Promise<unknown>): void;
+}
+/** Keeps the program alive until a promise is settled, although the request was answered. */
+export type Keep = (promise: Promise<unknown>) => void;
+export declare const keepOf: (ctx: RequestContext | undefined) => Keep;
+/** What a call returns in each request belongs to the isolate: `using` in one of them must not close it for all others. */
+export declare function ofIsolate<T extends object>(made: T): T;
+/**
+ * Waits for what the request has asked of the store itself, for `ms` at most. Resolves to how long that was, in milliseconds.
+ *
+ * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its
+ * timers runs, which nobody else notices. The answer counts for other requests too, also if this one does not wait for it to the end.
+ *
+ * `carried` never rejects.
+ */
+export declare function waitForOwn(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number>;
+/** The store that a call was given, or that of the namespace that it was given: one for each namespace. */
+export declare function storeOf<Store>(source: unknown, isStore: (source: unknown) => source is Store): Store | DurableObjectStore;
+export type Options = {
+    readonly [name: string]: unknown;
+};
+/** Whether what follows the source in a call is a context. Options may follow it, or take its place. */
+export declare const isContext: (second: unknown) => second is RequestContext;
+/** @throws {ConfigError} `STATE_CONFLICT` at module scope. `example` is how to call it. */
+export declare function requireRequest(used: string, example: string): void;
+/**
+ * Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. `meaningOf`: what an
+ * option means, equal for equal options, with its default if it was not given.
+ */
+export declare function checkSame(first: Options | undefined, given: Options | undefined, call: string, why: string, meaningOf?: (name: string, options: Options) => unknown): void;

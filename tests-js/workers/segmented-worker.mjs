@@ -1,0 +1,197 @@
+// A Worker that hands out the numbers of segments. The path of a request selects what to do; the response is the result.
+import { DurableObject, env as moduleEnv } from "cloudflare:workers";
+import { D1Store } from "frazil/stores/d1";
+import { DurableObjectStore, FrazilLeases, leased, segmented } from "frazil/workers";
+import { dataOf, refusal } from "./refusal.mjs";
+
+/** What a call at module scope throws. */
+const atModuleScope = refusal(() => segmented(moduleEnv.FRAZIL, { tag: "orders" }));
+
+/** The class that is shipped, with a call that aborts the object. */
+export class TestLeases extends FrazilLeases {
+  abortNow() {
+    this.ctx.abort("aborted by a test");
+  }
+}
+
+/** An object of a program, which numbers its things, in the isolate of the Worker. */
+export class Numbering extends DurableObject {
+  async next(given) {
+    return { number: await segmented(sourceOf(this.env, given), given.options).nextString() };
+  }
+
+  /** Is aborted while it asks. */
+  async die(given) {
+    void this.next(given).catch(() => {});
+    await scheduler.wait(20);
+    this.ctx.abort("aborted by a test");
+  }
+}
+
+const numbering = (env) => env.NUMBERING.get(env.NUMBERING.idFromName("one"));
+
+/** How long the calls of the store wait, in their order, before they are carried out and after. */
+let delays = [];
+/** The attempts that the store was asked for. */
+const attempts = [];
+
+/** A store whose answers can be late, or lost. */
+function delayed(env) {
+  const store = new DurableObjectStore(env.FRAZIL);
+  return {
+    name: "delayed",
+    async allocate(request) {
+      const { beforeMs = 0, afterMs = 0, error } = delays.shift() ?? {};
+      attempts.push(request.attempt);
+      if (error === "lost before") throw new Error(error);
+      if (beforeMs) await scheduler.wait(beforeMs);
+      const answer = await store.allocate(request);
+      if (afterMs) await scheduler.wait(afterMs);
+      if (error) throw new Error(error);
+      return answer;
+    },
+  };
+}
+
+let kept;
+/** A promise that requests share, as a naive cache does. */
+let shared;
+
+function sourceOf(env, given) {
+  if (given.source === "d1") return new D1Store(env.DB);
+  if (given.source === "delayed") {
+    kept ??= delayed(env);
+    return kept;
+  }
+  return env.FRAZIL;
+}
+
+const open = ({ env, ctx, given }) =>
+  given.ctx === false
+    ? segmented(sourceOf(env, given), given.options)
+    : segmented(sourceOf(env, given), ctx, given.options);
+
+const plain = ({ problem, ...stats }) => ({ ...stats, problem: problem?.code });
+
+const calls = {
+  "module-scope": () => atModuleScope,
+  init: async ({ env, given }) => {
+    if (given.source === "d1") {
+      const store = new D1Store(env.DB);
+      await store.migrate();
+      return store.initSegment(given.options);
+    }
+    return new DurableObjectStore(env.FRAZIL).initSegment(given.options);
+  },
+  /** Sets the delays, and forgets the attempts. */
+  delays: ({ given }) => {
+    delays = given.delays;
+    attempts.length = 0;
+    return null;
+  },
+  attempts: () => attempts,
+  next: async (event) => {
+    const numbers = open(event);
+    const { ranges } = numbers.stats();
+    const number = await numbers.nextString();
+    return { number, isFirst: ranges === 0, stats: plain(numbers.stats()) };
+  },
+  many: async (event) => {
+    const numbers = open(event);
+    const { count, rounds = 1 } = event.given;
+    const all = [];
+    for (let round = 0; round < rounds; round++) {
+      all.push(...(await numbers.nextManyStrings(count)));
+      await scheduler.wait(round % 3);
+    }
+    return all;
+  },
+  try: (event) => {
+    const number = open(event).tryNext();
+    return { number: number === undefined ? null : `${number}` };
+  },
+  /** How long a call took in the isolate, and how it ended. */
+  timed: async (event) => {
+    const beganMs = Date.now();
+    const ended = await open(event)
+      .nextString()
+      .then(
+        (number) => ({ number }),
+        (error) => dataOf(error),
+      );
+    return { ...ended, ms: Date.now() - beganMs };
+  },
+  /** Keeps the isolate busy: its timers are late, by far more than a request waits between two looks. */
+  spin: async ({ given }) => {
+    let sum = 0;
+    for (let round = 0; round < given.rounds; round++) {
+      for (let step = 0; step < 1.6e8; step++) sum += step % 7;
+      await scheduler.wait(1);
+    }
+    return sum;
+  },
+  /** Opens segments of many tags, and closes them. */
+  tags: ({ env, ctx, given }) => {
+    for (let tag = 0; tag < given.count; tag++) segmented(env.FRAZIL, ctx, { tag: `${given.name}-${tag}` }).close();
+    return null;
+  },
+  stub: ({ env, ctx }) => {
+    const stub = env.FRAZIL.get(env.FRAZIL.idFromName("one"));
+    return [
+      refusal(() => leased(stub, ctx)),
+      refusal(() => segmented(stub, ctx, { tag: "stub" })),
+      refusal(() => new DurableObjectStore(stub)),
+    ];
+  },
+  "object-next": async ({ env, given }) => numbering(env).next(given),
+  "object-dies": async ({ env, given }) =>
+    numbering(env)
+      .die(given)
+      .then(String, (error) => error.message),
+  signal: async (event) => open(event).nextString({ signal: AbortSignal.timeout(event.given.ms) }),
+  stats: (event) => plain(open(event).stats()),
+  close: async (event) => {
+    const numbers = open(event);
+    numbers.close();
+    return { again: open(event) !== numbers, closed: numbers.stats().closed, after: refusal(numbers.tryNext) };
+  },
+  /** What options say that no JSON has, in calls after the first one. */
+  "later-options": (event) => {
+    open(event);
+    const later = [{ step: Symbol("ten") }, { step: `${event.given.options.step}` }, { maxStep: 10n }];
+    return later.map((more) => {
+      const given = { ...event.given, options: { ...event.given.options, ...more } };
+      return refusal(() => open({ ...event, given }));
+    });
+  },
+  same: (event) => new Set([open(event), open(event)]).size === 1,
+  abort: async ({ env, given }) => {
+    const stub = env.FRAZIL.get(env.FRAZIL.idFromName(`segment/${given.tag}`));
+    return stub.abortNow().then(String, (error) => error.message);
+  },
+  /** The next number from a range that requests share as a promise. */
+  naive: async ({ env, given }) => {
+    const fetchRange = async () => {
+      await scheduler.wait(given.delayMs);
+      const holder = crypto.randomUUID().replaceAll("-", "");
+      const request = { tag: "naive", count: 100, maxCount: 100, above: 0n, failoverSkip: 0, holder, attempt: holder };
+      const { first } = await new DurableObjectStore(env.FRAZIL).allocate(request);
+      return { next: first };
+    };
+    shared ??= fetchRange();
+    const range = await shared;
+    return `${range.next++}`;
+  },
+};
+
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname, searchParams } = new URL(request.url);
+    const given = JSON.parse(searchParams.get("given") ?? "{}");
+    try {
+      return Response.json(await calls[pathname.slice(1)]({ env, ctx, given }));
+    } catch (error) {
+      return Response.json({ error: dataOf(error) }, { status: 500 });
+    }
+  },
+};

@@ -1,0 +1,45 @@
+// Static node ids in Cloudflare's runtime: `health()` warns of them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Snowflake } from "frazil";
+import { DATES, WorkerServer } from "../workerd/server.mjs";
+
+const entry = fileURLToPath(new URL("static-worker.mjs", import.meta.url));
+const bindings = {
+  objects: { FRAZIL: "FrazilLeases", ROOMS: "Room" },
+  classes: { FrazilLeases: "sqlite", Room: "sqlite" },
+};
+const warningOf = (node) => [
+  `node is ${node}: isolates share nothing, so each one with this node id repeats the IDs of the others. Use leased() of ` +
+    "frazil/workers, in a Durable Object also durable(), or pass unshared: true if no other isolate has it",
+];
+
+for (const date of DATES) {
+  test(`health() warns of node ids that other isolates may have, at ${date}`, async () => {
+    const server = await WorkerServer.startWith(entry, { date, ...bindings });
+    try {
+      assert.deepEqual(await (await fetch(server.url)).json(), {
+        node: warningOf(7),
+        parts: warningOf(34),
+        none: warningOf("none"),
+        "at module scope": warningOf(3),
+        "confirmed false": warningOf(7),
+        confirmed: [],
+        "a clock of its own": [],
+        "leased()": [],
+        "lease()": [],
+        // Nothing in it tells whether the node id is that of the object.
+        "in an object": warningOf(7),
+        "in an object, confirmed": [],
+        "durable()": [],
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+test("elsewhere there is no warning", () => {
+  assert.deepEqual(new Snowflake({ node: 7 }).health().warnings, []);
+});
