@@ -148,7 +148,14 @@ async function buildPackage() {
       plugins: shares ? [sharing] : [],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "cloudflare:workers", "node:*"],
+      // The carriers of `frazil/native` and the built-in modules stay as well.
+      external: [
+        ...Object.keys(WASM_IMPORTS).map((file) => `./${file}`),
+        "frazil",
+        "frazil-*",
+        "cloudflare:workers",
+        "node:*",
+      ],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
@@ -163,6 +170,13 @@ async function buildPackage() {
   };
   const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.\n";
   await reexport("node.mjs", exportsOf("node.cjs"), "node.cjs", note);
+  // On one side an effect, on the other none.
+  writeFileSync(`${dist}/native.mjs`, `${note}import "./native.cjs";\n`);
+  writeFileSync(
+    `${dist}/native-nowhere.mjs`,
+    "// No runtime but Node, Bun and Deno's require() loads an addon.\nexport {};\n",
+  );
+  writeFileSync(`${dist}/native-nowhere.cjs`, "// As in native-nowhere.mjs.\n");
   const layout = {
     entryPoints: [`${frazil}/src/layout.ts`],
     bundle: true,

@@ -19,7 +19,7 @@ const NEUTRAL = [
 const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers", "native"];
 
 const both = (entry, platform) => [
   { file: `${entry}.mjs`, entry, format: "esm", platform },
@@ -41,6 +41,7 @@ export const BUNDLES = [
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
+  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];

@@ -7,6 +7,7 @@ import { Page } from "../generated/page.js";
 import { noAddonError, reasonsOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
 import { builtin } from "./builtin.js";
+import { registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
@@ -46,8 +47,10 @@ function places(): string[] {
   return [...new Set(found)];
 }
 
-/** Loads a package from the first of the places that has it. */
+/** Loads a package: by `frazil/native` if that has it, and else from the first of the places that has it. */
 function loadFrom(searched: readonly string[], addonPackage: string): Addon {
+  const registered = registeredCarriers()?.[addonPackage]?.();
+  if (registered && "addon" in registered) return registered.addon as Addon;
   const { createRequire } = builtin("node:module");
   for (const place of searched) {
     const require = createRequire(place);
