@@ -81,10 +81,7 @@ pub struct NewPage {
 /// process uses another copy of this addon, whose states this one cannot share.
 #[napi]
 pub fn page(env: &Env, mut owner: Object<'_>) -> Result<NewPage, String> {
-    if let Err(path) = copies::mark_in_use() {
-        let conflict = format!("another copy of frazil is loaded from {path}, and its states cannot be shared: install one");
-        return Err(Error::new(Code::StateConflict.name().to_owned(), conflict));
-    }
+    copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
     let coded = |error: Error| Error::new(error.status.to_string(), error.reason.clone());
     let (open, memory) = make_page(env).map_err(coded)?;
     let page = PAGES.with_borrow_mut(|pages| {

@@ -1,6 +1,7 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
 import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
+import { isWorkerThread } from "./threads.js";
 import { bindExports, instanceOf } from "./wasm.js";
 
 /** The bytes of the module, decoded from the text. */
@@ -24,11 +25,11 @@ export enum Host {
 }
 
 /**
- * Whether this is a worker thread of Node, whose WebAssembly shares no memory with that of the main thread. A browser
- * has no `process`. A bundle for browsers may also run in Node.
+ * Whether this is a worker thread, whose WebAssembly shares no memory with that of the main thread. A bundle for browsers
+ * may also run in Node, Bun and Deno. The workers of a browser are not told from its main thread.
  */
 export const inWorkerThread = (): boolean =>
-  globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;
+  isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
 
 /** Does nothing: here other threads and realms cannot be seen. */
 export const markProcess = (): void => {};
