@@ -16,8 +16,8 @@ for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND
   });
 }
 
-// docs/safety.md: 31
 for (const file of ["node.cjs", "inline.mjs"]) {
+  // docs/safety.md: 31
   test(`Bun, ${file} on WebAssembly: a static node id is refused in web workers and in threads of node:worker_threads`, () =>
     assertThreadsAreRefused(tools.bun, file));
 }
