@@ -94,15 +94,20 @@ impl Drop for Opening {
 
 /// Whether WebAssembly has marked this process.
 fn wasm_is_used() -> bool {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    if open
-        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
-        .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
-    {
+    if has_mark_file() {
         return true;
     }
     let Ok(value) = std::env::var(VARIABLE) else { return false };
     value.starts_with(&format!("{}:", std::process::id())) && !is_inherited(&value)
+}
+
+/// Whether the process holds the file open that only WebAssembly opens, which only Linux has.
+fn has_mark_file() -> bool {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    cfg!(target_os = "linux")
+        && open
+            .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+            .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
 }
 
 /// Whether the process was started with that value. Then it is its parent's, which had the same id in another pid namespace.

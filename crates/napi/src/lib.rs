@@ -13,7 +13,7 @@
 //! * **A page exists as long as its owner**, an object of the caller's realm. The buffer belongs to the addon's realm: a
 //!   reference to a buffer of the owner's realm would keep that realm alive.
 //!
-//! Not covered: outside Linux, another copy of the addon (`copies.rs`), and WebAssembly that starts later (`backends.rs`).
+//! Not covered: a process where the addon can leave no mark for WebAssembly that starts later (`backends.rs`).
 
 mod backends;
 mod copies;

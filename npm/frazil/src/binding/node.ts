@@ -111,29 +111,37 @@ const ADDON_FILE_TEXT = "frazil-native";
 const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
 /** Marks the process as one that uses WebAssembly, and returns a function that removes the mark. */
-function leaveMark(): () => void {
+const leaveMark = (): (() => void) => openMarkFile() ?? setMarkVariable();
+
+/** An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it. */
+function openMarkFile(): (() => void) | undefined {
+  if (process.platform !== "linux") return undefined;
   const { closeSync, openSync } = process.getBuiltinModule("node:fs");
   try {
-    // An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it.
     const file = openSync(MARK_FILE, "r");
     return () => closeSync(file);
   } catch {
-    // Not Linux, or no permission to read files. Only the main thread can set an environment variable of the process.
-    const { env, pid } = process.getBuiltinModule("node:process");
-    const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
-    try {
-      env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
-    } catch (cause) {
-      throw new ConfigError(
-        "STATE_CONFLICT",
-        "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
-        { field: "node", cause },
-      );
-    }
-    return () => {
-      delete env[MARK_VARIABLE];
-    };
+    // No permission to read files.
+    return undefined;
   }
+}
+
+/** An environment variable of the process, which only the main thread can set. */
+function setMarkVariable(): () => void {
+  const { env, pid } = process.getBuiltinModule("node:process");
+  const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
+  try {
+    env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
+  } catch (cause) {
+    throw new ConfigError(
+      "STATE_CONFLICT",
+      "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
+      { field: "node", cause },
+    );
+  }
+  return () => {
+    delete env[MARK_VARIABLE];
+  };
 }
 
 /**
