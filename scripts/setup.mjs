@@ -35,7 +35,7 @@ async function linker() {
   await step("installing gcc, which Rust needs for linking", () => installDebian("gcc", "libc6-dev"));
 }
 
-/** The other systems that the state file code must compile for. */
+/** The other systems that the state file code and the addon must compile for. */
 export const OTHER_SYSTEMS = ["aarch64-apple-darwin", "x86_64-pc-windows-msvc"];
 
 /** Adds Rust's library for a target. */

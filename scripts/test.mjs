@@ -230,7 +230,18 @@ const SUITES = [
       );
       for (const target of OTHER_SYSTEMS) {
         await rustTarget(target);
-        cargo("clippy", "--locked", "--quiet", "-p", "frazil-local", "--target", target, ...strict);
+        cargo(
+          "clippy",
+          "--locked",
+          "--quiet",
+          "-p",
+          "frazil-local",
+          "-p",
+          "frazil-napi",
+          "--target",
+          target,
+          ...strict,
+        );
       }
       cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "--all-targets", ...strict);

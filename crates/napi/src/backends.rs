@@ -4,8 +4,11 @@
 //! IDs. Within a realm the package has one backend, but threads and realms do not see each other. So each backend leaves a mark
 //! on the *process* before it mints for the first time, and looks for the mark of the other:
 //!
-//! * **This addon** maps a page of memory under a name, which `/proc/self/maps` shows. The name of the addon's file would not
-//!   serve: a bundler may have changed it, and an addon that is loaded but not used conflicts with nothing.
+//! * **This addon** leaves a mark that JavaScript can see. The name of the addon's file would not serve: a bundler may have
+//!   changed it, and an addon that is loaded but not used conflicts with nothing.
+//!   * Linux: a page of memory under a name, which `/proc/self/maps` shows.
+//!   * macOS, and Linux where the kernel refuses that: an open file that was removed, with a text that says what it is.
+//!   * Windows: a named pipe. Its name contains the process id, and it ends with the process.
 //! * **WebAssembly** opens a file in the main thread that no other code opens, which `/proc/self/fd` shows. (In a worker thread
 //!   it refuses static node ids.) Where that file does not exist or may not be read, it sets an environment variable, which
 //!   contains the process id because a child inherits it.
@@ -13,10 +16,19 @@
 //! Each backend leaves its mark before it looks, so of two that start at once at least one sees the other. The mark of a
 //! backend that was used stays until the process ends, as the states do.
 //!
-//! Not covered: outside Linux the addon leaves no mark, so only the addon detects WebAssembly. The counterpart is
-//! `npm/frazil/src/binding/node.ts`.
+//! Not covered: a process where the addon can leave no mark, as in a sandbox. Then only the addon detects WebAssembly. The
+//! counterpart is `npm/frazil/src/binding/node.ts`.
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[path = "backends/unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "backends/windows.rs"]
+mod system;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use system::Mark;
 
 /// The file in `/proc/self` that WebAssembly holds open.
 const FILE: &str = "personality";
@@ -82,66 +94,24 @@ impl Drop for Opening {
 
 /// Whether WebAssembly has marked this process.
 fn wasm_is_used() -> bool {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    if open
-        .filter_map(|entry| std::fs::read_link(entry.path()).ok())
-        .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
-    {
+    if has_mark_file() {
         return true;
     }
     let Ok(value) = std::env::var(VARIABLE) else { return false };
     value.starts_with(&format!("{}:", std::process::id())) && !is_inherited(&value)
 }
 
+/// Whether the process holds the file open that only WebAssembly opens, which only Linux has.
+fn has_mark_file() -> bool {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    cfg!(target_os = "linux")
+        && open
+            .filter_map(|entry| std::fs::read_link(entry.path()).ok())
+            .any(|file| file.starts_with("/proc") && file.ends_with(FILE))
+}
+
 /// Whether the process was started with that value. Then it is its parent's, which had the same id in another pid namespace.
 fn is_inherited(value: &str) -> bool {
     let Ok(environment) = std::fs::read("/proc/self/environ") else { return false };
     environment.split(|byte| *byte == 0).any(|line| line == format!("{VARIABLE}={value}").as_bytes())
-}
-
-/// A page of memory with a name.
-#[cfg(target_os = "linux")]
-struct Mark(std::ptr::NonNull<libc::c_void>);
-
-// SAFETY: the memory is never read or written, and any thread may unmap it.
-#[cfg(target_os = "linux")]
-unsafe impl Send for Mark {}
-
-#[cfg(target_os = "linux")]
-impl Mark {
-    const BYTES: usize = 4096;
-
-    /// `None` where the kernel refuses, as a sandbox may. Then there is no mark, as on other systems.
-    fn make() -> Option<Self> {
-        // SAFETY: the name ends with a zero, and the descriptor is closed below.
-        let file = unsafe { libc::memfd_create(c"frazil-native".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
-            return None;
-        }
-        let (protection, shared) = (libc::PROT_READ, libc::MAP_SHARED);
-        // SAFETY: a new mapping at a place of the kernel's choice touches no other memory.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), Self::BYTES, protection, shared, file, 0) };
-        // SAFETY: `file` came from `memfd_create` and is not used afterwards; the mapping keeps its memory.
-        unsafe { libc::close(file) };
-        if start == libc::MAP_FAILED { None } else { std::ptr::NonNull::new(start).map(Self) }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for Mark {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `make`, with this length, and nothing refers to its memory.
-        unsafe { libc::munmap(self.0.as_ptr(), Self::BYTES) };
-    }
-}
-
-/// No mark is known that JavaScript could read on this system.
-#[cfg(not(target_os = "linux"))]
-struct Mark;
-
-#[cfg(not(target_os = "linux"))]
-impl Mark {
-    const fn make() -> Option<Self> {
-        Some(Self)
-    }
 }

@@ -13,7 +13,7 @@
 //! * **A page exists as long as its owner**, an object of the caller's realm. The buffer belongs to the addon's realm: a
 //!   reference to a buffer of the owner's realm would keep that realm alive.
 //!
-//! Not covered: outside Linux, another copy of the addon (`copies.rs`), and WebAssembly that starts later (`backends.rs`).
+//! Not covered: a process where the addon can leave no mark for WebAssembly that starts later (`backends.rs`).
 
 mod backends;
 mod copies;
@@ -81,10 +81,7 @@ pub struct NewPage {
 /// process uses another copy of this addon, whose states this one cannot share.
 #[napi]
 pub fn page(env: &Env, mut owner: Object<'_>) -> Result<NewPage, String> {
-    if let Err(path) = copies::mark_in_use() {
-        let conflict = format!("another copy of frazil is loaded from {path}, and its states cannot be shared: install one");
-        return Err(Error::new(Code::StateConflict.name().to_owned(), conflict));
-    }
+    copies::mark_in_use().map_err(|conflict| Error::new(Code::StateConflict.name().to_owned(), conflict))?;
     let coded = |error: Error| Error::new(error.status.to_string(), error.reason.clone());
     let (open, memory) = make_page(env).map_err(coded)?;
     let page = PAGES.with_borrow_mut(|pages| {

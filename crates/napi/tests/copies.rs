@@ -3,7 +3,6 @@
 
 #![allow(clippy::expect_used, reason = "a test whose set-up fails has failed")]
 #![allow(dead_code, reason = "the addon uses what the test does not")]
-#![cfg(target_os = "linux")]
 
 #[path = "../src/copies.rs"]
 mod copies;
@@ -23,9 +22,9 @@ struct Copy {
 }
 
 impl Copy {
-    /// Asks whether a thread may use this copy. `other` looks for another copy in use.
-    fn claim(&self, other: impl FnOnce() -> Option<String>) -> Result<(), String> {
-        copies::claim(&self.mark, &self.in_use, other)
+    /// Asks whether a thread may use this copy. `look` fails if it sees another copy in use.
+    fn claim(&self, look: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        copies::claim(&self.mark, &self.in_use, look)
     }
 
     fn mark(&self) -> u8 {
@@ -36,13 +35,15 @@ impl Copy {
 const OTHER: &str = "the path of the other copy";
 
 /// Sees the other copy in use.
-#[expect(clippy::unnecessary_wraps, reason = "the look at another copy, which may see none")]
-fn other() -> Option<String> {
-    Some(OTHER.to_owned())
+fn other() -> Result<(), String> {
+    Err(OTHER.to_owned())
 }
 
-fn refused() -> Result<(), String> {
-    Err(OTHER.to_owned())
+/// The real look at the modules of this process, in which the test is the only copy.
+#[test]
+fn a_copy_that_is_alone_finds_itself_and_no_other() {
+    assert_eq!(copies::mark_in_use(), Ok(()));
+    assert_eq!(copies::mark_in_use(), Ok(()), "a copy in use stays in use");
 }
 
 /// One thread finds the other copy in use. While it looks, the other copy withdraws its mark, and a second thread of this copy
@@ -55,7 +56,7 @@ fn a_thread_that_is_refused_leaves_the_mark_of_a_thread_that_was_let_in() {
         let first = copy.claim(|| {
             let (ended, ends) = channel();
             second = Some(scope.spawn(move || {
-                let result = copy.claim(|| None);
+                let result = copy.claim(|| Ok(()));
                 // Nobody waits for it any more if the first thread came first.
                 let _: Result<(), _> = ended.send(());
                 result
@@ -65,7 +66,7 @@ fn a_thread_that_is_refused_leaves_the_mark_of_a_thread_that_was_let_in() {
             let _: Result<(), _> = ends.recv_timeout(Duration::from_millis(500));
             other()
         });
-        assert_eq!(first, refused());
+        assert_eq!(first, other());
         let second = second.expect("the first thread looked").join().expect("it does not panic");
         assert_eq!(second, Ok(()));
     });
@@ -75,22 +76,22 @@ fn a_thread_that_is_refused_leaves_the_mark_of_a_thread_that_was_let_in() {
 #[test]
 fn a_refused_copy_can_be_used_once_the_other_is_not() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(other), refused());
+    assert_eq!(copy.claim(other), other());
     assert_eq!(copy.mark(), 0, "the other copy is not refused because of this one");
-    assert_eq!(copy.claim(|| None), Ok(()));
+    assert_eq!(copy.claim(|| Ok(())), Ok(()));
     assert_eq!(copy.mark(), 1);
 }
 
 #[test]
 fn a_copy_marks_itself_before_it_looks() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(|| (copy.mark() == 0).then(String::new)), Ok(()));
+    assert_eq!(copy.claim(|| if copy.mark() == 1 { Ok(()) } else { other() }), Ok(()));
 }
 
 #[test]
 fn a_copy_in_use_stays_in_use() {
     let copy = Copy::default();
-    assert_eq!(copy.claim(|| None), Ok(()));
+    assert_eq!(copy.claim(|| Ok(())), Ok(()));
     // The mark of a copy that looks now, and that is refused because of this one.
     assert_eq!(copy.claim(other), Ok(()));
     assert_eq!(copy.mark(), 1);

@@ -9,7 +9,7 @@ export { repeats } from "../../api/broken-generators.mjs";
 export { copyPackage };
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-const addonPackage = `frazil-${process.platform}-${process.arch}-gnu`;
+export const addonPackage = `frazil-${process.platform}-${process.arch}-gnu`;
 
 /** The file of the package that Node loads. */
 export const entry = join(installed, "dist/node.cjs");
@@ -22,6 +22,8 @@ const addon = (() => {
     return undefined;
   }
 })();
+/** The file of the installed addon. */
+export const addonFile = addon && join(addon, "frazil.node");
 export const needsAddon = { skip: addon === undefined && "needs the addon" };
 /** The backends of a process detect each other by information that only Linux offers. */
 export const needsLinux = {

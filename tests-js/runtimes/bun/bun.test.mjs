@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { expectedCounts, inNewProcess } from "../bundle-and-run.mjs";
+import { assertThreadsAreRefused } from "../threads.mjs";
 
 for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND: "wasm" } })) {
   test(`Bun: vectors and minting, backend ${backend}, and require gives what import gives`, async () => {
@@ -13,4 +14,10 @@ for (const [backend, env] of Object.entries({ native: {}, wasm: { FRAZIL_BACKEND
     assert.ok(minting.waitedMs > 0);
     assert.equal(requireIsImport, true);
   });
+}
+
+for (const file of ["node.cjs", "inline.mjs"]) {
+  // docs/safety.md: 31
+  test(`Bun, ${file} on WebAssembly: a static node id is refused in web workers and in threads of node:worker_threads`, () =>
+    assertThreadsAreRefused(tools.bun, file));
 }

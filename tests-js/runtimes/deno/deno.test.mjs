@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { tools } from "../../../scripts/tools.mjs";
 import { expectedCounts, inNewProcess, root } from "../bundle-and-run.mjs";
+import { assertThreadsAreRefused } from "../threads.mjs";
 
 // The cache stays in the repository, and Deno does not check for a newer version.
 const env = { DENO_DIR: `${root}.cache/deno`, DENO_NO_UPDATE_CHECK: "1" };
@@ -48,3 +49,7 @@ test("Deno: require() with all permissions has the addon, also where it is force
   assert.equal(stderr, "");
   assert.equal(stdout.trim(), "native");
 });
+
+// docs/safety.md: 31
+test("Deno: a static node id is refused in web workers and in threads of node:worker_threads", () =>
+  assertThreadsAreRefused(tools.deno, "inline.mjs", { before: ["run", "--no-prompt", "--allow-read"], env }));

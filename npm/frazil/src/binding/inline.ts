@@ -3,6 +3,7 @@ import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { forcedBackend } from "./forced.js";
+import { isWorkerThread } from "./threads.js";
 import { bindExports, instanceOf } from "./wasm.js";
 
 /** The bytes of the module, decoded from the text. */
@@ -34,11 +35,11 @@ export enum Host {
 }
 
 /**
- * Whether this is a worker thread of Node, whose WebAssembly shares no memory with that of the main thread. A browser
- * has no `process`. A bundle for browsers may also run in Node.
+ * Whether this is a worker thread, whose WebAssembly shares no memory with that of the main thread. A bundle for browsers
+ * may also run in Node, Bun and Deno. The workers of a browser are not told from its main thread.
  */
 export const inWorkerThread = (): boolean =>
-  globalThis.process?.getBuiltinModule?.("node:worker_threads")?.isMainThread === false;
+  isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
 
 /** Does nothing: here other threads and realms cannot be seen. */
 export const markProcess = (): void => {};

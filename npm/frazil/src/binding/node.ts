@@ -10,6 +10,7 @@ import { builtin } from "./builtin.js";
 import { registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
+import { isWorkerThread } from "./threads.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
 interface Addon extends Calls, FileCalls {
@@ -154,39 +155,49 @@ function loadWasm(): Binding<StateFiles> {
 }
 
 /**
- * The marks of WebAssembly, which the addon looks for, and the mark of the addon. See `crates/napi/src/backends.rs`.
+ * The marks of WebAssembly, which the addon looks for, and those of the addon. See `crates/napi/src/backends.rs`.
  */
 const MARK_FILE = "/proc/self/personality";
 const MARK_VARIABLE = "FRAZIL_WASM_PROCESS";
 const ADDON_MAPPING = "/memfd:frazil-native";
+const ADDON_PIPE = "\\\\.\\pipe\\frazil-native-";
+const ADDON_FILE_TEXT = "frazil-native";
 
 /** The key under which a thread records, for all its realms, that it has marked the process. */
 const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
 /** Marks the process as one that uses WebAssembly, and returns a function that removes the mark. */
-function leaveMark(): () => void {
+const leaveMark = (): (() => void) => openMarkFile() ?? setMarkVariable();
+
+/** An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it. */
+function openMarkFile(): (() => void) | undefined {
+  if (process.platform !== "linux") return undefined;
   const { closeSync, openSync } = builtin("node:fs");
   try {
-    // An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it.
     const file = openSync(MARK_FILE, "r");
     return () => closeSync(file);
   } catch {
-    // Not Linux, or no permission to read files. Only the main thread can set an environment variable of the process.
-    const { env, pid } = builtin("node:process");
-    const { timeOrigin } = builtin("node:perf_hooks").performance;
-    try {
-      env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
-    } catch (cause) {
-      throw new ConfigError(
-        "STATE_CONFLICT",
-        "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
-        { field: "node", cause },
-      );
-    }
-    return () => {
-      delete env[MARK_VARIABLE];
-    };
+    // No permission to read files.
+    return undefined;
   }
+}
+
+/** An environment variable of the process, which only the main thread can set. */
+function setMarkVariable(): () => void {
+  const { env, pid } = builtin("node:process");
+  const { timeOrigin } = builtin("node:perf_hooks").performance;
+  try {
+    env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
+  } catch (cause) {
+    throw new ConfigError(
+      "STATE_CONFLICT",
+      "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
+      { field: "node", cause },
+    );
+  }
+  return () => {
+    delete env[MARK_VARIABLE];
+  };
 }
 
 /**
@@ -214,8 +225,13 @@ export function markProcess(): void {
   );
 }
 
-/** Whether the addon has marked the process. Only Linux shows that. */
+/** Whether the addon has marked the process. */
 function addonIsInUse(): boolean {
+  return process.platform === "win32" ? hasAddonPipe() : hasAddonMapping() || hasAddonFile();
+}
+
+/** Linux: memory with a name. */
+function hasAddonMapping(): boolean {
   try {
     return builtin("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
   } catch {
@@ -223,7 +239,53 @@ function addonIsInUse(): boolean {
   }
 }
 
-export { inWorkerThread } from "./inline.js";
+/** macOS, and Linux where that memory is refused: an open file that was removed, with a text of its own. */
+function hasAddonFile(): boolean {
+  const { fstatSync, readdirSync, readSync } = builtin("node:fs");
+  const found = new Uint8Array(ADDON_FILE_TEXT.length);
+  const isMark = (descriptor: number) => {
+    try {
+      const file = fstatSync(descriptor);
+      if (!file.isFile() || file.nlink !== 0 || file.size !== found.length) return false;
+      // At a position, which leaves the position of the file as it is.
+      return readSync(descriptor, found, 0, found.length, 0) === found.length && text(found) === ADDON_FILE_TEXT;
+    } catch {
+      // Closed by another thread meanwhile, or not open for reading.
+      return false;
+    }
+  };
+  const text = (bytes: Uint8Array) => String.fromCharCode(...bytes);
+  try {
+    return readdirSync("/dev/fd").some((name) => isMark(Number(name)));
+  } catch {
+    return false;
+  }
+}
+
+/** Windows: a pipe whose name contains the process id. It ends with the process. */
+function hasAddonPipe(): boolean {
+  const { closeSync, openSync } = builtin("node:fs");
+  try {
+    closeSync(openSync(`${ADDON_PIPE}${process.pid}`, "r"));
+    return true;
+  } catch (error) {
+    // Any other refusal is that of a pipe that exists, such as EBUSY for one that was opened already. The permissions of Node
+    // (ERR_ACCESS_DENIED) do not tell.
+    const { code } = error as NodeJS.ErrnoException;
+    return code !== "ENOENT" && code !== "ERR_ACCESS_DENIED";
+  }
+}
+
+/** Whether this is a worker thread. Node 21 and 22.0 to 22.2 have no `getBuiltinModule`. */
+export function inWorkerThread(): boolean {
+  let threads: typeof import("node:worker_threads") | undefined;
+  try {
+    threads = builtin("node:worker_threads");
+  } catch {
+    // There is no `require` in a bundle that is an ES module. Then it is not known.
+  }
+  return isWorkerThread(threads);
+}
 
 /** See `inline.ts`. */
 export enum Host {
