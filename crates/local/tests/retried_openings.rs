@@ -11,7 +11,12 @@ use frazil_local::{Local, LocalOptions};
 fn an_opening_of_a_new_file_that_is_tried_again_late_does_not_wait_again() {
     let dir = std::env::temp_dir().join(format!("frazil-retried-{}", std::process::id()));
     let open = || {
-        let options = LocalOptions { dir: Some(dir.clone()), start_wait_ms: Some(0), ..LocalOptions::default() };
+        let options = LocalOptions {
+            dir: Some(dir.clone()),
+            start_wait_ms: Some(0),
+            accept_unproven_platform: true,
+            ..LocalOptions::default()
+        };
         Local::open(&Layout::named("default").unwrap(), options).map_err(|fault| (fault.code(), fault.error().retry_after_ms()))
     };
     assert_eq!(open().err(), Some((Code::ClockBackward, 1001)));
