@@ -134,6 +134,12 @@ const TOO_MANY_FILES: [i32; 2] = [24, 23];
 #[cfg(not(unix))]
 const TOO_MANY_FILES: [i32; 0] = [];
 
+/// The Windows error numbers for a file that another program has open and does not share, or of which it has locked a part.
+#[cfg(windows)]
+const NOT_SHARED: [i32; 2] = [32, 33];
+#[cfg(not(windows))]
+const NOT_SHARED: [i32; 0] = [];
+
 /// An error of the operating system about something else than the state file.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "errors of other systems keep their number"))]
 #[derive(Debug)]
@@ -166,6 +172,9 @@ fn number_of(cause: &io::Error) -> Option<i32> {
 fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
+    }
+    if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
+        return "Another program has it open and does not share it: exclude dir from backups and virus scanners, and try again";
     }
     match cause.kind() {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",

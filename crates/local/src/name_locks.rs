@@ -83,6 +83,10 @@ fn one_step(path: &Path) -> io::Result<Option<PathBuf>> {
             return Ok(Some(resolved.join(rest)));
         }
         resolved.push(component);
+        // A drive or root is no link, and a drive alone is another directory: the current one there.
+        if !matches!(component, Component::Normal(_)) {
+            continue;
+        }
         if resolved.symlink_metadata()?.is_symlink() {
             let leads_to = resolved.read_link()?;
             resolved.pop();

@@ -72,8 +72,8 @@ impl OpenRequest {
             }
             Some(dir) => dir,
             None => default_dir().ok_or_else(|| {
-                let text = "dir must be given: there is no home directory here (HOME), nor STATE_DIRECTORY or XDG_STATE_HOME";
-                Fault::new(Code::InvalidOption, Subject::Dir, text.to_owned())
+                let text = format!("dir must be given: none of the variables {} is set here to a directory", os::STATE_VARIABLES);
+                Fault::new(Code::InvalidOption, Subject::Dir, text)
             })?,
         };
         let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;

@@ -265,6 +265,9 @@ fn magic(stat: &Statfs) -> u64 {
     magic & 0xffff_ffff
 }
 
+/// The variables that lead to the default directory, for a refusal.
+pub(crate) const STATE_VARIABLES: &str = "HOME, STATE_DIRECTORY or XDG_STATE_HOME";
+
 /// The XDG state directory, or its default in the home directory.
 pub(crate) fn state_home() -> Option<PathBuf> {
     // The XDG specification says that relative paths are ignored.

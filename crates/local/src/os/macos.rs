@@ -117,6 +117,9 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     Ok((name.to_owned(), known.map_or(Support::IfVouched, |(_, support)| *support)))
 }
 
+/// The variables that lead to the default directory, for a refusal.
+pub(crate) const STATE_VARIABLES: &str = "HOME or STATE_DIRECTORY";
+
 pub(crate) fn state_home() -> Option<PathBuf> {
     Some(absolute_path_in("HOME")?.join("Library/Application Support"))
 }

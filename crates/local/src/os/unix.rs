@@ -21,6 +21,12 @@ pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
 }
 
+/// Gives a file another name in its directory, beside its own. `AlreadyExists` if the name is taken. The caller removes the first
+/// name.
+pub(crate) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    std::fs::hard_link(temporary, path)
+}
+
 /// Opens a directory.
 pub(crate) fn open_directory(path: &Path) -> io::Result<File> {
     File::open(path)
