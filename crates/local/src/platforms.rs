@@ -10,7 +10,7 @@ use frazil::{Code, Subject};
 use crate::fault::Fault;
 
 /// The platforms with a record of a real system, as `process.platform`, `process.arch` and on Linux the C library name them.
-pub(crate) const PROVEN: &[&str] = &["linux-x64-gnu"];
+pub(crate) const PROVEN: &[&str] = &["linux-x64-gnu", "linux-x64-musl"];
 
 /// The platforms whose only records are of an emulator, with its name.
 pub(crate) const EMULATED: &[(&str, &str)] = &[];

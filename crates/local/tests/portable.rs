@@ -375,8 +375,11 @@ fn a_file_in_use_keeps_its_name_or_its_user_stops() {
         assert!(fs::remove_file(&path).is_err(), "it was deleted");
         fs::write(&moved, "another file").unwrap();
         assert!(fs::rename(&moved, &path).is_err(), "it was replaced");
-        let elsewhere = TestDirectory(state.0.with_extension("elsewhere"));
-        assert!(fs::rename(&state.0, &elsewhere.0).is_err(), "its directory was moved");
+        // Wine moves it. `npm run test:local-platform` names an emulator in this variable.
+        if env::var_os("FRAZIL_EMULATOR").is_none() {
+            let elsewhere = TestDirectory(state.0.with_extension("elsewhere"));
+            assert!(fs::rename(&state.0, &elsewhere.0).is_err(), "its directory was moved");
+        }
         mint(&ids, &mut [0; 8]);
         return;
     }
