@@ -13,7 +13,7 @@ use crate::fault::Fault;
 pub(crate) const PROVEN: &[&str] = &["linux-x64-gnu", "linux-x64-musl"];
 
 /// The platforms whose only records are of an emulator, with its name.
-pub(crate) const EMULATED: &[(&str, &str)] = &[];
+pub(crate) const EMULATED: &[(&str, &str)] = &[("win32-x64", "wine 8.0")];
 
 const OS: &str = if cfg!(target_os = "macos") {
     "darwin"
