@@ -216,7 +216,7 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     }
     // On NTFS the upper 16 bits are a sequence number that changes when the number below is used again.
     let inode = (u64::from(information.nFileIndexHigh) << 32) | u64::from(information.nFileIndexLow);
-    let generation = (name_of_file_system(file)? == "ntfs").then(|| information.nFileIndexHigh >> 16);
+    let generation = (name_of_file_system(file)? == "ntfs").then_some(information.nFileIndexHigh >> 16);
     Ok(Identity { device: u64::from(information.dwVolumeSerialNumber), inode, created_ns: 0, generation })
 }
 
