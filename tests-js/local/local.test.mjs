@@ -333,7 +333,7 @@ describe("the file", () => {
 describe("bad options", () => {
   const whole = (min, max) => rules.WHOLE_NUMBER.replace("{min}", min).replace("{max}", max);
   const known =
-    "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
+    "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem, acceptUnprovenPlatform";
   const hint = (text) => `${rules.KNOWN_KEY} (${text})`;
   const rows = [
     ["dir", "", "INVALID_OPTION", rules.A_PATH],
@@ -347,6 +347,7 @@ describe("bad options", () => {
     ]),
     ["scope", 3, "INVALID_OPTION", rules.TEXT_STRING],
     ["fileSystem", 3, "INVALID_OPTION", rules.TEXT_STRING],
+    ...["yes", 1, 0, null].map((accept) => ["acceptUnprovenPlatform", accept, "INVALID_OPTION", rules.TRUE_OR_FALSE]),
     ...[1001, -1, 1.5, "5", null].map((lead) => ["maxLeadMs", lead, "INVALID_OPTION", whole(0, 1000)]),
     ...[-1, 1.5, "5", null, Number.NaN].map((wait) => ["startWaitMs", wait, "INVALID_OPTION", whole(0, 2 ** 31 - 1)]),
     ["maxWaitMs", -1, "INVALID_OPTION", whole(0, 2 ** 31 - 1)],

@@ -134,6 +134,12 @@ const TOO_MANY_FILES: [i32; 2] = [24, 23];
 #[cfg(not(unix))]
 const TOO_MANY_FILES: [i32; 0] = [];
 
+/// The Windows error numbers for a file that another program has open and does not share, or of which it has locked a part.
+#[cfg(windows)]
+const NOT_SHARED: [i32; 2] = [32, 33];
+#[cfg(not(windows))]
+const NOT_SHARED: [i32; 0] = [];
+
 /// An error of the operating system about something else than the state file.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "errors of other systems keep their number"))]
 #[derive(Debug)]
@@ -167,6 +173,9 @@ fn remedy(cause: &io::Error) -> &'static str {
     if number_of(cause).is_some_and(|number| TOO_MANY_FILES.contains(&number)) {
         return "Raise the limit of open files (ulimit -n), or close some: a state file takes one, and one for each directory above it";
     }
+    if number_of(cause).is_some_and(|number| NOT_SHARED.contains(&number)) {
+        return "Another program has it open and does not share it: exclude dir from backups and virus scanners, and try again";
+    }
     match cause.kind() {
         io::ErrorKind::PermissionDenied => "Pass a dir that this user may write, or change its owner",
         io::ErrorKind::ReadOnlyFilesystem => "Pass a dir on a volume that can be written",
@@ -188,7 +197,9 @@ mod tests {
         assert!(Fault::failed(Path::new("/a"), "opened", &io::Error::from_raw_os_error(5)).text().contains("Check the disk"));
         let elsewhere = at("the boot id".to_owned(), io::Error::from_raw_os_error(24));
         let fault = Fault::failed(Path::new("/a"), "read", &elsewhere);
-        assert!(fault.text().contains("the boot id: Too many open files") && fault.text().contains("ulimit -n"), "{fault}");
+        // Each C library words it in its own way.
+        let too_many = io::Error::from_raw_os_error(24);
+        assert!(fault.text().contains(&format!("the boot id: {too_many}")) && fault.text().contains("ulimit -n"), "{fault}");
         let missing = at("the boot id".to_owned(), io::Error::from_raw_os_error(2));
         assert!(Fault::failed(Path::new("/a"), "read", &missing).text().contains("the boot id: No such file"));
     }

@@ -24,6 +24,18 @@ pub(crate) fn is_new(file: &File) -> io::Result<bool> {
     Ok(!MappedState::was_started(file)? && !old()?)
 }
 
+/// A scope as it is in the name of a file: a capital letter is the small one with a `+`, which no scope has, before it. So the files of
+/// `Orders` and `orders` differ where a file system takes capital and small letters as equal, and have the same names everywhere.
+fn unfolded(scope: &str) -> String {
+    scope.chars().fold(String::new(), |mut name, letter| {
+        if letter.is_ascii_uppercase() {
+            name.push('+');
+        }
+        name.push(letter.to_ascii_lowercase());
+        name
+    })
+}
+
 /// A state file that the options lead to.
 #[derive(Debug)]
 pub(crate) struct FileSpec {
@@ -43,7 +55,7 @@ impl FileSpec {
         sequence_start: SequenceStart,
         vouched_file_system: Option<String>,
     ) -> Self {
-        let path = dir.join(format!("{scope}-{:016x}-{}.frazil", machine.fingerprint(), machine.node()));
+        let path = dir.join(format!("{}-{:016x}-{}.frazil", unfolded(&scope), machine.fingerprint(), machine.node()));
         Self { path, scope, machine, sequence_start, vouched_file_system }
     }
 
@@ -150,13 +162,13 @@ impl FileSpec {
         Ok(())
     }
 
-    /// Writes a new file under a temporary name and links it to its own name, so that the file appears as a whole or not at all.
+    /// Writes a new file under a temporary name and then gives it its own name, so that the file appears as a whole or not at all.
     fn write_new(&self, dir: &Path, ceiling_ms: u64) -> io::Result<()> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         // A random number, because process ids recur after a crash and in each container that shares the directory; and the
         // process id, because forked children can draw the same random number.
         let temporary = dir.join(format!(".{name}.{:x}-{:016x}", std::process::id(), Key::random().halves()[0]));
-        let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match fs::hard_link(&temporary, &self.path) {
+        let result = self.fill_new(&temporary, dir, ceiling_ms).and_then(|()| match os::publish(&temporary, &self.path) {
             // Another process was faster.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             result => result,
@@ -213,6 +225,22 @@ mod tests {
         let fingerprint = spec(None).machine.fingerprint();
         let scope = "shop".to_owned();
         Header { fingerprint, node: 7, scope, inode: 5, created_ns: 9, generation: Some(3), key: [1, 2] }
+    }
+
+    #[test]
+    fn two_scopes_have_two_file_names_also_where_capital_letters_do_not_count() {
+        let name = |scope: &str| {
+            let spec = FileSpec { scope: scope.to_owned(), ..spec(None) };
+            let FileSpec { scope, machine, sequence_start, .. } = spec;
+            let path = FileSpec::new(Path::new("/ids"), scope, machine, sequence_start, None).path;
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        let names = ["orders", "Orders", "ORDERS", "oRders", "o-rders", "o_rders"].map(name);
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(*name, name.to_lowercase());
+            assert!(!names[..at].contains(name), "{name}");
+        }
+        assert!(names[0].starts_with("orders-") && names[1].starts_with("+orders-"), "{names:?}");
     }
 
     const FILE: Identity = Identity { device: 1, inode: 5, created_ns: 9, generation: Some(3) };

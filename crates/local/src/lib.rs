@@ -17,7 +17,8 @@
 //! * **Refused** are file systems that lose their files or whose memory is not shared; files that are damaged, copied, replaced
 //!   or of another layout; and a file of which a flush has failed, until its file system is mounted again.
 //!
-//! Linux is run and tested. The code for macOS and Windows is only compiled.
+//! Proven is what ran on record on a real system: Linux on x64, with glibc and with musl (`platforms`). Elsewhere the opening is
+//! refused unless the caller accepts that ([`LocalOptions::accept_unproven_platform`]).
 //!
 //! # Not covered
 //! * Several machines: IDs of two machines can be equal unless the node ids differ.
@@ -26,7 +27,7 @@
 //!
 //! # Where the code is
 //! * **The public API**: `local` (options, [`Local`], [`attach`]), `open_request` (checks the options), `open_files` (the files
-//!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables).
+//!   that this process has open), `fault` ([`Fault`]), `environment` (environment variables), `platforms` (which are proven).
 //! * **Opening**: `opening` (the steps), `file_spec` (which file, its header check, its creation), `wait_rule` (how long to wait
 //!   for users of other files, as a pure rule), `start_rule` (how a state starts, as a pure rule), `state_start` (the facts and
 //!   the effects of that rule), `first_id` (when the first ID can be issued), `cancellation` (whether the opening is still
@@ -57,6 +58,7 @@ mod open_files;
 mod open_request;
 mod opening;
 mod os;
+mod platforms;
 mod process;
 mod start_rule;
 mod state_start;

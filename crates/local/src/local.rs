@@ -39,6 +39,9 @@ pub struct LocalOptions<'a> {
     /// The name of a file system that frazil does not know to be safe, as the refusal gives it. By passing it the caller confirms
     /// that only this machine uses the file system, that it can be mapped, and that flushed data lasts.
     pub file_system: Option<String>,
+    /// Accepts a platform on which state files are not proven, where the opening is refused otherwise. Set it for that platform
+    /// alone: `cfg!(target_os = "macos")`.
+    pub accept_unproven_platform: bool,
 }
 
 /// A generator whose IDs never repeat on this machine.
@@ -75,6 +78,7 @@ impl Local {
     /// Opens the state file, makes it if there is none, and waits until the first ID can be minted.
     ///
     /// # Errors
+    /// * `UNPROVEN_PLATFORM` on a platform on which state files are not proven, unless `accept_unproven_platform` is true.
     /// * `NODE_REQUIRED` if no node id is given and the environment shows an orchestrator; `INVALID_NODE`; `INVALID_OPTION`.
     /// * `CLOCK_BACKWARD`, with the milliseconds to wait, if the wait is longer than `start_wait_ms`; `CLOCK_BEFORE_EPOCH`.
     /// * `UNSUPPORTED_FILE_SYSTEM`, `STATE_FILE_CORRUPT`, `STATE_FILE_AHEAD`, `STATE_FILE_FAILED`: the [`Fault`] says which file
@@ -90,13 +94,22 @@ impl Local {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn open(layout: &Layout, options: LocalOptions<'_>) -> Result<Self, Fault> {
-        let LocalOptions { dir, node, scope, max_lead_ms, sequence_start, start_wait_ms, file_system } = options;
+        let LocalOptions { dir, node, scope, max_lead_ms, sequence_start, start_wait_ms, file_system, accept_unproven_platform } =
+            options;
         let has_node = layout.join_node(Node::None).is_err();
         let default = if has_node { Node::Id(0) } else { Node::None };
         let machine = Machine::with_max_lead(layout, node.unwrap_or(default), max_lead_ms)?;
         let claim = Claim::kept(&machine, scope.as_deref())?;
-        let request =
-            OpenRequest { machine, node_missing: node.is_none(), sequence_start, dir, scope, file_system, start_wait_ms };
+        let request = OpenRequest {
+            machine,
+            node_missing: node.is_none(),
+            sequence_start,
+            dir,
+            scope,
+            file_system,
+            start_wait_ms,
+            accept_unproven_platform,
+        };
         let (attachment, wait_ms) = request.attach()?;
         claim.confirm();
         sleep(Duration::from_millis(wait_ms));
@@ -146,9 +159,20 @@ impl Deref for Local {
 /// assert_eq!(status, Code::InvalidLayout as u32); // a page of zeros is no layout
 /// ```
 pub fn attach(request: LocalRequest) -> Result<LocalState, Fault> {
-    let LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms, .. } = request;
+    let LocalRequest {
+        machine,
+        node_missing,
+        sequence_start,
+        dir,
+        scope,
+        file_system,
+        start_wait_ms,
+        accept_unproven_platform,
+        ..
+    } = request;
     let dir = dir.map(PathBuf::from);
-    let request = OpenRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms };
+    let request =
+        OpenRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms, accept_unproven_platform };
     let (keeper, wait_ms) = request.attach()?;
     Ok(LocalState { keeper, wait_ms })
 }

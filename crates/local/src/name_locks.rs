@@ -4,7 +4,8 @@
 //! and the locks of one file say nothing about the other. So each process that uses a file also takes a shared lock on one byte
 //! of every directory above it. The byte depends on two things:
 //!
-//! * **the name**: the path of the file from that directory on. Other names have other bytes;
+//! * **the name**: the path of the file from that directory on. Other names have other bytes. Names that differ in capital letters
+//!   only are one name where the file system takes them as equal;
 //! * **the file**: its identity. So a process can tell whether this file or another file of the name is in use.
 //!
 //! If the nearest directory was itself moved or replaced, the directories above it still show the lock. If the path leads through
@@ -18,7 +19,7 @@
 //! held, the worst effect is a refusal. `flock` does not affect them. No process can hold one exclusively, because a directory
 //! cannot be opened for writing. A forked child inherits them, so it counts as a user for as long as it lives.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -83,6 +84,10 @@ fn one_step(path: &Path) -> io::Result<Option<PathBuf>> {
             return Ok(Some(resolved.join(rest)));
         }
         resolved.push(component);
+        // A drive or root is no link, and a drive alone is another directory: the current one there.
+        if !matches!(component, Component::Normal(_)) {
+            continue;
+        }
         if resolved.symlink_metadata()?.is_symlink() {
             let leads_to = resolved.read_link()?;
             resolved.pop();
@@ -90,6 +95,35 @@ fn one_step(path: &Path) -> io::Result<Option<PathBuf>> {
         }
     }
     Ok(None)
+}
+
+/// A text with capital letters in place of small ones, and small ones in place of capital ones.
+fn inverted(text: &str) -> String {
+    let invert = |letter: char| {
+        let other: String = if letter.is_lowercase() { letter.to_uppercase().collect() } else { letter.to_lowercase().collect() };
+        other
+    };
+    text.chars().map(invert).collect()
+}
+
+/// The name of a directory as it counts for the name of a file below it: in small letters if the file system takes capital and small
+/// letters as equal there. `is_same` tells whether two paths lead to one directory. Other letters that a file system takes as equal
+/// (in the forms of Unicode) are not looked for.
+fn counted_name(directory: &Path, is_same: impl Fn(&Path, &Path) -> bool) -> OsString {
+    let name = directory.components().next_back().map_or(OsStr::new(""), Component::as_os_str);
+    match name.to_str().map(|text| (text, inverted(text))) {
+        Some((text, other)) if other != text && is_same(directory, &directory.with_file_name(&other)) => {
+            text.to_lowercase().into()
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether two paths lead to one directory. Links are not followed, and a directory has no second name, unless its file system
+/// takes the two names as equal, or it is mounted twice.
+fn is_same_directory(one: &Path, other: &Path) -> bool {
+    let identity = |path| os::identity_at(path).ok().flatten();
+    identity(one).is_some_and(|found| identity(other) == Some(found))
 }
 
 /// The upper bits of a hash.
@@ -123,9 +157,11 @@ impl NameLocks {
     }
 
     fn lock_above(&mut self, path: &Path, own: u64) -> Result<(), (PathBuf, io::Error)> {
+        // The path of the file from the directory on. The file's own name has no capital letters.
+        let mut below = PathBuf::from(path.file_name().unwrap_or_default());
         for directory in path.ancestors().skip(1) {
-            let name = path.strip_prefix(directory).map_or(OsStr::new(""), Path::as_os_str);
-            let name = bits_of(name.as_encoded_bytes(), NAME_BITS) << FILE_BITS;
+            let name = bits_of(below.as_os_str().as_encoded_bytes(), NAME_BITS) << FILE_BITS;
+            below = Path::new(&counted_name(directory, is_same_directory)).join(&below);
             let opened = match os::open_directory(directory) {
                 Ok(opened) => opened,
                 Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
@@ -171,7 +207,7 @@ impl NameLocks {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
 
@@ -205,6 +241,35 @@ mod tests {
         assert!(replaced.other_file_in_use());
         same.release();
         assert!(!replaced.other_file_in_use());
+        std::fs::remove_dir_all(top).unwrap();
+    }
+
+    #[test]
+    fn capital_letters_do_not_count_where_they_lead_to_the_same_directory() {
+        let folds = |_: &Path, _: &Path| true;
+        assert_eq!(counted_name(Path::new("/srv/Shop Ж"), folds), "shop ж");
+        assert_eq!(counted_name(Path::new("/srv/Shop"), |_, _| false), "Shop");
+        assert_eq!(counted_name(Path::new("/srv/2026"), |_, _| panic!("there is no other name")), "2026");
+        let asked = std::cell::RefCell::new(PathBuf::new());
+        counted_name(Path::new("/srv/Shop"), |_, other| {
+            other.clone_into(&mut asked.borrow_mut());
+            false
+        });
+        assert_eq!(*asked.borrow(), Path::new("/srv/sHOP"));
+    }
+
+    // On macOS the two names are one directory, on Linux two.
+    #[test]
+    fn files_of_a_name_that_differs_in_capital_letters_conflict_where_the_name_leads_to_the_same_directory() {
+        let top = std::env::temp_dir().join(format!("frazil-name-locks-case-{}", std::process::id()));
+        let lock = |path: &str, inode| NameLocks::acquire(&top.join(path), identity(inode)).unwrap();
+        std::fs::create_dir_all(top.join("Shop/ids")).unwrap();
+        let is_one_directory = top.join("sHOP").exists();
+        let first = lock("Shop/ids/file", 1);
+        std::fs::rename(top.join("Shop"), top.join("old")).unwrap();
+        std::fs::create_dir_all(top.join("sHOP/ids")).unwrap();
+        assert_eq!(lock("sHOP/ids/file", 2).other_file_in_use(), is_one_directory);
+        drop(first);
         std::fs::remove_dir_all(top).unwrap();
     }
 

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::open_files::attach_or_share;
 use crate::os;
+use crate::platforms;
 
 /// The default of how long an opening may wait for the first ID.
 const START_WAIT_MS: u64 = 3500;
@@ -27,11 +28,13 @@ pub(crate) struct OpenRequest {
     pub(crate) scope: Option<String>,
     pub(crate) file_system: Option<String>,
     pub(crate) start_wait_ms: Option<u64>,
+    pub(crate) accept_unproven_platform: bool,
 }
 
 impl OpenRequest {
     /// Checks the request and attaches to the file. Returns also how long it is until the first ID.
     pub(crate) fn attach(self) -> Result<(Arc<Attachment>, u64), Fault> {
+        platforms::check(platforms::THIS, self.accept_unproven_platform)?;
         if self.node_missing
             && let Some((variable, orchestrator)) = orchestrator()
         {
@@ -69,8 +72,8 @@ impl OpenRequest {
             }
             Some(dir) => dir,
             None => default_dir().ok_or_else(|| {
-                let text = "dir must be given: there is no home directory here (HOME), nor STATE_DIRECTORY or XDG_STATE_HOME";
-                Fault::new(Code::InvalidOption, Subject::Dir, text.to_owned())
+                let text = format!("dir must be given: none of the variables {} is set here to a directory", os::STATE_VARIABLES);
+                Fault::new(Code::InvalidOption, Subject::Dir, text)
             })?,
         };
         let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;

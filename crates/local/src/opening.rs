@@ -67,7 +67,7 @@ impl Candidate {
     }
 
     fn look(&self) -> Look {
-        let unseen = self.name_locks.is_incomplete() && !locks::is_held_by_another(&self.file, FileLock::Attached);
+        let unseen = self.name_locks.is_incomplete() && !locks::another_is_attached(&self.file);
         Look { other_user: self.name_locks.other_file_in_use(), unseen_of: unseen.then_some(self.identity) }
     }
 

@@ -1,8 +1,7 @@
 //! The operating system: its boot id, clocks, locks, file systems and directories.
 //!
-//! `linux`, `macos` and `windows` have the same functions; `unix` holds what Linux and macOS have in common. Linux is run and
-//! tested. The others are only compiled, by the suite `lint-rust`. The other files hold the types and parts that the systems
-//! share.
+//! `linux`, `macos` and `windows` have the same functions; `unix` holds what Linux and macOS have in common. [`crate::platforms`]
+//! says where they were run. The other files hold the types and parts that the systems share.
 
 #[cfg(unix)]
 mod boot_id;

@@ -18,7 +18,10 @@ impl TestDirectory {
 
     fn open(&self, node: u64, scope: Option<&str>) -> Result<Local, frazil_local::Fault> {
         let (dir, scope) = (Some(self.0.clone()), scope.map(str::to_owned));
-        Local::open(&layout(), LocalOptions { dir, node: Some(Node::Id(node)), scope, ..LocalOptions::default() })
+        Local::open(
+            &layout(),
+            LocalOptions { dir, node: Some(Node::Id(node)), scope, accept_unproven_platform: true, ..LocalOptions::default() },
+        )
     }
 }
 
@@ -53,7 +56,12 @@ fn the_second_kind_is_refused() {
 
 #[test]
 fn an_opening_that_fails_leaves_the_node_id_to_a_registry() {
-    let nowhere = LocalOptions { dir: Some("/proc".into()), node: Some(Node::Id(3)), ..LocalOptions::default() };
+    let nowhere = LocalOptions {
+        dir: Some("/proc".into()),
+        node: Some(Node::Id(3)),
+        accept_unproven_platform: true,
+        ..LocalOptions::default()
+    };
     assert_ne!(Local::open(&layout(), nowhere).unwrap_err().code(), Code::StateConflict);
     open_static(3).unwrap();
 }

@@ -41,7 +41,8 @@ impl TestDirectory {
     }
 
     fn try_open(&self, sequence_start: SequenceStart) -> std::result::Result<Local, Fault> {
-        let options = LocalOptions { dir: Some(self.0.clone()), sequence_start, ..LocalOptions::default() };
+        let options =
+            LocalOptions { dir: Some(self.0.clone()), sequence_start, accept_unproven_platform: true, ..LocalOptions::default() };
         Local::open(&layout(), options)
     }
 }

@@ -11,7 +11,10 @@ use frazil_local::{Fault, Local, LocalOptions};
 use nix::libc;
 
 fn open(dir: &Path) -> Result<Local, Fault> {
-    Local::open(&Layout::named("default").unwrap(), LocalOptions { dir: Some(dir.to_path_buf()), ..LocalOptions::default() })
+    Local::open(
+        &Layout::named("default").unwrap(),
+        LocalOptions { dir: Some(dir.to_path_buf()), accept_unproven_platform: true, ..LocalOptions::default() },
+    )
 }
 
 #[test]
@@ -42,7 +45,12 @@ fn a_child_that_was_forked_while_a_thread_waits_in_an_opening_can_open_the_file(
         // SAFETY: as above.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let options = LocalOptions { dir: Some(dir.clone()), start_wait_ms: Some(100), ..LocalOptions::default() };
+            let options = LocalOptions {
+                dir: Some(dir.clone()),
+                start_wait_ms: Some(100),
+                accept_unproven_platform: true,
+                ..LocalOptions::default()
+            };
             let opened = Local::open(&Layout::named("default").unwrap(), options);
             let refused = opened.map_err(|fault| fault.code()).err() == Some(Code::StateConflict);
             // SAFETY: it ends the child without running what the parent registered for its own end.

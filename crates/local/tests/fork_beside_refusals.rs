@@ -42,7 +42,7 @@ fn fork_many(count: usize, child_main: impl Fn() -> i32) -> Vec<Option<i32>> {
 #[test]
 fn a_child_that_was_forked_beside_a_refusal_is_refused() {
     let dir = std::env::temp_dir().join(format!("frazil-fork-fault-{}", std::process::id()));
-    let options = LocalOptions { dir: Some(dir.clone()), ..LocalOptions::default() };
+    let options = LocalOptions { dir: Some(dir.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
     let ids = Local::open(&Layout::named("default").unwrap(), options).unwrap();
     ids.next(&SystemClock).unwrap();
     std::fs::rename(ids.file().path, dir.join("old")).unwrap();

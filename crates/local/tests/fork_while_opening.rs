@@ -16,7 +16,10 @@ use nix::libc;
 const MAPPED_AT: u64 = 65536;
 
 fn open(dir: &Path) -> Result<Local, Fault> {
-    Local::open(&Layout::named("default").unwrap(), LocalOptions { dir: Some(dir.to_path_buf()), ..LocalOptions::default() })
+    Local::open(
+        &Layout::named("default").unwrap(),
+        LocalOptions { dir: Some(dir.to_path_buf()), accept_unproven_platform: true, ..LocalOptions::default() },
+    )
 }
 
 #[test]

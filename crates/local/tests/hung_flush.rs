@@ -42,7 +42,7 @@ impl TestDirectory {
     }
 
     fn open(&self) -> Local {
-        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
+        let options = LocalOptions { dir: Some(self.0.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
         Local::open(&Layout::named("default").unwrap(), options).unwrap()
     }
 }

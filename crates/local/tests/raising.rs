@@ -29,7 +29,7 @@ impl TestDirectory {
 
     /// 256 IDs a millisecond.
     fn open(&self) -> Local {
-        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
+        let options = LocalOptions { dir: Some(self.0.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
         Local::open(&Layout::named("edge").unwrap(), options).unwrap()
     }
 }

@@ -200,11 +200,23 @@ const PAGE_SUBJECTS: &[Subject] = &[
 ];
 
 /// What the calls that only the native addon has can answer with in addition. Bundles without these calls do not carry it.
-const NATIVE_CODES: &[Code] =
-    &[Code::UnsupportedFileSystem, Code::StateFileCorrupt, Code::StateFileAhead, Code::StateFileFailed, Code::LeaseExpired];
+const NATIVE_CODES: &[Code] = &[
+    Code::UnsupportedFileSystem,
+    Code::StateFileCorrupt,
+    Code::StateFileAhead,
+    Code::StateFileFailed,
+    Code::UnprovenPlatform,
+    Code::LeaseExpired,
+];
 const NATIVE_RULES: &[Rule] = &[Rule::NameSyntax, Rule::APath];
-const NATIVE_SUBJECTS: &[Subject] =
-    &[Subject::Generator, Subject::Dir, Subject::Scope, Subject::FileSystem, Subject::StartWaitMs];
+const NATIVE_SUBJECTS: &[Subject] = &[
+    Subject::Generator,
+    Subject::Dir,
+    Subject::Scope,
+    Subject::FileSystem,
+    Subject::StartWaitMs,
+    Subject::AcceptUnprovenPlatform,
+];
 
 /// Whether the page can answer with this code and without a rule. The message then needs the meaning of the code.
 fn needs_meaning(code: Code) -> bool {

@@ -32,6 +32,8 @@ Options
                    repeat each other's IDs. "none" for a layout without a node field
   --dir PATH       the directory of the state file (default: frazil in $STATE_DIRECTORY,
                    $XDG_STATE_HOME or ~/.local/state)
+  --accept-unproven-platform
+                   for next: use the state file on a platform where that is not proven, and IDs might repeat
   --layout NAME    ${Layout.names.slice(0, 8).join(", ")},
                    ${Layout.names.slice(8).join(", ")} (default: default);
                    or a layout of your own as JSON: '{"epochMs":…,"tickMs":…,"fields":[{"kind":"time","bits":41},…]}'
@@ -63,6 +65,7 @@ class UsageError extends Error {}
 interface Flags {
   node?: string | undefined;
   dir?: string | undefined;
+  "accept-unproven-platform"?: boolean | undefined;
   layout?: string | undefined;
   epoch?: string | undefined;
   count?: string | undefined;
@@ -128,16 +131,17 @@ function bitsOf(id: bigint, layout: Layout): string {
 }
 
 function next(flags: Flags): void {
-  const { node, dir, count = "1" } = flags;
-  if (node !== undefined && dir !== undefined)
-    throw new UsageError("--node and --dir exclude each other: a static node id has no state file");
+  const { node, dir, "accept-unproven-platform": acceptUnprovenPlatform, count = "1" } = flags;
+  const fileOption = dir !== undefined ? "dir" : acceptUnprovenPlatform ? "accept-unproven-platform" : undefined;
+  if (node !== undefined && fileOption !== undefined)
+    throw new UsageError(`--node and --${fileOption} exclude each other: a static node id has no state file`);
   const layout = layoutOf(flags);
   const wanted = wholeNumber("count", count);
   const id = node === undefined || node === "none" ? node : wholeNumber("node", node);
   const waiting = { layout, maxWaitMs: 5000 };
   using ids =
     id === undefined
-      ? Snowflake.local({ ...waiting, ...(dir === undefined ? {} : { dir }) })
+      ? Snowflake.local({ ...waiting, ...given({ dir, acceptUnprovenPlatform }) })
       : new Snowflake({ ...waiting, node: id as number });
   for (const text of ids.nextManyStrings(wanted)) line(flags.json ? JSON.stringify(text) : text);
 }
@@ -295,7 +299,7 @@ function ddl(flags: Flags, stores: readonly string[]): void {
 
 /** The flags that each command reads. Others would be ignored, and `--nodes 7` is easily written for `--node 7`. */
 const COMMANDS: { readonly [command: string]: { flags: readonly (keyof Flags)[] } } = {
-  next: { flags: ["node", "dir", "layout", "epoch", "count", "json"] },
+  next: { flags: ["node", "dir", "accept-unproven-platform", "layout", "epoch", "count", "json"] },
   decode: { flags: ["layout", "epoch", "json"] },
   plan: { flags: ["layout", "epoch", "json"] },
   ddl: { flags: ["layout", "epoch", "scope", "nodes", "window-max", "tag", "first", ...STORE_FLAGS] },
@@ -317,6 +321,7 @@ function main(args: string[]): void {
     options: {
       node: { type: "string" },
       dir: { type: "string" },
+      "accept-unproven-platform": { type: "boolean" },
       layout: { type: "string" },
       epoch: { type: "string" },
       count: { type: "string" },

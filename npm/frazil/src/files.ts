@@ -81,13 +81,14 @@ export const stateFilesOf = (calls: FileCalls) => ({
       lengths.push(text === undefined ? NaN : written);
       end += written;
     }
-    const { startWaitMs } = given;
+    const { startWaitMs, acceptUnprovenPlatform } = given;
     writeRest();
     const { numbers } = port;
     for (let at = 0; at < TEXT_OPTIONS.length; at++)
       numbers[(TEXT_OPTIONS[at] as (typeof TEXT_OPTIONS)[number])[1]] = lengths[at] as number;
     for (let at = 0; at < end; at++) bytes[at] = texts[at] as number;
     numbers[Slot.HAS_START_WAIT_MS] = Number(startWaitMs !== undefined);
+    numbers[Slot.ACCEPT_UNPROVEN_PLATFORM] = Number(acceptUnprovenPlatform === true);
     numbers[Slot.START_WAIT_MS] = typeof startWaitMs === "number" ? startWaitMs : NaN;
   },
 

@@ -20,12 +20,12 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
 }
 
 export const LOCAL_OPTIONS =
-  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem";
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem, acceptUnprovenPlatform";
 /** Options that other calls take, and `Snowflake.local()` does not. */
 export const NOT_LOCAL = "now, unshared, signal";
 
 /**
- * Throws for options that belong to other calls, and for a `node` that is `undefined`. A node id that is left out has a
+ * Throws for options that belong to other calls, for a yes that is no boolean, and for a `node` that is `undefined`. A node id that is left out has a
  * default, but `undefined` means that the caller read it from a place that does not have it.
  */
 export function checkLocalOptions(given: Record<string, unknown>): void {
@@ -36,5 +36,9 @@ export function checkLocalOptions(given: Record<string, unknown>): void {
   }
   if ("node" in given && given["node"] === undefined) {
     throw configError("NODE_REQUIRED", "node", undefined, Rule.NODE_LEFT_OUT);
+  }
+  const { acceptUnprovenPlatform = false } = given;
+  if (typeof acceptUnprovenPlatform !== "boolean") {
+    throw configError("INVALID_OPTION", "acceptUnprovenPlatform", acceptUnprovenPlatform, Rule.TRUE_OR_FALSE);
   }
 }

@@ -62,6 +62,11 @@ export interface LocalOptions<L extends LayoutInput = "default"> extends Omit<Sn
      * it only if this machine alone uses the file system, it can be mapped into memory, and what is flushed to it lasts.
      */
     readonly fileSystem?: string;
+    /**
+     * Accepts a platform on which state files are not proven, where the call is `UNPROVEN_PLATFORM` otherwise. If locks,
+     * flushes or shared memory are different there, IDs can repeat. Set it for that platform alone, as the error shows.
+     */
+    readonly acceptUnprovenPlatform?: boolean;
 }
 /** The options of `Snowflake.localAsync()`. */
 export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {

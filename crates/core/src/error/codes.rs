@@ -118,40 +118,42 @@ codes! {
     StateFileAhead = 11, "STATE_FILE_AHEAD", Config, false;
     /// The state file cannot be made, opened or written; where it was in use, minting stopped for good.
     StateFileFailed = 12, "STATE_FILE_FAILED", Config, false;
+    /// It is not proven on this platform that a state file keeps its promise, and the caller has not accepted that.
+    UnprovenPlatform = 13, "UNPROVEN_PLATFORM", Config, false;
     /// The generator was closed.
-    Closed = 13, "CLOSED", Config, false;
+    Closed = 14, "CLOSED", Config, false;
     /// The clock is behind the last tick issued, or behind the first tick this generator may use.
-    ClockBackward = 14, "CLOCK_BACKWARD", Clock, true;
+    ClockBackward = 15, "CLOCK_BACKWARD", Clock, true;
     /// All sequence numbers that the clock and the allowed lead give are used.
-    SequenceExhausted = 15, "SEQUENCE_EXHAUSTED", Clock, true;
+    SequenceExhausted = 16, "SEQUENCE_EXHAUSTED", Clock, true;
     /// The clock shows a time before the epoch of the layout.
-    ClockBeforeEpoch = 16, "CLOCK_BEFORE_EPOCH", Clock, false;
+    ClockBeforeEpoch = 17, "CLOCK_BEFORE_EPOCH", Clock, false;
     /// The time field of the layout has run out.
-    TimeExhausted = 17, "TIME_EXHAUSTED", Clock, false;
+    TimeExhausted = 18, "TIME_EXHAUSTED", Clock, false;
     /// The clock returned something that is no finite number.
-    InvalidClock = 18, "INVALID_CLOCK", Clock, false;
+    InvalidClock = 19, "INVALID_CLOCK", Clock, false;
     /// The granted window is over and has not been renewed yet.
-    LeaseExpired = 19, "LEASE_EXPIRED", Lease, true;
+    LeaseExpired = 20, "LEASE_EXPIRED", Lease, true;
     /// No lease is held: the last one ended, and another one is asked for.
-    LeaseLost = 20, "LEASE_LOST", Lease, true;
+    LeaseLost = 21, "LEASE_LOST", Lease, true;
     /// Every node id of the scope is held.
-    NodeIdsExhausted = 21, "NODE_IDS_EXHAUSTED", Lease, true;
+    NodeIdsExhausted = 22, "NODE_IDS_EXHAUSTED", Lease, true;
     /// The store did not answer.
-    StoreUnavailable = 22, "STORE_UNAVAILABLE", Lease, true;
+    StoreUnavailable = 23, "STORE_UNAVAILABLE", Lease, true;
     /// Both ranges of the segment are used and the next is not there yet.
-    SegmentExhausted = 23, "SEGMENT_EXHAUSTED", Lease, true;
+    SegmentExhausted = 24, "SEGMENT_EXHAUSTED", Lease, true;
     /// The store has no record of the scope, and an empty store looks the same as a lost one.
-    StoreNotInitialised = 24, "STORE_NOT_INITIALISED", Lease, false;
+    StoreNotInitialised = 25, "STORE_NOT_INITIALISED", Lease, false;
     /// The scope in the store belongs to another layout.
-    LayoutMismatch = 25, "LAYOUT_MISMATCH", Lease, false;
+    LayoutMismatch = 26, "LAYOUT_MISMATCH", Lease, false;
     /// The store is set up so that it cannot keep the promise.
-    StoreRefused = 26, "STORE_REFUSED", Lease, false;
+    StoreRefused = 27, "STORE_REFUSED", Lease, false;
     /// The value is not an ID, or not one that the layout can have issued.
-    InvalidId = 27, "INVALID_ID", Decode, false;
+    InvalidId = 28, "INVALID_ID", Decode, false;
     /// The text is not in the expected form.
-    InvalidText = 28, "INVALID_TEXT", Decode, false;
+    InvalidText = 29, "INVALID_TEXT", Decode, false;
     /// The time lies outside what the time field can hold.
-    TimeOutOfRange = 29, "TIME_OUT_OF_RANGE", Decode, false;
+    TimeOutOfRange = 30, "TIME_OUT_OF_RANGE", Decode, false;
     /// IDs of this layout are not ordered by time alone, so a range of times is no range of IDs.
-    NotTimeOrdered = 30, "NOT_TIME_ORDERED", Decode, false;
+    NotTimeOrdered = 31, "NOT_TIME_ORDERED", Decode, false;
 }

@@ -64,4 +64,5 @@ subjects! {
     MaxStep = 28, "max_step";
     GrowBelowMs = 29, "grow_below_ms";
     ShrinkAboveMs = 30, "shrink_above_ms";
+    AcceptUnprovenPlatform = 31, "accept_unproven_platform";
 }

@@ -46,6 +46,8 @@ pub struct LocalRequest {
     pub file_system: Option<String>,
     /// How long may pass before the first ID, in milliseconds.
     pub start_wait_ms: Option<u64>,
+    /// Whether the caller accepts a platform on which state files are not proven.
+    pub accept_unproven_platform: bool,
 }
 
 /// The answer to a [`LocalRequest`].
@@ -115,7 +117,17 @@ impl LocalOpening {
             (slot::SCOPE_BYTES, Subject::Scope),
             (slot::FILE_SYSTEM_BYTES, Subject::FileSystem),
         ])?;
-        Ok(LocalRequest { machine, node_missing, sequence_start, dir, scope, file_system, start_wait_ms })
+        let accept_unproven_platform = page.flag(slot::ACCEPT_UNPROVEN_PLATFORM);
+        Ok(LocalRequest {
+            machine,
+            node_missing,
+            sequence_start,
+            dir,
+            scope,
+            file_system,
+            start_wait_ms,
+            accept_unproven_platform,
+        })
     }
 }
 

@@ -168,6 +168,8 @@ slots! {
         LOCKED = 154;
         /// Out of `file`: 1 if a directory above the file is unreadable.
         BLIND = 155;
+        /// In: 1 if the caller accepts a platform on which state files are not proven.
+        ACCEPT_UNPROVEN_PLATFORM = 156;
     }
     /// What `lease` reads and writes. Its first call, `OPEN`, also reads what opening reads.
     LEASE = 176..224 {

@@ -1,10 +1,12 @@
 //! Linux.
 
+use std::ffi::{CStr, CString};
 use std::fmt::Write as _;
-use std::fs::{File, read_link, read_to_string};
+use std::fs::{File, Metadata, read_link, read_to_string};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::linux::fs::MetadataExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -95,6 +97,48 @@ pub(crate) fn replace_memory(start: *mut u8, length: usize, fill: impl FnOnce(*m
 /// Finds a lock of another open file that conflicts with `record`.
 pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<(), Errno> {
     fcntl(file, FcntlArg::F_OFD_GETLK(record)).map(|_| ())
+}
+
+/// The identity of an open file, without its generation.
+pub(super) fn identity_of_open(file: &File) -> io::Result<Identity> {
+    identity_by_statx(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH).unwrap_or_else(|| Ok(identity_of(&file.metadata()?)))
+}
+
+/// The identity of the file at a path, without its generation. A link at its end is not followed.
+pub(super) fn identity_of_path(path: &Path) -> io::Result<Identity> {
+    let text = CString::new(path.as_os_str().as_bytes())?;
+    identity_by_statx(libc::AT_FDCWD, &text, libc::AT_SYMLINK_NOFOLLOW)
+        .unwrap_or_else(|| Ok(identity_of(&std::fs::symlink_metadata(path)?)))
+}
+
+/// What `statx` says, which also knows when a file was made. `None` if the kernel (before 4.11) or a container forbids the call.
+/// It is called by its number: the standard library asks for that time with glibc only, and then processes with glibc and with
+/// musl would not agree on the identity of the file that they share.
+fn identity_by_statx(descriptor: libc::c_int, path: &CStr, flags: libc::c_int) -> Option<io::Result<Identity>> {
+    let mut stat = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let mask = libc::STATX_INO | libc::STATX_BTIME;
+    // SAFETY: the path ends with a zero, and there is room for what the kernel writes.
+    let status = unsafe { libc::syscall(libc::SYS_statx, descriptor, path.as_ptr(), flags, mask, stat.as_mut_ptr()) };
+    if let Err(errno) = Errno::result(status) {
+        return if matches!(errno, Errno::ENOSYS | Errno::EPERM) { None } else { Some(Err(errno.into())) };
+    }
+    // SAFETY: the kernel has filled it, and zeros are valid too.
+    let stat = unsafe { stat.assume_init() };
+    let nanos = |time: &libc::statx_timestamp| {
+        Some(u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)? + u64::from(time.tv_nsec))
+    };
+    let is_known = stat.stx_mask & libc::STATX_BTIME != 0;
+    Some(Ok(Identity {
+        device: libc::makedev(stat.stx_dev_major, stat.stx_dev_minor),
+        inode: stat.stx_ino,
+        created_ns: nanos(&stat.stx_btime).filter(|_| is_known).unwrap_or(0),
+        generation: None,
+    }))
+}
+
+/// What `stat` says.
+fn identity_of(metadata: &Metadata) -> Identity {
+    Identity { device: metadata.st_dev(), inode: metadata.st_ino(), created_ns: 0, generation: None }
 }
 
 nix::ioctl_read!(
@@ -221,6 +265,9 @@ fn magic(stat: &Statfs) -> u64 {
     magic & 0xffff_ffff
 }
 
+/// The variables that lead to the default directory, for a refusal.
+pub(crate) const STATE_VARIABLES: &str = "HOME, STATE_DIRECTORY or XDG_STATE_HOME";
+
 /// The XDG state directory, or its default in the home directory.
 pub(crate) fn state_home() -> Option<PathBuf> {
     // The XDG specification says that relative paths are ignored.
@@ -258,4 +305,27 @@ pub(crate) fn detach_file(file: &File) -> bool {
     let Ok(null) = File::options().read(true).write(true).open("/dev/null") else { return false };
     // SAFETY: both descriptors are open, and the second one is replaced in one step.
     unsafe { libc::dup3(null.as_raw_fd(), file.as_raw_fd(), libc::O_CLOEXEC) >= 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use crate::os;
+
+    // With every C library: processes with glibc and with musl that share a file must agree on its identity.
+    // docs/safety.md: 16
+    #[test]
+    fn the_identity_of_a_file_has_its_birth_time_by_its_descriptor_and_by_its_path() {
+        let path = std::env::temp_dir().join(format!("frazil-identity-{}", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        let identity = os::identity(&file).unwrap();
+        let at_path = os::identity_at(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        let age_ns = u64::try_from(now.as_nanos()).unwrap().abs_diff(identity.created_ns);
+        assert!(age_ns < 60_000_000_000, "{identity:?}");
+        assert!(identity.is_at(at_path), "{at_path:?}");
+        assert_eq!(os::identity_at(&path).unwrap(), None);
+    }
 }

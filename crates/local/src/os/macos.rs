@@ -1,10 +1,12 @@
 //! macOS.
 
 use std::ffi::c_void;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use nix::errno::Errno;
 use nix::libc;
@@ -54,6 +56,20 @@ pub(super) fn test_open_file(file: &File, record: &mut libc::flock) -> Result<()
     Errno::result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &raw mut *record) }).map(|_| ())
 }
 
+pub(super) fn identity_of_open(file: &File) -> io::Result<Identity> {
+    Ok(identity_of(&file.metadata()?))
+}
+
+pub(super) fn identity_of_path(path: &Path) -> io::Result<Identity> {
+    Ok(identity_of(&std::fs::symlink_metadata(path)?))
+}
+
+fn identity_of(metadata: &Metadata) -> Identity {
+    let since = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let created_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
+    Identity { device: metadata.dev(), inode: metadata.ino(), created_ns, generation: None }
+}
+
 /// Not read: every file system of macOS says when a file was made.
 pub(super) const fn generation(_file: &File) -> Option<u32> {
     None
@@ -71,7 +87,7 @@ pub(crate) fn replace_memory(_start: *mut u8, _length: usize, _fill: impl FnOnce
 
 /// The id of the disk that a file is on, within a boot.
 pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
-    Ok(std::os::unix::fs::MetadataExt::dev(&file.metadata()?))
+    Ok(file.metadata()?.dev())
 }
 
 /// Does nothing: writing the file allocates it.
@@ -100,6 +116,9 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     let known = KINDS.iter().find(|(known, _)| *known == name);
     Ok((name.to_owned(), known.map_or(Support::IfVouched, |(_, support)| *support)))
 }
+
+/// The variables that lead to the default directory, for a refusal.
+pub(crate) const STATE_VARIABLES: &str = "HOME or STATE_DIRECTORY";
 
 pub(crate) fn state_home() -> Option<PathBuf> {
     Some(absolute_path_in("HOME")?.join("Library/Application Support"))

@@ -1,25 +1,30 @@
 //! What Linux and macOS have in common.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::time::SystemTime;
 
 use nix::errno::Errno;
 use nix::libc;
 
 use super::identity::Identity;
 #[cfg(target_os = "linux")]
-use super::linux::{generation, lock_open_file, test_open_file};
+use super::linux::{generation, identity_of_open, identity_of_path, lock_open_file, test_open_file};
 use super::lock_mode::Mode;
 #[cfg(target_os = "macos")]
-use super::macos::{generation, lock_open_file, test_open_file};
+use super::macos::{generation, identity_of_open, identity_of_path, lock_open_file, test_open_file};
 
 /// Opens a file. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
     // Opened for reading and writing, a pipe does not block.
     OpenOptions::new().read(true).write(true).create_new(new).custom_flags(libc::O_NOFOLLOW).open(path)
+}
+
+/// Gives a file another name in its directory, beside its own. `AlreadyExists` if the name is taken. The caller removes the first
+/// name.
+pub(crate) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    std::fs::hard_link(temporary, path)
 }
 
 /// Opens a directory.
@@ -57,8 +62,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {
-    let metadata = file.metadata()?;
-    Ok(Identity { generation: generation(file), ..identity_of(&metadata) })
+    Ok(Identity { generation: generation(file), ..identity_of_open(file)? })
 }
 
 /// Whether an open file still has a directory entry.
@@ -68,17 +72,11 @@ pub(crate) fn has_links(file: &File) -> io::Result<bool> {
 
 /// The identity of the file at a path, without its generation; `None` if there is no file.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
-    match std::fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(Some(identity_of(&metadata))),
+    match identity_of_path(path) {
+        Ok(identity) => Ok(Some(identity)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn identity_of(metadata: &Metadata) -> Identity {
-    let since = metadata.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let created_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0);
-    Identity { device: metadata.dev(), inode: metadata.ino(), created_ns, generation: None }
 }
 
 /// A request to take a lock, or to look for a conflicting one.

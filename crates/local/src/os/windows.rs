@@ -1,23 +1,38 @@
 //! Windows.
 //!
-//! * There is no boot id, so the mapped state is used only while another process is attached. After the last process has crashed,
-//!   the next one begins at the ceiling.
-//! * A directory cannot be locked, so a start always waits.
-//! * After a crash the system releases locks with a delay.
+//! * **A file that is open keeps its name**: it is opened without `FILE_SHARE_DELETE`, so nobody can delete, rename or replace it,
+//!   nor rename a directory above it. A drive letter or a junction can still be switched.
+//! * **Locks** belong to the open file, as on Linux. They are mandatory: nobody else can read or write a locked byte. The bytes
+//!   that are locked lie beyond the end of the file. A lock cannot be asked for without trying to take it, and changing one takes
+//!   two steps. After a crash the system releases locks with a delay; until then the file counts as in use, and its mapping is
+//!   current, because the boot is the same.
+//! * **There is no boot id**, so the mapped state is used only while another process is attached. After the last process has
+//!   crashed, the next one begins at the ceiling. `GetTickCount64` is no substitute: fast startup and hibernation continue it.
+//! * **A directory cannot be locked**, so a start while no process is attached waits.
+//! * **The time at which a file was made does not tell it from another**: NTFS gives a file that takes a name within 15 s after
+//!   another file lost it the time of the other one (tunnelling). The number of a file in NTFS has a generation in it instead.
+//! * **Flushing** a file (`FlushFileBuffers`) also makes durable what NTFS has logged before, so also the file's name.
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use windows_sys::Win32::Foundation::{ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED, HANDLE};
+use windows_sys::Win32::Foundation::{
+    ERROR_ACCESS_DENIED, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED, ERROR_SHARING_VIOLATION, HANDLE,
+};
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_REMOTE_PROTOCOL_INFO,
-    FileRemoteProtocolInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, GetVolumeInformationByHandleW,
-    LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
+    BY_HANDLE_FILE_INFORMATION, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES,
+    FILE_REMOTE_PROTOCOL_INFO, FILE_SHARE_READ, FILE_SHARE_WRITE, FileRemoteProtocolInfo, GetFileInformationByHandle,
+    GetFileInformationByHandleEx, GetVolumeInformationByHandleW, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
+    MOVEFILE_WRITE_THROUGH, MoveFileExW, UnlockFileEx,
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
+use windows_sys::Win32::System::Memory::VirtualLock;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 
 use super::file_system::{SHARED_BY_HOSTS, Support, UNSTABLE_INODES};
@@ -42,9 +57,58 @@ fn handle(file: &File) -> HANDLE {
     file.as_raw_handle().cast()
 }
 
-/// Opens a file. Links are not followed.
+/// How long to try again while another program has a file open that does not share it: a virus scanner or an indexer looks at
+/// each file that is made.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tries again while an attempt fails with one of these codes, for [`PATIENCE`].
+fn retrying<T>(codes: &[u32], mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if codes.iter().any(|code| is(&error, *code)) && started.elapsed() < PATIENCE => {
+                sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Opens a file, so that it keeps its name while it is open. Links are not followed.
 pub(crate) fn open(path: &Path, new: bool) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(new).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(new);
+    options.share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    retrying(&[ERROR_SHARING_VIOLATION], || options.open(path))
+}
+
+/// Gives a file, which is not open, another name in its directory. `AlreadyExists` if the name is taken. A link and the removal of
+/// the first name would not do: nobody can remove any name of a file that another process has opened by then.
+pub(crate) fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    let [from, to] = [temporary, path].map(wide);
+    retrying(&[ERROR_SHARING_VIOLATION, ERROR_ACCESS_DENIED], || {
+        // SAFETY: both texts end with a zero and outlive the call.
+        match unsafe { MoveFileExW(from.as_ptr(), to.as_ptr(), MOVEFILE_WRITE_THROUGH) } {
+            0 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// An absolute path as the system takes it without a limit of its length.
+fn wide(path: &Path) -> Vec<u16> {
+    let text: Vec<u16> = path.as_os_str().encode_wide().collect();
+    let prefix = match path.components().next() {
+        Some(Component::Prefix(prefix)) => Some(prefix.kind()),
+        _ => None,
+    };
+    // What follows the prefix has backslashes and no dots: `std::path::absolute` made it.
+    let (verbatim, skipped) = match prefix {
+        Some(Prefix::Disk(_)) => (r"\\?\", 0),
+        Some(Prefix::UNC(..)) => (r"\\?\UNC\", 2),
+        _ => ("", 0),
+    };
+    verbatim.encode_utf16().chain(text[skipped..].iter().copied()).chain([0]).collect()
 }
 
 /// Opens a directory.
@@ -74,9 +138,15 @@ pub(crate) fn lock_directory(_directory: &File, _byte: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Windows does not show the locks of others.
-pub(crate) fn is_locked(_file: &File, _from: u64, _count: u64) -> io::Result<bool> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Whether another open file holds a lock on the first of `count` bytes, where there is one byte. Windows shows that only to who
+/// tries to take the lock, so the caller sees to it that nobody else tries meanwhile; the lock must not be held by `file` itself.
+pub(crate) fn is_locked(file: &File, from: u64, count: u64) -> io::Result<bool> {
+    if count != 1 {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let free = lock(file, from, Mode::Exclusive)?;
+    lock(file, from, Mode::Unlocked)?;
+    Ok(!free)
 }
 
 /// Windows does not show it.
@@ -94,9 +164,10 @@ pub(crate) fn disk_id(file: &File) -> io::Result<u64> {
     identity(file).map(|identity| identity.device)
 }
 
-/// Not done: Windows is only compiled, not run.
-pub(crate) const fn lock_in_memory(_start: *mut u8, _length: usize) -> bool {
-    true
+/// Keeps memory from being written back and dropped. `false` if the system does not allow it (the working set of the process).
+pub(crate) fn lock_in_memory(start: *mut u8, length: usize) -> bool {
+    // SAFETY: the call accesses no memory, and fails if the range is not mapped.
+    unsafe { VirtualLock(start.cast_const().cast(), length) != 0 }
 }
 
 /// Not done: the locks are released when the generator is closed.
@@ -143,28 +214,25 @@ pub(crate) fn identity(file: &File) -> io::Result<Identity> {
     if unsafe { GetFileInformationByHandle(handle(file), &raw mut information) } == 0 {
         return Err(io::Error::last_os_error());
     }
-    let wide = |high: u32, low: u32| (u64::from(high) << 32) | u64::from(low);
-    let created = information.ftCreationTime;
-    Ok(Identity {
-        device: u64::from(information.dwVolumeSerialNumber),
-        inode: wide(information.nFileIndexHigh, information.nFileIndexLow),
-        // In steps of 100 ns since 1601. It is only compared.
-        created_ns: wide(created.dwHighDateTime, created.dwLowDateTime),
-        generation: None,
-    })
+    // On NTFS the upper 16 bits are a sequence number that changes when the number below is used again.
+    let inode = (u64::from(information.nFileIndexHigh) << 32) | u64::from(information.nFileIndexLow);
+    let generation = (name_of_file_system(file)? == "ntfs").then_some(information.nFileIndexHigh >> 16);
+    Ok(Identity { device: u64::from(information.dwVolumeSerialNumber), inode, created_ns: 0, generation })
 }
 
-/// An open file keeps its name.
+/// An open file keeps its name, because it is not shared for deletion.
 #[expect(clippy::unnecessary_wraps, reason = "as elsewhere")]
 pub(crate) const fn has_links(_file: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The identity of the file at a path; `None` if there is no file.
+/// The identity of the file at a path, without its generation; `None` if there is no file.
 pub(crate) fn identity_at(path: &Path) -> io::Result<Option<Identity>> {
-    match OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(path) {
-        Ok(file) => identity(&file).map(Some),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+    // To read attributes is allowed however others share the file, and keeps them from nothing. A directory needs the backup flag.
+    let flags = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS;
+    match OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).custom_flags(flags).open(path) {
+        Ok(file) => Ok(Some(Identity { generation: None, ..identity(&file)? })),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -181,7 +249,8 @@ pub(crate) fn lock(file: &File, byte: u64, mode: Mode) -> io::Result<bool> {
     // SAFETY: the handle is open, and the structure outlives the call, which does not wait.
     if unsafe { UnlockFileEx(handle(file), 0, 1, 0, &raw mut offset) } == 0 {
         let error = io::Error::last_os_error();
-        if !is(&error, ERROR_NOT_LOCKED) {
+        // Windows says that it was not locked; wine, that the lock conflicts.
+        if !is(&error, ERROR_NOT_LOCKED) && !is(&error, ERROR_LOCK_VIOLATION) {
             return Err(error);
         }
     }
@@ -202,8 +271,8 @@ fn is(error: &io::Error, code: u32) -> bool {
     error.raw_os_error().and_then(|raw| u32::try_from(raw).ok()) == Some(code)
 }
 
-/// The name of the file system that holds a file, and whether it can hold a state file.
-pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
+/// The name of the file system that holds a file, in small letters.
+fn name_of_file_system(file: &File) -> io::Result<String> {
     let mut name = [0_u16; 64];
     let null = std::ptr::null_mut();
     // SAFETY: the handle is open, the length is that of `name`, and null pointers are not written to.
@@ -214,7 +283,12 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
         return Err(io::Error::last_os_error());
     }
     let length = name.iter().position(|unit| *unit == 0).unwrap_or(name.len());
-    let name = String::from_utf16_lossy(&name[..length]).to_lowercase();
+    Ok(String::from_utf16_lossy(&name[..length]).to_lowercase())
+}
+
+/// The name of the file system that holds a file, and whether it can hold a state file.
+pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
+    let name = name_of_file_system(file)?;
     let mut remote = FILE_REMOTE_PROTOCOL_INFO::default();
     let size = u32::try_from(size_of::<FILE_REMOTE_PROTOCOL_INFO>()).unwrap_or(0);
     // SAFETY: the handle is open, and the structure has the size that is given.
@@ -228,6 +302,9 @@ pub(crate) fn file_system(file: &File) -> io::Result<(String, Support)> {
     };
     Ok((name, support))
 }
+
+/// The variables that lead to the default directory, for a refusal.
+pub(crate) const STATE_VARIABLES: &str = "LOCALAPPDATA or STATE_DIRECTORY";
 
 pub(crate) fn state_home() -> Option<PathBuf> {
     absolute_path_in("LOCALAPPDATA")

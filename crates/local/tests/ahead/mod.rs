@@ -17,7 +17,7 @@ impl TestDirectory {
 
     /// 256 IDs a millisecond.
     pub(crate) fn open(&self) -> (Local, PathBuf) {
-        let options = LocalOptions { dir: Some(self.0.clone()), ..LocalOptions::default() };
+        let options = LocalOptions { dir: Some(self.0.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
         let ids = Local::open(&Layout::named("edge").unwrap(), options).unwrap();
         let path = ids.file().path.into();
         (ids, path)

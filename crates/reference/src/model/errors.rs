@@ -15,6 +15,7 @@ pub(crate) const ERRORS: &[(&str, &str, bool)] = &[
     ("STATE_FILE_CORRUPT", "ConfigError", false),
     ("STATE_FILE_AHEAD", "ConfigError", false),
     ("STATE_FILE_FAILED", "ConfigError", false),
+    ("UNPROVEN_PLATFORM", "ConfigError", false),
     ("CLOSED", "ConfigError", false),
     ("CLOCK_BACKWARD", "ClockError", true),
     ("SEQUENCE_EXHAUSTED", "ClockError", true),

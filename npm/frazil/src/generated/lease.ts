@@ -50,7 +50,7 @@ export enum LeaseReason {
 
 /** The codes that the core answers with, by status. */
 export const CODES: { readonly [status: number]: ErrorCode } = {
-  26: "STORE_REFUSED",
+  27: "STORE_REFUSED",
 };
 
 /** Those that pass although the caller changes nothing. */

@@ -9,11 +9,12 @@ export const CODES: { readonly [status: number]: ErrorCode } = {
   10: "STATE_FILE_CORRUPT",
   11: "STATE_FILE_AHEAD",
   12: "STATE_FILE_FAILED",
-  19: "LEASE_EXPIRED",
+  13: "UNPROVEN_PLATFORM",
+  20: "LEASE_EXPIRED",
 };
 
 /** Those that pass although the caller changes nothing. */
-export const RETRYABLE = [19];
+export const RETRYABLE = [20];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
@@ -21,7 +22,8 @@ export const MEANINGS: { readonly [status: number]: string } = {
   10: "The state file is damaged, truncated, a copy, or of another layout.",
   11: "The state file has reserved time far ahead of the clock.",
   12: "The state file cannot be made, opened or written; where it was in use, minting stopped for good.",
-  19: "The granted window is over and has not been renewed yet.",
+  13: "It is not proven on this platform that a state file keeps its promise, and the caller has not accepted that.",
+  20: "The granted window is over and has not been renewed yet.",
 };
 
 /** The rules that it answers with, by number. */
@@ -37,4 +39,5 @@ export const SUBJECTS: { readonly [subject: number]: string } = {
   21: "scope",
   22: "fileSystem",
   23: "startWaitMs",
+  31: "acceptUnprovenPlatform",
 };

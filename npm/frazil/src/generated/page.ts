@@ -59,6 +59,7 @@ export enum Slot {
   PATH_BYTES = 153,
   LOCKED = 154,
   BLIND = 155,
+  ACCEPT_UNPROVEN_PLATFORM = 156,
   WINDOW_MS = 176,
   BY_CALLS = 177,
   TIMEOUT_MS = 178,
@@ -130,7 +131,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 284698706,
+  ABI = 956424052,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -145,9 +146,9 @@ export const STATUSES = /* @__PURE__ */ ` ${Object.values(CLASSES).join(" ")}`.s
 /** The first status of each class. */
 export enum First {
   ConfigError = 1,
-  ClockError = 14,
-  LeaseError = 19,
-  DecodeError = 27,
+  ClockError = 15,
+  LeaseError = 20,
+  DecodeError = 28,
 }
 
 /** The codes that the core answers with, by status. */
@@ -158,28 +159,28 @@ export const CODES: { readonly [status: number]: ErrorCode } = {
   4: "INVALID_OPTION",
   5: "INVALID_ARGUMENT",
   6: "STATE_CONFLICT",
-  13: "CLOSED",
-  14: "CLOCK_BACKWARD",
-  15: "SEQUENCE_EXHAUSTED",
-  16: "CLOCK_BEFORE_EPOCH",
-  17: "TIME_EXHAUSTED",
-  18: "INVALID_CLOCK",
-  19: "LEASE_EXPIRED",
-  20: "LEASE_LOST",
+  14: "CLOSED",
+  15: "CLOCK_BACKWARD",
+  16: "SEQUENCE_EXHAUSTED",
+  17: "CLOCK_BEFORE_EPOCH",
+  18: "TIME_EXHAUSTED",
+  19: "INVALID_CLOCK",
+  20: "LEASE_EXPIRED",
+  21: "LEASE_LOST",
 };
 
 /** Those that pass although the caller changes nothing. */
-export const RETRYABLE = [14, 15, 19, 20];
+export const RETRYABLE = [15, 16, 20, 21];
 
 /** What those mean that no rule explains. */
 export const MEANINGS: { readonly [status: number]: string } = {
-  13: "The generator was closed.",
-  14: "The clock is behind the last tick issued, or behind the first tick this generator may use.",
-  15: "All sequence numbers that the clock and the allowed lead give are used.",
-  16: "The clock shows a time before the epoch of the layout.",
-  17: "The time field of the layout has run out.",
-  19: "The granted window is over and has not been renewed yet.",
-  20: "No lease is held: the last one ended, and another one is asked for.",
+  14: "The generator was closed.",
+  15: "The clock is behind the last tick issued, or behind the first tick this generator may use.",
+  16: "All sequence numbers that the clock and the allowed lead give are used.",
+  17: "The clock shows a time before the epoch of the layout.",
+  18: "The time field of the layout has run out.",
+  20: "The granted window is over and has not been renewed yet.",
+  21: "No lease is held: the last one ended, and another one is asked for.",
 };
 
 /** The rules that it answers with, by number. */
