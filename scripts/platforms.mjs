@@ -1,28 +1,35 @@
 // The one list of the platforms that the native addon is built for.
 //
 // Each platform has a carrier: a package `npm/<name>` that contains the addon as `frazil.node` and nothing to run. npm installs
-// the carrier whose `os`, `cpu` and `libc` fit the machine. `tests-js/packaging/platforms.test.mjs` compares every other place
-// that names platforms with this list.
+// the carrier whose `os`, `cpu` and `libc` fit the machine. `scripts/carriers.mjs` writes the manifests from this list, and
+// `tests-js/packaging/platforms.test.mjs` compares every other place that names platforms with it.
 import { isLinuxX64Gnu } from "./shell.mjs";
 
 /** The lowest versions that a released addon may need. `xtask inspect` refuses a file that needs more. */
 const GLIBC = "2.17";
 const MACOS = "11.0";
 
-/** The systems: what the file is called that cargo builds, and what the reader of a README calls it. */
+/** The systems: what the library is called that cargo builds, and how a README calls the system. */
 const SYSTEMS = {
-  gnu: { os: "linux", libc: "glibc", built: "libfrazil_napi.so", floor: { glibc: GLIBC }, title: "Linux, glibc" },
-  musl: { os: "linux", libc: "musl", built: "libfrazil_napi.so", floor: {}, title: "Linux, musl" },
+  gnu: {
+    os: "linux",
+    libc: "glibc",
+    built: "libfrazil_napi.so",
+    floor: { glibc: GLIBC },
+    title: "Linux",
+    with: " with glibc",
+  },
+  musl: { os: "linux", libc: "musl", built: "libfrazil_napi.so", floor: {}, title: "Linux", with: " with musl" },
   darwin: { os: "darwin", built: "libfrazil_napi.dylib", floor: { macos: MACOS }, title: "macOS" },
   win32: { os: "win32", built: "frazil_napi.dll", floor: {}, title: "Windows" },
 };
 
-const platform = (name, cpu, target, { title, ...system }) => ({
+const platform = (name, cpu, target, { title, with: library = "", ...system }) => ({
   name,
   package: `frazil-${name}`,
   cpu,
   target,
-  title: `${title} on ${cpu}`,
+  title: `${title} on ${cpu}${library}`,
   ...system,
 });
 
