@@ -14,6 +14,7 @@ import {
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
 import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
+import { writePages } from "./pages.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -175,7 +176,6 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
-  copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
   for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
@@ -198,7 +198,6 @@ export async function build() {
     buildWasm,
   );
   const sources = [
-    "README.md",
     "npm/frazil/src",
     "npm/frazil/build",
     "npm/frazil/tsconfig.json",
@@ -210,4 +209,6 @@ export async function build() {
     "package-lock.json",
   ];
   await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
+  const pages = ["docs", "npm/frazil/npm-page.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
+  await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
 }

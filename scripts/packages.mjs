@@ -20,7 +20,7 @@ export function packages(checkout = root) {
     .sort((left, right) => Number(right.isCarrier) - Number(left.isCarrier));
 }
 
-/** The crates of a checkout: `name`, `path` of its Cargo.toml, `text` of it, and whether it goes to crates.io. */
+/** The crates of a checkout: `name`, `path` of the Cargo.toml, its `text`, and whether the crate goes to crates.io. */
 export function crates(checkout = root) {
   return readdirSync(join(checkout, "crates"))
     .sort()

@@ -9,6 +9,7 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { checkColumns } from "./columns.mjs";
+import { denier, deny, testPackedCrates } from "./crates.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
@@ -278,6 +279,8 @@ const SUITES = [
         },
       ),
   },
+  { name: "crates", run: testPackedCrates },
+  { name: "deny", requires: [denier], run: deny },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   {
     name: "miri",

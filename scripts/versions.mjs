@@ -26,8 +26,8 @@ function placesOf(checkout) {
   const carriers = npm.filter(({ isCarrier }) => isCarrier).map(({ manifest }) => manifest.name);
   const quoted = (before) => new RegExp(`(?<=${before}")(?<version>[^"]*)(?=")`, "gm");
   const inLock = (name) => quoted(`^name = "${name}"\nversion = `);
-  // Between the braces of a package of the lock file, whose keys are indented by six.
-  const inNpmLock = (folder) => quoted(`^    "npm/${folder}": \\{\n(?:      .*\n)*?      "version": `);
+  // Between the braces of a package of the lock file: everything in them is indented by six spaces or more.
+  const inNpmLock = (folder, key) => quoted(`^    "npm/${folder}": \\{\n(?:      .*\n)*? +"${key}": `);
   return [
     { file: "Cargo.toml", what: "workspace.package", find: quoted("^\\[workspace\\.package\\]\nversion = ") },
     ...published.map(({ name }) => ({
@@ -42,7 +42,11 @@ function placesOf(checkout) {
       what: "version",
       find: quoted('^  "version": '),
     })),
-    ...npm.map(({ folder }) => ({ file: "package-lock.json", what: `npm/${folder}`, find: inNpmLock(folder) })),
+    ...npm.map(({ folder }) => ({
+      file: "package-lock.json",
+      what: `npm/${folder}`,
+      find: inNpmLock(folder, "version"),
+    })),
     ...carriers.flatMap((name) => [
       {
         file: "npm/frazil/package.json",
@@ -52,7 +56,7 @@ function placesOf(checkout) {
       {
         file: "package-lock.json",
         what: `optionalDependencies: ${name}`,
-        find: quoted(`^        "${escaped(name)}": `),
+        find: inNpmLock("frazil", escaped(name)),
       },
     ]),
     {
