@@ -15,6 +15,7 @@ import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
 import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
+import { releaseEnvironment } from "./reproducible.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -57,13 +58,14 @@ async function cached(name, inputs, outputs, work) {
 }
 
 function buildAddon() {
-  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"]);
+  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"], { env: releaseEnvironment() });
   copyFileSync(`${target}/release/libfrazil_napi.so`, `${root}npm/linux-x64-gnu/frazil.node`);
 }
 
 function buildWasm() {
   const triple = "wasm32-unknown-unknown";
-  run("cargo", ["build", "--locked", "--quiet", "-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"]);
+  const what = ["-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"];
+  run("cargo", ["build", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
   const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
   const module = `${frazil}/build/frazil.wasm`;
   run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
