@@ -1,6 +1,6 @@
 // Packs a release, and publishes what was packed. docs/releasing.md has the steps.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
@@ -12,8 +12,8 @@ import { staleManifests } from "./repository.mjs";
 import { ask, root, step } from "./shell.mjs";
 import { versionOf } from "./versions.mjs";
 
-const HELP = `npm run release -- --dry-run [--out FOLDER] [--built] [--record FILE]… [--without-runs]
-npm run release -- --packed FOLDER [--record FILE]… [--registry URL] [--no-provenance]
+const HELP = `npm run release -- --dry-run [--out FOLDER] [--built] [--record PATH]… [--without-runs]
+npm run release -- --packed FOLDER [--record PATH]… [--registry URL] [--no-provenance]
 
 --dry-run          checks this checkout, builds and packs every package into a folder, and prints and writes a report. Publishes nothing.
                    Exit code 1 if there is a reason not to release; the report says which.
@@ -22,7 +22,8 @@ npm run release -- --packed FOLDER [--record FILE]… [--registry URL] [--no-pro
 
 --out FOLDER       where the dry run puts tarballs and report (default: .cache/release)
 --built            packs what is built already
---record FILE      the record of the platforms that the addons ran on (default: docs/proofs/platforms.json); more than one is joined
+--record PATH      the record of the platforms that the addons ran on (default: docs/proofs/platforms.json). Of a folder, every JSON
+                   file in it; more than one is joined
 --without-runs     leaves the check of that record to --packed: for tarballs that are tested after they are packed
 --registry URL     the registry (default: ${NPM})
 --no-provenance    publishes without a statement of where the tarballs were built. npm makes one only in a workflow of GitHub Actions
@@ -37,28 +38,27 @@ function git(...args) {
   return output;
 }
 
-/** Calls a check. Returns the message of its error as a list, which is empty if there is none. */
-function problemOf(check) {
+/** The reasons that a check returns or throws. */
+async function problemsOf(check) {
   try {
-    check();
-    return [];
+    return (await check()) ?? [];
   } catch (error) {
     return [error.message];
   }
 }
 
 /** Reasons why this checkout cannot be released, besides those of the carriers. */
-function problemsOfCheckout() {
+async function problemsOfCheckout() {
   const changed = git("status", "--porcelain");
   const problems = [];
   if (changed !== "") problems.push(`the checkout has changes that are not committed:\n${changed}`);
-  problems.push(...problemOf(versionOf));
-  problems.push(
-    ...problemOf(() => {
-      for (const { path } of staleManifests())
-        throw new Error(`${path.slice(root.length)} does not follow the repository: npm run repository -- --write`);
-    }),
+  problems.push(...(await problemsOf(() => void versionOf())));
+  const stale = await problemsOf(() =>
+    staleManifests().map(
+      ({ path }) => `${path.slice(root.length)} does not follow the repository: npm run repository -- --write`,
+    ),
   );
+  problems.push(...stale);
   // The version of the crates; where the others differ, the check above says so.
   const { version } = readJson(`${root}npm/frazil/package.json`);
   const headings = [...readFileSync(`${root}CHANGELOG.md`, "utf8").matchAll(/^## (.*)$/gm)].map(
@@ -71,11 +71,20 @@ function problemsOfCheckout() {
 }
 
 /** Reasons why a carrier cannot be released. */
-function problemsOfCarrier(carrier) {
+async function problemsOfCarrier(carrier) {
   const { folder, path } = carrier;
   if (!existsSync(join(path, "frazil.node")))
     return [`npm/${folder} has no frazil.node: npm run build:platforms builds every carrier`];
-  return problemOf(() => inspectCarrier(carrier)).map((reason) => `npm/${folder} fails inspection: ${reason}`);
+  return (await problemsOf(() => inspectCarrier(carrier))).map((reason) => `npm/${folder} fails inspection: ${reason}`);
+}
+
+/** The files of a record: itself, or those of a folder. */
+function recordsIn(path) {
+  if (!existsSync(path)) throw new Error(`there is no record of runs at ${path}`);
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true })
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(path, name));
 }
 
 /**
@@ -83,8 +92,7 @@ function problemsOfCarrier(carrier) {
  * the addon: what ran is what is published.
  */
 export function problemsOfRuns(packed, files) {
-  const runs = files.flatMap((file) => {
-    if (!existsSync(file)) return [];
+  const runs = files.flatMap(recordsIn).flatMap((file) => {
     const record = readJson(file);
     if (Array.isArray(record)) return record;
     throw new Error(`${file} is no record of runs: must be a list of { platform, version, sha256 }`);
@@ -177,13 +185,13 @@ function page({ version, commit, tools, problems, packages, crates }) {
 }
 
 async function dryRun({ out, built, record, withRuns }) {
-  const problems = problemsOfCheckout();
+  const problems = await problemsOfCheckout();
   if (!built) buildCarriers();
   const all = packages();
   const chosen = [];
-  await step("inspecting the carriers", () => {
+  await step("inspecting the carriers", async () => {
     for (const each of all) {
-      const reasons = each.isCarrier ? problemsOfCarrier(each) : [];
+      const reasons = each.isCarrier ? await problemsOfCarrier(each) : [];
       problems.push(...reasons);
       if (!each.isCarrier || existsSync(join(each.path, "frazil.node"))) chosen.push(each);
     }
@@ -192,7 +200,7 @@ async function dryRun({ out, built, record, withRuns }) {
   mkdirSync(out, { recursive: true });
   const packed = await step("packing", () => packPackages(chosen, out));
   const packedCrates = await step("packing the crates", () => packCratesInto(out));
-  if (withRuns) problems.push(...problemsOfRuns(packed, record));
+  if (withRuns) problems.push(...(await problemsOf(() => problemsOfRuns(packed, record))));
   const tools = [`Node ${process.versions.node}`, `npm ${ask("npm", ["--version"])}`, ask("rustc", ["--version"])];
   const { version } = readJson(`${root}npm/frazil/package.json`);
   const report = { version, commit: git("rev-parse", "HEAD"), tools, problems, packages: packed, crates: packedCrates };

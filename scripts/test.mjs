@@ -385,6 +385,7 @@ const SUITES = [
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
+  { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
   { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node22") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },

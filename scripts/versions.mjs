@@ -2,6 +2,7 @@
 //
 //   npm run version-is              prints the version; fails if a place has another
 //   npm run version-is -- 0.2.0     writes a version to every place
+//   npm run version-is -- --tag v0.2.0   fails if that is not the tag of the version
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -100,8 +101,11 @@ export function writeVersion(version, checkout = root) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { positionals } = parseArgs({ allowPositionals: true });
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { tag: { type: "string" } } });
   if (positionals.length > 1) throw new Error(`${positionals.length} versions were given: must be one`);
   if (positionals.length === 1) writeVersion(positionals[0]);
-  process.stdout.write(`${versionOf()}, in ${versionsOf().length} places\n`);
+  const version = versionOf();
+  if (values.tag !== undefined && values.tag !== `v${version}`)
+    throw new Error(`the tag is ${values.tag}: must be v${version}, the version of this checkout`);
+  process.stdout.write(`${version}, in ${versionsOf().length} places\n`);
 }

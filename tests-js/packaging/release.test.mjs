@@ -221,6 +221,14 @@ for (const [name, change, reason, ...args] of [
     new RegExp(`${folder} ${version} with the addon [0-9a-f]{64} has not run: .* only ${version} [0-9a-f]{64}`),
   ],
   [
+    "a checkout without a record of runs",
+    () => {
+      rmSync(join(checkout, "docs/proofs/platforms.json"));
+      commit();
+    },
+    /there is no record of runs at .*docs\/proofs\/platforms\.json/,
+  ],
+  [
     "a platform without a record",
     () => {
       writeFileSync(join(checkout, "docs/proofs/platforms.json"), "[]");
@@ -399,13 +407,19 @@ test("records are joined, and tarballs that were packed without one are publishe
   const records = report()
     .packages.filter(({ addon }) => addon !== undefined)
     .flatMap(({ platform, version, addon }) => {
-      const file = join(scratch, `${platform}.json`);
+      mkdirSync(join(scratch, "records", platform), { recursive: true });
+      const file = join(scratch, "records", platform, "platforms.json");
       writeFileSync(file, JSON.stringify([{ platform, version, sha256: addon }]));
       return ["--record", file];
     });
   const joined = await publish(registry, ...records);
   assert.equal(joined.status, 0, joined.output);
   assert.deepEqual(registry.published, inOrder);
+  // The folder of all of them, as a workflow downloads them.
+  const again = await startRegistry(t);
+  const folder = await publish(again, "--record", join(scratch, "records"));
+  assert.equal(folder.status, 0, folder.output);
+  assert.deepEqual(again.published, inOrder);
 });
 
 test("provenance needs the address of the repository, and a workflow", async (t) => {

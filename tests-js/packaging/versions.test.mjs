@@ -1,6 +1,6 @@
 // One command sets the version, and all places have the same one.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -114,3 +114,14 @@ for (const version of ["1.2", "v1.2.3", "01.2.3", "1.2.3+build", "1.2.3-", "late
     assert.equal(versionOf(checkout), versionOf());
   });
 }
+
+test("a tag of another version is refused", () => {
+  const ask = (tag) =>
+    spawnSync(process.execPath, [join(root, "scripts/versions.mjs"), "--tag", tag], { encoding: "utf8" });
+  assert.equal(ask(`v${versionOf()}`).status, 0);
+  for (const tag of [versionOf(), "v9.9.9"]) {
+    const { status, stderr } = ask(tag);
+    assert.equal(status, 1);
+    assert.match(stderr, /the tag is .*: must be v/);
+  }
+});
