@@ -1,5 +1,5 @@
 // Publishes the tarballs of a dry run: exactly those, the carriers first. It never packs.
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,18 +13,21 @@ export const NPM = "https://registry.npmjs.org/";
 /** How long a carrier may take to appear after it was published: npm says that it can take minutes. */
 const VISIBLE_WITHIN_MS = 5 * 60_000;
 
-/** Runs npm. Returns its exit code and what it printed. */
-function npm(args, options = {}) {
-  const { status, stdout, stderr, error } = spawnSync("npm", args, { encoding: "utf8", ...options });
-  if (error) throw new Error(`npm could not be run: ${error.message}`, { cause: error });
-  return { status, stdout, stderr };
-}
+/** Runs npm. Resolves to its exit code and what it printed. */
+const npm = (args) =>
+  new Promise((resolve, reject) => {
+    execFile("npm", args, { encoding: "utf8" }, (error, stdout, stderr) => {
+      if (error && typeof error.code !== "number")
+        reject(new Error(`npm could not be run: ${error.message}`, { cause: error }));
+      else resolve({ status: error?.code ?? 0, stdout, stderr });
+    });
+  });
 
 /** The integrity under which a version is published, or `undefined` if it is not. */
-function published({ name, version }, registry) {
+async function published({ name, version }, registry) {
   // From the registry itself, and not from the cache of npm.
   const asked = ["view", `${name}@${version}`, "dist.integrity", "--json", "--prefer-online", "--registry", registry];
-  const { status, stdout, stderr } = npm(asked);
+  const { status, stdout, stderr } = await npm(asked);
   const answer = stdout.trim() === "" ? undefined : JSON.parse(stdout);
   if (status === 0) return answer;
   if (answer?.error?.code === "E404") return undefined;
@@ -63,14 +66,16 @@ function readPacked(folder) {
 /** Waits until every carrier can be installed: from then on an installation of frazil finds its addon. */
 async function allVisible(carriers, registry) {
   const end = Date.now() + VISIBLE_WITHIN_MS;
-  for (const each of carriers)
-    while (published(each, registry) !== each.integrity) {
+  const visible = async (each) => {
+    while ((await published(each, registry)) !== each.integrity) {
       if (Date.now() > end)
         throw new Error(
           `${each.name} ${each.version} was published, and ${registry} does not show it yet: repeat the command`,
         );
       await setTimeout(2000);
     }
+  };
+  await Promise.all(carriers.map(visible));
 }
 
 /**
@@ -83,7 +88,7 @@ export async function publish({ folder, problemsOfRuns, registry, provenance }) 
   if (problems.length > 0) throw new Error(`not every platform has run:\n${problems.join("\n")}`);
   if (provenance && repositorySetting() === undefined)
     throw new Error("repository in package.json is not set: npm compares it with the workflow, for provenance");
-  const state = new Map(packages.map((each) => [each, published(each, registry)]));
+  const state = new Map(await Promise.all(packages.map(async (each) => [each, await published(each, registry)])));
   for (const [{ name, version, integrity }, there] of state)
     if (there !== undefined && there !== integrity)
       throw new Error(
@@ -92,7 +97,7 @@ export async function publish({ folder, problemsOfRuns, registry, provenance }) 
   // `latest` is what people install without a version.
   const tag = version.includes("-") ? "next" : "latest";
   const carriers = packages.filter(({ name }) => name !== "frazil");
-  const publishOne = (each) => {
+  const publishOne = async (each) => {
     const { name, version, file } = each;
     if (state.get(each) !== undefined) {
       process.stdout.write(`${name} ${version}: published before\n`);
@@ -107,12 +112,12 @@ export async function publish({ folder, problemsOfRuns, registry, provenance }) 
       registry,
       ...(provenance ? ["--provenance"] : []),
     ];
-    const { status, stdout, stderr } = npm(["publish", join(folder, file), "--ignore-scripts", ...options]);
+    const { status, stdout, stderr } = await npm(["publish", join(folder, file), "--ignore-scripts", ...options]);
     if (status !== 0)
       throw new Error(`${name} ${version} was not published; the same command continues here:\n${stdout}${stderr}`);
     process.stdout.write(`${name} ${version}: published\n`);
   };
-  for (const each of carriers) publishOne(each);
+  for (const each of carriers) await publishOne(each);
   await allVisible(carriers, registry);
-  publishOne(packages.find(({ name }) => name === "frazil"));
+  await publishOne(packages.find(({ name }) => name === "frazil"));
 }

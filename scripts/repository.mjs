@@ -54,6 +54,10 @@ function npmManifest(manifest, fields) {
   return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`;
 }
 
+/** The manifest of the package in `npm/<folder>`, as text, with the fields that follow from the setting of a checkout. */
+export const manifestWithRepository = (manifest, folder, checkout = root) =>
+  npmManifest(manifest, npmFields(repositorySetting(checkout), folder));
+
 const CARGO_FIELD = /^repository(\.workspace)? = .*\n/m;
 
 /** A Cargo.toml with that line after the one of the licence, and without any other about the repository. */
@@ -65,7 +69,7 @@ export function manifestsOf(checkout = root) {
   const setting = repositorySetting(checkout);
   const npm = packages(checkout).map(({ path, folder, manifest }) => ({
     path: join(path, "package.json"),
-    wanted: npmManifest(manifest, npmFields(setting, folder)),
+    wanted: manifestWithRepository(manifest, folder, checkout),
   }));
   const inherited = setting === undefined ? "" : "repository.workspace = true\n";
   const cargo = crates(checkout)

@@ -6,12 +6,13 @@ import { text } from "node:stream/consumers";
 
 /**
  * Starts a registry. `published` has the names and versions in the order of their publication; `refuse` is a function that decides, from
- * the name of a package, whether its publication fails.
+ * the name of a package, whether its publication fails. `lateBy`: how many times a package that was published is still denied.
  */
 export async function startRegistry(t) {
   const packages = new Map();
   const tarballs = new Map();
-  const registry = { published: [], requests: [], tags: [], refuse: () => false };
+  const registry = { published: [], requests: [], tags: [], refuse: () => false, lateBy: 0 };
+  const asked = new Map();
   const server = createServer(async (request, response) => {
     const name = decodeURIComponent(new URL(request.url, "http://localhost").pathname.slice(1));
     registry.requests.push(`${request.method} ${name}`);
@@ -22,8 +23,12 @@ export async function startRegistry(t) {
     if (request.method === "GET" && tarballs.has(name)) {
       response.writeHead(200, { "content-type": "application/octet-stream" });
       response.end(tarballs.get(name));
-    } else if (request.method === "GET" && packages.has(name)) answer(200, packages.get(name));
-    else if (request.method !== "PUT") answer(404, { error: "not found" });
+    } else if (request.method === "GET" && packages.has(name)) {
+      const times = (asked.get(name) ?? 0) + 1;
+      asked.set(name, times);
+      if (times > registry.lateBy) answer(200, packages.get(name));
+      else answer(404, { error: "not found" });
+    } else if (request.method !== "PUT") answer(404, { error: "not found" });
     else {
       const body = JSON.parse(await text(request));
       if (registry.refuse(name)) return answer(503, { error: "the test refuses this publication" });

@@ -231,7 +231,9 @@ for (const [name, change, reason, ...args] of [
   [
     "a platform without a record",
     () => {
-      writeFileSync(join(checkout, "docs/proofs/platforms.json"), "[]");
+      const record = join(checkout, "docs/proofs/platforms.json");
+      const others = JSON.parse(readFileSync(record, "utf8")).filter(({ platform }) => platform !== folder);
+      writeFileSync(record, JSON.stringify(others));
       commit();
     },
     new RegExp(`${folder} ${version} .* has not run: .* no run of it`),
@@ -305,6 +307,19 @@ test("after a failure the same command continues, and a third time it publishes 
   const third = await publish(registry);
   assert.equal(third.status, 0, third.output);
   assert.deepEqual(registry.published, inOrder);
+});
+
+test("frazil is published when every carrier can be installed, and not before", async (t) => {
+  const registry = await startRegistry(t);
+  registry.lateBy = 2;
+  const { status, output } = await publish(registry);
+  assert.equal(status, 0, output);
+  assert.deepEqual(registry.published, inOrder);
+  const last = registry.requests.indexOf("PUT frazil");
+  for (const { manifest } of carriers) {
+    const asked = registry.requests.slice(registry.requests.indexOf(`PUT ${manifest.name}`), last);
+    assert.equal(asked.filter((request) => request === `GET ${manifest.name}`).length, 3, manifest.name);
+  }
 });
 
 test("if a version is published with another content, nothing is published", async (t) => {
