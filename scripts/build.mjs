@@ -14,7 +14,9 @@ import {
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
 import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
+import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "./platforms.mjs";
+import { releaseEnvironment } from "./reproducible.mjs";
 import { root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -57,13 +59,14 @@ async function cached(name, inputs, outputs, work) {
 }
 
 function buildAddon() {
-  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"]);
+  run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"], { env: releaseEnvironment() });
   copyFileSync(`${target}/release/${PLATFORM_HERE.built}`, `${root}npm/${PLATFORM_HERE.name}/frazil.node`);
 }
 
 function buildWasm() {
   const triple = "wasm32-unknown-unknown";
-  run("cargo", ["build", "--locked", "--quiet", "-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"]);
+  const what = ["-p", "frazil-wasm", "--target", triple, "--profile", "release-wasm"];
+  run("cargo", ["build", "--locked", "--quiet", ...what], { env: releaseEnvironment() });
   const built = `${target}/${triple}/release-wasm/frazil_wasm.wasm`;
   const module = `${frazil}/build/frazil.wasm`;
   run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
@@ -191,7 +194,6 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
-  copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   const carriers = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
   for (const carrier of carriers) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${carrier}/THIRD-PARTY.md`);
   for (const folder of [frazil, ...carriers]) {
@@ -215,7 +217,6 @@ export async function build() {
     buildWasm,
   );
   const sources = [
-    "README.md",
     "npm/frazil/src",
     "npm/frazil/build",
     "npm/frazil/tsconfig.json",
@@ -228,4 +229,6 @@ export async function build() {
     "package-lock.json",
   ];
   await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
+  const pages = ["docs", "npm/frazil/npm-page.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
+  await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
 }

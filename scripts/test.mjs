@@ -9,6 +9,7 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { checkColumns } from "./columns.mjs";
+import { denier, deny, testPackedCrates } from "./crates.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
@@ -289,6 +290,8 @@ const SUITES = [
         },
       ),
   },
+  { name: "crates", run: testPackedCrates },
+  { name: "deny", requires: [denier], run: deny },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   {
     name: "miri",
@@ -393,6 +396,7 @@ const SUITES = [
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
+  { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
   { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node22") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },

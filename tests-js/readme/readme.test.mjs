@@ -13,7 +13,7 @@ const programsOf = (document) =>
   [...readFileSync(`${root}${document}`, "utf8").matchAll(/```js\n((?:(?!```).)*)```\n\n```text\n(.*?)```/gs)].map(
     ([, program, output], at) => ({ name: `${document}, program ${at + 1}`, program, output }),
   );
-const programs = ["README.md", "docs/text.md", "docs/local.md"].map(programsOf);
+const programs = ["README.md", "npm/frazil/npm-page.md", "docs/text.md", "docs/local.md"].map(programsOf);
 
 test("every document has a program", () => assert.ok(programs.every(({ length }) => length >= 1)));
 
@@ -61,6 +61,7 @@ test("the README names every subpath of the package", () => {
 const documents = [
   "README.md",
   "CHANGELOG.md",
+  "npm/frazil/npm-page.md",
   "examples/url-shortener/README.md",
   ...readdirSync(`${root}docs`).map((name) => `docs/${name}`),
 ].filter((name) => name.endsWith(".md"));

@@ -1,0 +1,171 @@
+// The crates as they are published: packed, built and tested from their archives, and their dependencies checked by cargo-deny.
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crates } from "./packages.mjs";
+import { ask, root, run, step } from "./shell.mjs";
+import { versionOf } from "./versions.mjs";
+
+const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
+
+/**
+ * Packs the crates as `cargo publish` would. Returns the name of each and the path of its archive. `allowDirty`: with changes that
+ * are not committed.
+ */
+export function packCrates({ allowDirty = false } = {}) {
+  const folder = `${target}/crates`;
+  rmSync(`${folder}/package`, { recursive: true, force: true });
+  const names = crates()
+    .filter(({ isPublished }) => isPublished)
+    .map(({ name }) => name);
+  // Cargo's own check compiles each archive; `testPackedCrates` also runs the tests.
+  const options = [
+    "--locked",
+    "--quiet",
+    "--no-verify",
+    "--target-dir",
+    folder,
+    ...(allowDirty ? ["--allow-dirty"] : []),
+  ];
+  run("cargo", ["package", ...options, ...names.flatMap((name) => ["-p", name])]);
+  const archives = readdirSync(`${folder}/package`).filter((file) => file.endsWith(".crate"));
+  return names.map((name) => {
+    // Another crate can begin with the same name, but its version cannot begin with a letter.
+    const archive = archives.find((file) => file.startsWith(`${name}-`) && /\d/.test(file[name.length + 1]));
+    return { name, archive: `${folder}/package/${archive}` };
+  });
+}
+
+/**
+ * Tests of the core that need nothing besides what the others need, and take long without optimization: suites of their own run them in
+ * the workspace. `loom` is for a flag of the compiler.
+ */
+const LEFT_OUT = [
+  "ceiling_simulation",
+  "exhaustive",
+  "lease_model",
+  "lease_simulation",
+  "loom",
+  "oracle",
+  "segment_simulation",
+];
+
+/** The tests of the core that are run from its archive. */
+function packedTests(folder) {
+  const files = readdirSync(`${folder}/tests`).map((name) => name.replace(/\.rs$/, ""));
+  // A folder is a test only if it has a main file.
+  return files.filter((name) => !LEFT_OUT.includes(name) && existsSync(`${folder}/tests/${name}.rs`));
+}
+
+/**
+ * Builds and tests the archives in an empty folder, away from the workspace: with every feature, and the core without any. The folder is
+ * a workspace of its own, only because frazil-local would otherwise look for the core on crates.io.
+ */
+export function testPackedCrates() {
+  const packed = packCrates({ allowDirty: true });
+  const folder = mkdtempSync(join(tmpdir(), "frazil-crates-"));
+  try {
+    for (const { archive } of packed) run("tar", ["-xzf", archive, "-C", folder]);
+    const version = versionOf();
+    const members = packed.map(({ name }) => `${name}-${version}`);
+    writeFileSync(
+      join(folder, "Cargo.toml"),
+      `[workspace]\nresolver = "3"\nmembers = ${JSON.stringify(members)}\n` +
+        `[patch.crates-io]\nfrazil = { path = "frazil-${version}" }\n`,
+    );
+    // The same versions of dependencies as in the workspace. Cargo drops the entries of the other crates.
+    copyFileSync(`${root}Cargo.lock`, join(folder, "Cargo.lock"));
+    const env = { ...process.env, CARGO_TARGET_DIR: `${target}/packed-crates` };
+    const cargo = (...args) => run("cargo", args, { cwd: folder, env });
+    cargo("build", "--quiet", "-p", "frazil", "--no-default-features");
+    const tests = packedTests(join(folder, `frazil-${version}`)).flatMap((name) => ["--test", name]);
+    cargo("test", "--quiet", "-p", "frazil", "--all-features", "--lib", ...tests);
+    cargo("test", "--quiet", "-p", "frazil", "--all-features", "--doc");
+    cargo("test", "--quiet", "-p", "frazil-local");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const DENY = "0.20.2";
+const denyFolder = `${root}.cache/cargo-deny-${DENY}`;
+const denyProgram = `${denyFolder}/bin/cargo-deny`;
+
+/** cargo-deny, without what fetches advisories. Unoptimized: it compiles in half the time, and runs for a second. */
+export const denier = {
+  whyUnavailable: () => undefined,
+  async install() {
+    if (ask(denyProgram, ["--version"])?.endsWith(` ${DENY}`)) return;
+    const quick = ["--locked", "--quiet", "--force", "--debug", "--no-default-features"];
+    await step(`installing cargo-deny ${DENY}`, () =>
+      run("cargo", ["install", ...quick, "--root", denyFolder, "--version", DENY, "cargo-deny"]),
+    );
+  },
+};
+
+/** Runs cargo-deny. Returns its exit code and what it printed. */
+function cargoDeny(config, manifest, flags) {
+  const args = ["--locked", "--config", config, "--manifest-path", `${root}${manifest}`, "check", ...flags];
+  const { status, stdout, stderr, error } = spawnSync(denyProgram, [...args, "licenses", "bans", "sources"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (error) throw new Error(`${denyProgram} could not be run: ${error.message}`, { cause: error });
+  return { status, output: stdout + stderr };
+}
+
+/** deny.toml with a change that must make the check fail, and the code of what it then finds. */
+const TWINS = [
+  { name: "a licence that is not allowed", from: /^ {2}"ISC",\n/m, to: "", code: "rejected" },
+  { name: "two versions of a crate", from: /^ {2}\{ crate = "syn@2".*\n/m, to: "", code: "duplicate" },
+  { name: "a crate that is banned", from: "[bans]\n", to: '[bans]\ndeny = ["siphasher"]\n', code: "banned" },
+  {
+    name: "another registry",
+    from: "https://github.com/rust-lang/crates.io-index",
+    to: "https://example.org/index",
+    code: "source-not-allowed",
+  },
+  // So that the lists do not keep what nothing uses any more.
+  {
+    name: "a licence that nothing has",
+    from: "allow = [\n",
+    to: 'allow = [\n  "MPL-2.0",\n',
+    code: "license-not-encountered",
+  },
+];
+
+/** Checks the dependencies of the workspace and of the fuzz targets. Each twin of deny.toml must be found. */
+export function deny() {
+  const strict = ["-D", "license-not-encountered", "-D", "unmatched-skip", "-A", "license-exception-not-encountered"];
+  // What deny.toml allows for the workspace need not be there.
+  const lenient = ["-A", "license-not-encountered", "-A", "unmatched-skip"];
+  for (const [manifest, flags] of [
+    ["Cargo.toml", strict],
+    ["crates/core/fuzz/Cargo.toml", lenient],
+  ]) {
+    const { status, output } = cargoDeny(`${root}deny.toml`, manifest, flags);
+    if (status !== 0) throw new Error(`cargo-deny refuses the dependencies of ${manifest}:\n${output}`);
+  }
+  const text = readFileSync(`${root}deny.toml`, "utf8");
+  mkdirSync(`${root}.cache`, { recursive: true });
+  const config = `${root}.cache/deny-twin.toml`;
+  for (const { name, from, to, code } of TWINS) {
+    const changed = text.replace(from, to);
+    if (changed === text) throw new Error(`the twin of deny.toml with ${name} is deny.toml itself`);
+    writeFileSync(config, changed);
+    const { status, output } = cargoDeny(config, "Cargo.toml", strict);
+    if (status === 0 || !output.includes(`error[${code}]`))
+      throw new Error(`cargo-deny does not find ${name} (${code}):\n${output}`);
+  }
+  rmSync(config);
+}

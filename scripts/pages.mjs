@@ -1,0 +1,77 @@
+// The pages that the package `frazil` contains: its README, which is `npm/frazil/npm-page.md`, and those of `docs` for users. In the
+// repository their links are relative; here each becomes a link that works where the page is read.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { readJson } from "./packages.mjs";
+import { repositorySetting } from "./repository.mjs";
+import { root } from "./shell.mjs";
+
+/** Pages for those who work on frazil. */
+const NOT_PACKED = ["architecture.md", "proofs.md", "releasing.md"];
+
+const pagesIn = (checkout, folder) =>
+  readdirSync(join(checkout, folder))
+    .filter((name) => name.endsWith(".md") && !NOT_PACKED.includes(name))
+    .sort()
+    .map((name) => [`${folder}/${name}`, `${folder}/${name}`]);
+
+/** Where each page of the repository is in the package. A link to the README of the repository leads to that of the package. */
+const placesOf = (checkout) =>
+  new Map([
+    ["npm/frazil/npm-page.md", "README.md"],
+    ["README.md", "README.md"],
+    ...pagesIn(checkout, "docs"),
+    ...pagesIn(checkout, "docs/stores"),
+  ]);
+
+/** A link in a line of text, outside of code. Its text can be code, and can have brackets. */
+const LINK = /\[((?:`[^`]*`|\[[^\]]*\]|[^[\]`])+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)/g;
+
+/** Applies a function to a page, except to its blocks of code. */
+const outsideOfBlocks = (text, change) =>
+  text
+    .split(/(^ *```.*?^ *```)/ms)
+    .map((part, at) => (at % 2 === 0 ? change(part) : part))
+    .join("");
+
+/**
+ * A page of the repository as it is in the package. A link leads to a page in the package, or to the repository at the tag of the
+ * version. Without a repository, only the text is left of a link to what the package does not contain. In the README every link leads to
+ * the repository if there is one: npm's web site shows the README, and no other file.
+ */
+function packedPage(text, source, { places, address }) {
+  const at = places.get(source);
+  return outsideOfBlocks(text, (part) =>
+    part.replaceAll(LINK, (_, label, link, anchor = "") => {
+      const linked = posix.join(posix.dirname(source), link);
+      const place = places.get(linked);
+      if (place !== undefined && (address === undefined || at !== "README.md"))
+        return `[${label}](${posix.relative(posix.dirname(at), place)}${anchor})`;
+      return address === undefined ? label : `[${label}](${address}/${linked}${anchor})`;
+    }),
+  );
+}
+
+/** Every page of the package: its path there, and its text. */
+export function packedPages(checkout = root) {
+  const places = placesOf(checkout);
+  const setting = repositorySetting(checkout);
+  const { version } = readJson(join(checkout, "npm/frazil/package.json"));
+  const address = setting && `${setting.repository}/blob/v${version}`;
+  return [...places]
+    .filter(([source]) => source !== "README.md")
+    .map(([source, path]) => ({
+      path,
+      text: packedPage(readFileSync(join(checkout, source), "utf8"), source, { places, address }),
+    }));
+}
+
+/** Writes the pages into `npm/frazil`. */
+export function writePages(checkout = root) {
+  const frazil = join(checkout, "npm/frazil");
+  rmSync(join(frazil, "docs"), { recursive: true, force: true });
+  for (const { path, text } of packedPages(checkout)) {
+    mkdirSync(dirname(join(frazil, path)), { recursive: true });
+    writeFileSync(join(frazil, path), text);
+  }
+}

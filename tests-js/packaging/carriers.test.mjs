@@ -1,0 +1,52 @@
+// The package of every carrier in `npm/*`, as npm would publish it. Where this machine builds no addon, a file stands in for it: here
+// only that there is one counts. `xtask inspect` looks into it.
+import assert from "node:assert/strict";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { packages } from "../../scripts/packages.mjs";
+import { emptyFolder, root, run } from "./tarballs.mjs";
+
+const FILES = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "THIRD-PARTY.md", "frazil.node", "package.json"];
+
+const carriers = packages().filter(({ isCarrier }) => isCarrier);
+
+test("there are carriers", () => assert.ok(carriers.length >= 1));
+
+for (const { folder, path, manifest } of carriers) {
+  test(`${manifest.name} has exactly the files of a carrier, and no problem for publint and attw`, async () => {
+    const copy = join(emptyFolder(folder), folder);
+    cpSync(path, copy, { recursive: true });
+    if (!existsSync(join(copy, "frazil.node"))) writeFileSync(join(copy, "frazil.node"), "");
+    const [{ filename, files }] = JSON.parse(run(copy, "npm", ["pack", "--json"]).stdout);
+    assert.deepEqual(files.map(({ path }) => path).sort(), FILES);
+    const bytes = readFileSync(join(copy, filename));
+    const tarball = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+    const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    );
+    const attw = run(copy, join(root, "node_modules/.bin/attw"), [
+      filename,
+      "--no-definitely-typed",
+      "--format",
+      "json",
+    ]);
+    assert.equal(JSON.parse(attw.stdout).analysis.types, false, "there is nothing to import, so there are no types");
+  });
+
+  test(`${manifest.name} is installed where its name says, and nowhere else`, () => {
+    const [os, cpu, libc] = folder.split("-");
+    assert.deepEqual(manifest.os, [os]);
+    assert.deepEqual(manifest.cpu, [cpu]);
+    assert.deepEqual(manifest.libc, libc && [{ gnu: "glibc", musl: "musl" }[libc]]);
+    assert.equal(manifest.main, "frazil.node");
+    assert.equal(manifest.scripts, undefined);
+    assert.equal(manifest.dependencies, undefined);
+    const frazil = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));
+    assert.deepEqual([manifest.engines, manifest.license], [frazil.engines, frazil.license]);
+  });
+}

@@ -1,0 +1,36 @@
+// What is built contains no path of the machine that built it. tests-js/reproducible compares two builds.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ask } from "../../scripts/shell.mjs";
+import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
+
+const folders = [
+  root.slice(0, -1),
+  process.env.CARGO_HOME ?? join(homedir(), ".cargo"),
+  ask("rustc", ["--print", "sysroot"]),
+];
+
+/** The folders of this machine that bytes contain. */
+const pathsIn = (bytes) => folders.filter((folder) => bytes.includes(folder));
+
+test("the tarballs contain no folder of this machine", () => {
+  for (const { name, tarball } of pack()) {
+    const folder = emptyFolder(`paths-${name}`);
+    run(folder, "tar", ["-xzf", tarball]);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    assert.ok(files.length > 4);
+    for (const file of files)
+      assert.deepEqual(pathsIn(readFileSync(join(file.parentPath ?? file.path, file.name))), [], file.name);
+  }
+});
+
+test("the addon names the sources that panics name, and this test would see them under their folder", {
+  skip: !hasAddon,
+}, () => {
+  const addon = readFileSync(join(root, "npm/linux-x64-gnu/frazil.node"));
+  assert.ok(addon.includes("/cargo/registry/src/"), "the addon names no source of a crate");
+  assert.deepEqual(pathsIn(Buffer.from(`${folders[1]}/registry/src/napi.rs`)), [folders[1]]);
+});

@@ -1,0 +1,144 @@
+// The workflows are valid by the parser of GitHub Actions, call only scripts of this repository, and cover every platform.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+import * as esbuild from "esbuild";
+import { packages } from "../../scripts/packages.mjs";
+import { emptyFolder, root } from "./tarballs.mjs";
+
+// GitHub's parser imports JSON as only bundlers do.
+const outfile = join(emptyFolder("workflow-parser"), "parser.cjs");
+esbuild.buildSync({
+  entryPoints: ["@actions/workflow-parser"],
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  outfile,
+});
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = createRequire(import.meta.url)(outfile);
+
+const folder = join(root, ".github/workflows");
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** A workflow as the parser of GitHub reads it. Throws with what the parser objects to. */
+async function parsed(name, content) {
+  const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+  const template = value && (await convertWorkflowTemplate(context, value));
+  const errors = [...context.errors.getErrors(), ...(template?.errors ?? [])].map(({ message }) => message);
+  if (errors.length > 0) throw new Error(`${name}: ${[...new Set(errors)].join("; ")}`);
+  return template;
+}
+
+/** Why a command of a step is none that a person can run in a checkout, or `undefined`. */
+function problemOf(command) {
+  const words = command.replaceAll(/\$\{\{.*?\}\}/g, "VALUE").split(" ");
+  if (/[\n;&|]/.test(command)) return "it is more than one command: make it a script";
+  if (words[0] === "npm" && words[1] === "run") {
+    const script = scripts[words[2]];
+    if (script === undefined) return `package.json has no script ${words[2]}`;
+    const [, file] = /^node (\S+)/.exec(script) ?? [];
+    return existsSync(join(root, file)) ? undefined : `there is no ${file}`;
+  }
+  if (words[0] === ".github/alpine") return problemOf(words.slice(1).join(" "));
+  if (words[0] === "cargo" && words[1] === "publish") return undefined;
+  return words.length === 1 && existsSync(join(root, words[0])) ? undefined : "it is no script of this repository";
+}
+
+const workflows = readdirSync(folder).map((name) => ({ name, content: readFileSync(join(folder, name), "utf8") }));
+
+test("there is a workflow for changes and one for releases", () => {
+  assert.deepEqual(workflows.map(({ name }) => name).sort(), ["ci.yml", "release.yml"]);
+});
+
+for (const { name, content } of workflows) {
+  test(`${name} is valid, and its steps are scripts or actions at a commit`, async () => {
+    const { jobs } = await parsed(name, content);
+    const steps = jobs.flatMap(({ steps }) => steps);
+    assert.ok(steps.length >= 10);
+    for (const step of steps) {
+      if (step.run === undefined) continue;
+      const command = step.run.toDisplayString?.() ?? String(step.run);
+      const source = step.run.source ?? command;
+      assert.equal(problemOf(source), undefined, `${name}: ${source}`);
+    }
+    const used = [...content.matchAll(/uses: (.*)$/gm)].map(([, action]) => action);
+    assert.equal(used.length, steps.filter(({ uses }) => uses !== undefined).length);
+    for (const action of used) assert.match(action, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, action);
+    // A commit that is pinned in one place and forgotten in another.
+    const commits = new Map();
+    for (const [action, commit] of workflows.flatMap(({ content }) =>
+      [...content.matchAll(/uses: (.*)@(.*)$/gm)].map(([, ...pair]) => pair),
+    )) {
+      assert.equal(commits.get(action) ?? commit, commit, action);
+      commits.set(action, commit);
+    }
+  });
+
+  test(`${name} runs on every platform that has a carrier`, () => {
+    const run = [...content.matchAll(/\{ name: ([\w-]+), runner: [\w.-]+ \}/g)].map(([, platform]) => platform);
+    assert.equal(new Set(run).size, run.length);
+    const carriers = packages().filter(({ isCarrier }) => isCarrier);
+    for (const { folder } of carriers) assert.ok(run.includes(folder), folder);
+  });
+}
+
+test("only the jobs that publish may ask for a token of the workflow, and they come after the tests", async () => {
+  const { content } = workflows.find(({ name }) => name === "release.yml");
+  const { jobs } = await parsed("release.yml", content);
+  const publishing = jobs.filter(({ steps }) =>
+    steps.some(({ run }) => /--packed|cargo publish/.test(String(run?.source ?? run))),
+  );
+  assert.deepEqual(
+    publishing.map(({ id }) => String(id)),
+    ["npm", "crates"],
+  );
+  const texts = content.split(/^ {2}(?=\w+:$)/m).slice(1);
+  for (const text of texts) {
+    const [, id] = /^(\w+):/.exec(text);
+    assert.equal(text.includes("id-token: write"), ["npm", "crates"].includes(id), id);
+  }
+  assert.match(
+    texts.find((text) => text.startsWith("npm:")),
+    /needs: \[pack, platform, alpine\]/,
+  );
+  assert.match(
+    texts.find((text) => text.startsWith("crates:")),
+    /needs: npm/,
+  );
+  assert.doesNotMatch(content, /secrets\./);
+});
+
+for (const [name, content, message] of [
+  [
+    "a key that is misspelt",
+    "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    step:\n      - run: npm test\n",
+    /Unexpected value 'step'/,
+  ],
+  [
+    "an unknown context",
+    "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: npm test $" + "{{ matrx.a }}\n",
+    /matrx/,
+  ],
+  [
+    "a job that needs one that is not there",
+    "on: push\njobs:\n  c:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: npm test\n  a:\n    needs: b\n    runs-on: ubuntu-24.04\n    steps:\n      - run: npm test\n",
+    /'b'/,
+  ],
+]) {
+  test(`the parser finds ${name}`, async () => {
+    await assert.rejects(parsed("broken.yml", content), { message });
+  });
+}
+
+test("a step that is no script is found", () => {
+  assert.equal(problemOf("npm run no-such-script"), "package.json has no script no-such-script");
+  assert.equal(problemOf(".github/alpine npm run no-such-script -- x"), "package.json has no script no-such-script");
+  assert.equal(problemOf("npm run build && curl example.org"), "it is more than one command: make it a script");
+  assert.equal(problemOf("curl example.org"), "it is no script of this repository");
+  assert.equal(problemOf("scripts/gone.sh"), "it is no script of this repository");
+  assert.equal(problemOf(".ci/run"), undefined);
+  assert.equal(problemOf("npm run build"), undefined);
+});
