@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
-import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
+import { BUNDLES, ENTRIES, NATIVE_FILES, WASM_IMPORTS } from "./bundles.mjs";
 import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -148,7 +148,7 @@ async function buildPackage() {
       plugins: shares ? [sharing] : [],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "cloudflare:workers"],
+      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "frazil-*", "cloudflare:workers"],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
@@ -175,6 +175,7 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
+  for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
   copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
   for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {

@@ -19,7 +19,7 @@ const NEUTRAL = [
 const NODE = ["stores/sqlite", "stores/zookeeper", "testing/lease-contract", "testing/segment-contract"];
 
 /** All entries besides the main one. */
-export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers"];
+export const ENTRIES = ["layout", ...NEUTRAL, ...NODE, "workers", "native"];
 
 const both = (entry, platform) => [
   { file: `${entry}.mjs`, entry, format: "esm", platform },
@@ -40,6 +40,7 @@ export const BUNDLES = [
   { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm", shares: true },
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
+  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
@@ -50,4 +51,11 @@ export const WASM_IMPORTS = {
   // A namespace, because tools give it different exports: see `binding/workerd.ts`.
   "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
   "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
+};
+
+/** The files of `frazil/native` besides `native.cjs`: for ES modules, and where there are no addons. */
+export const NATIVE_FILES = {
+  "native.mjs": 'import "./native.cjs";',
+  "native-elsewhere.mjs": "export {};",
+  "native-elsewhere.cjs": "",
 };

@@ -6,6 +6,7 @@ import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
 import { noAddonError, reasonsOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
+import { closeCarriers, registeredCarriers } from "./carriers.js";
 import { wasmBytes } from "./inline.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -22,15 +23,31 @@ function addonPackages(): string[] {
   return [`frazil-${platform}-${arch}`];
 }
 
+/** Loads a package from where this file is. */
+function requireFromHere(addonPackage: string): Addon {
+  // Loads built-in modules by a call that bundlers do not follow, so that they do not try to bundle the addon. A
+  // bundle that is an ES module has no `__filename`, so there the addon is searched from the working directory.
+  const { createRequire } = process.getBuiltinModule("node:module");
+  const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
+  return require(addonPackage) as Addon;
+}
+
+/** Loads a package from the program that `frazil/native` is a part of. */
+function requireRegistered(addonPackage: string): Addon | undefined {
+  const loaded = registeredCarriers()?.(addonPackage);
+  if (loaded && "error" in loaded) throw loaded.error;
+  return loaded?.addon as Addon | undefined;
+}
+
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
-  for (const addonPackage of addonPackages()) {
+  const ways = addonPackages().flatMap((addonPackage) =>
+    [requireRegistered, requireFromHere].map((load) => ({ addonPackage, load })),
+  );
+  for (const { addonPackage, load } of ways) {
     try {
-      // Loads built-in modules by a call that bundlers do not follow, so that they do not try to bundle the addon. A
-      // bundle that is an ES module has no `__filename`, so there the addon is searched from the working directory.
-      const { createRequire } = process.getBuiltinModule("node:module");
-      const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
-      const addon = require(addonPackage) as Addon;
+      const addon = load(addonPackage);
+      if (addon === undefined) continue;
       if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
       const bind = (): Binding<StateFiles> => {
         const files = stateFilesOf(addon);
@@ -207,6 +224,7 @@ export function load(): Binding<StateFiles> {
     );
   }
   const fallback = wasmFallback(causes);
+  closeCarriers();
   warnOnce(reasons);
   return fallback;
 }
