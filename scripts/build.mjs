@@ -102,6 +102,13 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
+/** The subpaths of the package with what an ES module imports where no condition of a runtime holds, both without `./`. */
+function subpaths() {
+  const { exports } = JSON.parse(readFileSync(`${frazil}/package.json`, "utf8"));
+  const modules = Object.entries(exports).filter(([subpath, { import: found }]) => subpath !== "." && found);
+  return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
+}
+
 /** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
 const sharing = {
   name: "sharing",
@@ -175,6 +182,12 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
+  // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
+  for (const [subpath, file] of subpaths()) {
+    const from = posix.relative(posix.dirname(subpath), file);
+    mkdirSync(posix.dirname(`${frazil}/${subpath}`), { recursive: true });
+    writeFileSync(`${frazil}/${subpath}.js`, `export * from "${from.startsWith(".") ? from : `./${from}`}";\n`);
+  }
   for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
   copyFileSync(`${root}README.md`, `${frazil}/README.md`);
   copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
@@ -200,6 +213,7 @@ export async function build() {
   );
   const sources = [
     "README.md",
+    "npm/frazil/package.json",
     "npm/frazil/src",
     "npm/frazil/build",
     "npm/frazil/tsconfig.json",
@@ -210,5 +224,5 @@ export async function build() {
     "scripts/bundles.mjs",
     "package-lock.json",
   ];
-  await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
+  await cached("building the package", sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
 }
