@@ -155,7 +155,14 @@ async function buildPackage() {
       plugins: shares ? [sharing] : [],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
-      external: [...Object.keys(WASM_IMPORTS).map((file) => `./${file}`), "frazil", "frazil-*", "cloudflare:workers"],
+      // The carriers of `frazil/native` and the built-in modules stay as well.
+      external: [
+        ...Object.keys(WASM_IMPORTS).map((file) => `./${file}`),
+        "frazil",
+        "frazil-*",
+        "cloudflare:workers",
+        "node:*",
+      ],
       legalComments: "none",
       // Removes constants and dead branches, but keeps names and lines, so that stack traces stay readable.
       // Not of files that bundlers take apart: it would take the marks off what may be left out, where it inlines a function.
@@ -175,6 +182,7 @@ async function buildPackage() {
     bundle: true,
     format: "esm",
     write: false,
+    external: ["node:*"],
     metafile: true,
   };
   const [{ exports: names }] = Object.values((await esbuild.build(layout)).metafile.outputs);

@@ -42,6 +42,7 @@ export const BUNDLES = [
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
   { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
+  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];

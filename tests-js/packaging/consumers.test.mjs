@@ -265,6 +265,56 @@ test("native: it has a package for each that frazil may install, as a literal", 
   for (const name of literals) assert.ok(text.includes(`case "${name}":`), name);
 });
 
+/** A bundle that Turbopack made: the file that it names does not exist. */
+const OF_TURBOPACK = { __filename: '"/ROOT/node_modules/frazil/dist/node.cjs"' };
+
+test("esbuild-node: the addon is found from the program where the bundle does not know its own file", native, () => {
+  const folder = installConsumer("esbuild-node");
+  bundle(folder, {
+    entryPoints: ["main.mjs"],
+    outfile: "out.cjs",
+    format: "cjs",
+    platform: "node",
+    define: OF_TURBOPACK,
+  });
+  const elsewhere = emptyFolder("elsewhere");
+  assert.deepEqual(node(elsewhere, [join(folder, "out.cjs")]), { stdout: "native 7", stderr: "" });
+});
+
+test("esbuild-node: native code of the working directory is loaded by no program that is a file", native, () => {
+  const folder = installConsumer("esbuild-node");
+  const elsewhere = emptyFolder("elsewhere");
+  for (const [format, file, define] of [
+    ["esm", "out.mjs", {}],
+    ["cjs", "out.cjs", OF_TURBOPACK],
+  ]) {
+    bundle(folder, { entryPoints: ["main.mjs"], outfile: file, format, platform: "node", define });
+    copyFileSync(join(folder, file), join(elsewhere, file));
+    const program = join(elsewhere, file);
+    const { stdout, stderr } = node(folder, [program]);
+    assert.equal(stdout, "wasm 7");
+    assert.ok(stderr.includes(`from ${program}`) && !stderr.includes(folder), stderr);
+    // A text is no file, whatever its arguments are.
+    const text = `import(${JSON.stringify(program)})`;
+    for (const args of [[], [program], ["word"]])
+      assert.deepEqual(node(folder, ["-e", text, ...args]), { stdout: "native 7", stderr: "" });
+  }
+});
+
+test("esbuild-node: in Node 22.2 CommonJS has the addon, and an ES module says which Node it needs", native, () => {
+  const folder = installConsumer("esbuild-node");
+  // What 22.2 lacks.
+  const text = "for (const owner of [process, Object.getPrototypeOf(process)]) delete owner.getBuiltinModule;";
+  writeFileSync(join(folder, "old.cjs"), text);
+  const old = (...args) => node(folder, ["-r", "./old.cjs", ...args]);
+  assert.equal(old("-p", "process.getBuiltinModule").stdout, "undefined\n");
+  assert.deepEqual(old("main.mjs"), { stdout: "native 7", stderr: "" });
+  const esm = { entryPoints: ["main.mjs"], outfile: "out.mjs", format: "esm", platform: "node", minify: false };
+  bundle(folder, esm);
+  const { stderr } = run(folder, process.execPath, ["-r", "./old.cjs", "out.mjs"], { status: 1 });
+  assert.match(stderr, /WASM_UNAVAILABLE: .*cannot load node:\w+ in Node v[\d.]+: run Node 22\.3 or newer/);
+});
+
 /** Bundles a Worker, runs it in workerd, and returns its answer and the names of its files. */
 function inWorkerd(folder, entry) {
   const conditions = ["workerd", "worker", "browser"];
@@ -312,7 +362,8 @@ test("wasm-module: a host that takes the module for an ES module mints with it",
 test("no-addon: WebAssembly is used, with one warning that names every cause", () => {
   const folder = installConsumer("no-addon", { addon: false });
   assert.ok(!existsSync(join(folder, "node_modules", addonPackages[0])));
-  const causes = addonPackages.map((addonPackage) => `Cannot find module '${addonPackage}'`);
+  const searched = `${join(folder, "node_modules/frazil/dist/node.cjs")} or ${join(folder, "main.mjs")}`;
+  const causes = addonPackages.map((addonPackage) => `Cannot find module '${addonPackage}' from ${searched}`);
 
   const { stdout, stderr } = node(folder, ["main.mjs"]);
   const { main, thread, warnings } = JSON.parse(stdout);
@@ -343,6 +394,13 @@ test("no-addon: WebAssembly is used, with one warning that names every cause", (
     assert.deepEqual(error.causes, causes);
     for (const cause of causes) assert.ok(error.message.includes(cause), error.message);
   }
+});
+
+test("no-addon: threads that ran before the first generator do not warn again", () => {
+  const folder = installConsumer("no-addon", { addon: false });
+  const { stderr, stdout } = node(folder, ["pool.mjs"]);
+  assert.equal(stdout, "wasm wasm wasm wasm wasm");
+  if (process.platform === "linux") assert.equal(stderr.match(/\[FRAZIL_WASM\]/g)?.length, 1, stderr);
 });
 
 test("no-addon: an addon that cannot be loaded counts as missing, and the warning names the cause", native, () => {

@@ -33,7 +33,8 @@ function leaseNow() {
   if (generator === undefined) return {};
   const { leadMs, lease } = generator.health();
   const { acquired, renewed, lost } = generator.stats().lease;
-  return { node: lease.node, untilMs: lease.untilMs, usedMs: wrongNow() + leadMs, acquired, renewed, lost };
+  const nowMs = wrongNow();
+  return { node: lease.node, untilMs: lease.untilMs, nowMs, usedMs: nowMs + leadMs, acquired, renewed, lost };
 }
 
 export default {

@@ -1,12 +1,22 @@
 /** WebAssembly from base64 text in the bundle: for hosts that can compile it but may have no file to load it from. */
 import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
+import { ConfigError } from "../errors.js";
+import { forcedBackend } from "./forced.js";
 import { bindExports, instanceOf } from "./wasm.js";
 
 /** The bytes of the module, decoded from the text. */
 export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-export const load = (): Binding => bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
+/** @throws {ConfigError} `NATIVE_REQUIRED` if the environment forces the addon, which this entry of the package cannot load. */
+export function load(): Binding {
+  if (forcedBackend() === "native")
+    throw new ConfigError(
+      "NATIVE_REQUIRED",
+      'FRAZIL_BACKEND asks for the native addon, and this entry of frazil has none: it is the one for browsers and Deno. In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)',
+    );
+  return bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
+}
 
 /**
  * Capabilities that the host may have, 0 or 1. An enum, because esbuild inlines its numbers and removes the code for

@@ -6,7 +6,9 @@ import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
 import { noAddonError, reasonsOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
+import { builtin } from "./builtin.js";
 import { closeCarriers, registeredCarriers } from "./carriers.js";
+import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -23,28 +25,65 @@ function addonPackages(): string[] {
   return [`frazil-${platform}-${arch}`];
 }
 
-/** Loads a package from where this file is. */
-function requireFromHere(addonPackage: string): Addon {
-  // Loads built-in modules by a call that bundlers do not follow, so that they do not try to bundle the addon. A
-  // bundle that is an ES module has no `__filename`, so there the addon is searched from the working directory.
-  const { createRequire } = process.getBuiltinModule("node:module");
-  const require = createRequire(typeof __filename === "string" ? __filename : `${process.cwd()}/`);
-  return require(addonPackage) as Addon;
+/** The options by which Node runs a text instead of a file: then `argv[1]` is an argument of the program. */
+const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
+
+/**
+ * The files from whose folders `node_modules` are searched for the addon: the file that contains frazil, if it is one (Turbopack writes
+ * `/ROOT/` into `__filename`, and an ES module has none), then the program. The working directory counts only where the program is no
+ * file: nobody expects a program to load native code from wherever it is started.
+ */
+function places(): string[] {
+  const { statSync } = builtin("node:fs");
+  const { isAbsolute, join } = builtin("node:path");
+  const isFile = (path: string) => isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const found: string[] = [];
+  if (typeof __filename === "string" && isFile(__filename)) found.push(__filename);
+  const [, program] = process.argv;
+  if (program !== undefined && isAbsolute(program) && !process.execArgv.some((option) => RUNS_TEXT.test(option)))
+    // `node app` runs `app.js`, or `app/index.js`.
+    found.push(statSync(program, { throwIfNoEntry: false })?.isDirectory() ? join(program, "index.js") : program);
+  else found.push(join(process.cwd(), "program"));
+  return [...new Set(found)];
 }
 
-/** Loads a package from the program that `frazil/native` is a part of. */
-function requireRegistered(addonPackage: string): Addon | undefined {
+/** Loads a package from the program or the bundle that `frazil/native` is a part of. */
+function loadRegistered(addonPackage: string): Addon | undefined {
   const loaded = registeredCarriers()?.(addonPackage);
   if (loaded && "error" in loaded) throw loaded.error;
   return loaded?.addon as Addon | undefined;
 }
 
+/** Loads a package from the first of the places that has it. */
+function loadFrom(searched: readonly string[], addonPackage: string): Addon {
+  const { createRequire } = builtin("node:module");
+  for (const place of searched) {
+    const require = createRequire(place);
+    let path: string;
+    try {
+      path = require.resolve(addonPackage);
+    } catch (error) {
+      // With a path, the package is there, and what it names is not.
+      const { code, path } = error as { code?: unknown; path?: unknown };
+      if (code === "MODULE_NOT_FOUND" && path === undefined) continue;
+      throw error;
+    }
+    return require(path) as Addon;
+  }
+  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ")}`);
+}
+
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
-  const ways = addonPackages().flatMap((addonPackage) =>
-    [requireRegistered, requireFromHere].map((load) => ({ addonPackage, load })),
-  );
-  for (const { addonPackage, load } of ways) {
+  const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
+  try {
+    const searched = places();
+    ways.push((addonPackage) => loadFrom(searched, addonPackage));
+  } catch (error) {
+    causes.push(error);
+  }
+  const attempts = addonPackages().flatMap((addonPackage) => ways.map((load) => ({ addonPackage, load })));
+  for (const { addonPackage, load } of attempts) {
     try {
       const addon = load(addonPackage);
       if (addon === undefined) continue;
@@ -95,10 +134,10 @@ const INSTANTIATE = `(bytes) => {
 
 /** The one instance of the thread. If each vm context had its own, they would issue the same IDs. */
 function loadWasm(): Binding<StateFiles> {
-  const thread = process.getBuiltinModule("node:process") as { [THREAD_WASM]?: () => Exports };
+  const thread = builtin("node:process") as { [THREAD_WASM]?: () => Exports };
   const binding = bindExports(() => {
     if (thread[THREAD_WASM] === undefined) {
-      const make = process.getBuiltinModule("node:vm").runInThisContext(INSTANTIATE);
+      const make = builtin("node:vm").runInThisContext(INSTANTIATE);
       Object.defineProperty(thread, THREAD_WASM, ownOf({ value: make(wasmBytes()) }));
     }
     return (thread[THREAD_WASM] as () => Exports)();
@@ -126,15 +165,15 @@ const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
 /** Marks the process as one that uses WebAssembly, and returns a function that removes the mark. */
 function leaveMark(): () => void {
-  const { closeSync, openSync } = process.getBuiltinModule("node:fs");
+  const { closeSync, openSync } = builtin("node:fs");
   try {
     // An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it.
     const file = openSync(MARK_FILE, "r");
     return () => closeSync(file);
   } catch {
     // Not Linux, or no permission to read files. Only the main thread can set an environment variable of the process.
-    const { env, pid } = process.getBuiltinModule("node:process");
-    const { timeOrigin } = process.getBuiltinModule("node:perf_hooks").performance;
+    const { env, pid } = builtin("node:process");
+    const { timeOrigin } = builtin("node:perf_hooks").performance;
     try {
       env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
     } catch (cause) {
@@ -158,7 +197,7 @@ function leaveMark(): () => void {
  * @throws {ConfigError} `STATE_CONFLICT`
  */
 export function markProcess(): void {
-  const thread = process.getBuiltinModule("node:process") as { [MARKED]?: true };
+  const thread = builtin("node:process") as { [MARKED]?: true };
   if (thread[MARKED]) return;
   // Before the check for the addon's mark, so that of two backends that start at the same time at least one sees the
   // other.
@@ -178,7 +217,7 @@ export function markProcess(): void {
 /** Whether the addon has marked the process. Only Linux shows that. */
 function addonIsInUse(): boolean {
   try {
-    return process.getBuiltinModule("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
+    return builtin("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
   } catch {
     return false;
   }
@@ -194,24 +233,8 @@ export enum Host {
   ISOLATES = 0,
 }
 
-/** The value of FRAZIL_BACKEND. Deno may forbid reading the environment, and then no backend is forced. */
-function forcedBackend(): string | undefined {
-  try {
-    return process.env["FRAZIL_BACKEND"];
-  } catch {
-    return undefined;
-  }
-}
-
 export function load(): Binding<StateFiles> {
   const forced = forcedBackend();
-  if (forced && forced !== "native" && forced !== "wasm") {
-    throw new ConfigError("INVALID_OPTION", `FRAZIL_BACKEND is ${JSON.stringify(forced)}: must be native or wasm`, {
-      field: "FRAZIL_BACKEND",
-      value: forced,
-      rule: "must be native or wasm",
-    });
-  }
   if (forced === "wasm") return loadWasm();
   const { binding, causes } = loadNative();
   if (binding !== undefined) return binding;
@@ -240,14 +263,48 @@ function wasmFallback(causes: readonly unknown[]): Binding<StateFiles> {
   }
 }
 
-/** Warns once in a process. Threads that start later inherit the note that the warning was given. */
+/** The note that the warning was given, for threads that start later. */
+const NOTE = "FRAZIL_WASM";
+/**
+ * A file that hardly any program opens. An open one is the same note for threads that run already, until the thread that opened it ends.
+ * Linux only.
+ */
+const NOTE_FILE = "/proc/self/coredump_filter";
+
+/**
+ * Whether no thread of the process has given the warning. The descriptors of a process belong to all its threads. Two threads that
+ * ask at the same time may both be the first.
+ */
+function isFirstToWarn(): boolean {
+  const { getEnvironmentData, setEnvironmentData } = builtin("node:worker_threads");
+  if (getEnvironmentData(NOTE) !== undefined) return false;
+  setEnvironmentData(NOTE, true);
+  const { openSync, readdirSync, readlinkSync } = builtin("node:fs");
+  try {
+    const noted = `/proc/${process.pid}/${NOTE_FILE.slice("/proc/self/".length)}`;
+    const isNote = (name: string) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${name}`) === noted;
+      } catch {
+        return false; // closed meanwhile
+      }
+    };
+    if (readdirSync("/proc/self/fd").some(isNote)) return false;
+    openSync(NOTE_FILE, "r");
+    return true;
+  } catch {
+    return true; // not Linux, or no permission to read files
+  }
+}
+
+const ADVICE =
+  'WebAssembly shares no state between worker threads, and has no Snowflake.local(). Install without --omit=optional; in a bundle keep frazil external, or write import "frazil/native" first (docs/bundlers.md). FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.';
+
+/** Warns once in a process. */
 function warnOnce(reasons: string): void {
-  const note = "FRAZIL_WASM";
-  const { getEnvironmentData, setEnvironmentData } = process.getBuiltinModule("node:worker_threads");
-  if (getEnvironmentData(note) !== undefined) return;
-  setEnvironmentData(note, true);
+  if (!isFirstToWarn()) return;
   process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
-    code: note,
-    detail: "WebAssembly shares no state between worker threads. FRAZIL_BACKEND=wasm chooses it without this warning.",
+    code: NOTE,
+    detail: ADVICE,
   });
 }
