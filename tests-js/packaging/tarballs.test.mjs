@@ -2,9 +2,10 @@
 //
 // To accept an intended change: UPDATE_SNAPSHOTS=1 node --test tests-js/packaging/tarballs.test.mjs
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import * as esbuild from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -28,7 +29,7 @@ test("the tarballs contain exactly the expected files", only, () => {
       assert.ok(files.includes(file), `${name} lacks ${file}`);
     }
     const stray = files.filter((file) =>
-      /^(?!dist\/)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
+      /^(?!dist\/|testing\/[\w-]+\.js$)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
     );
     assert.deepEqual(stray, [], `${name} has sources or leftovers`);
   }
@@ -48,12 +49,33 @@ test("every file that a manifest names is in the tarball", () => {
       [],
     );
     // npm silently ignores a literal name in `files` that matches no file.
-    const literal = manifest.files.filter((entry) => /\./.test(entry) || /^[A-Z-]+$/.test(entry));
+    const literal = manifest.files.filter(
+      (entry) => (/\./.test(entry) && !entry.includes("*")) || /^[A-Z-]+$/.test(entry),
+    );
     assert.deepEqual(
       literal.filter((path) => !files.has(path)),
       [],
     );
   }
+});
+
+test("tools that ignore `exports` find a file under the name of each subpath, with the names that an ES module gets", async () => {
+  const [{ tarball, report }] = pack();
+  const folder = emptyFolder("subpaths");
+  run(folder, "tar", ["-xzf", tarball]);
+  mkdirSync(join(folder, "node_modules"));
+  renameSync(join(folder, "package"), join(folder, "node_modules/frazil"));
+  const at = (path) => join(folder, "node_modules/frazil", path);
+  const manifest = JSON.parse(readFileSync(at("package.json"), "utf8"));
+  const { exports } = manifest;
+  const names = async (path) => Object.keys(await import(pathToFileURL(at(path)))).sort();
+  const subpaths = Object.keys(exports).filter((path) => path !== "." && !/\.(json|wasm)$/.test(path));
+  for (const subpath of subpaths)
+    assert.deepEqual(await names(`${subpath}.js`), await names(exports[subpath].import.default), subpath);
+  assert.ok((await names("stores/redis.js")).includes("RedisStore"));
+  const stubs = report.files.map(({ path }) => path).filter((path) => path.endsWith(".js"));
+  assert.deepEqual(stubs.sort(), subpaths.map((path) => `${path.slice(2)}.js`).sort());
+  assert.equal(manifest["react-native"], exports["."]["react-native"].import.default);
 });
 
 test("the WebAssembly module imports nothing, so tools that take it for an ES module look for no other file", () => {

@@ -12,6 +12,7 @@ const tsc = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url
 const projects = {
   "Node, ES modules and CommonJS": "tsconfig.json",
   "a bundler, in a browser": "tsconfig.bundler.json",
+  "a program without the types of a host": "tsconfig.hostless.json",
 };
 
 /** Compiles a project: exit code and output of the compiler. */
@@ -30,9 +31,19 @@ for (const [name, project] of Object.entries(projects)) {
 }
 
 test("every file of type tests is compiled", () => {
-  const { files } = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8"));
+  const files = ["tsconfig.json", "tsconfig.hostless.json"].flatMap(
+    (project) => JSON.parse(readFileSync(join(folder, project), "utf8")).files,
+  );
   const sources = readdirSync(folder).filter((file) => /\.[mc]?ts$/.test(file) && file !== "equal.ts");
   assert.deepEqual(sources.sort(), files.sort());
+});
+
+test("the program without the types of a host imports every entry", () => {
+  const manifest = JSON.parse(readFileSync(new URL("../../npm/frazil/package.json", import.meta.url), "utf8"));
+  const entries = Object.keys(manifest.exports).filter((path) => !/\.(json|wasm)$/.test(path));
+  const program = readFileSync(join(folder, "hostless.mts"), "utf8");
+  const imported = [...program.matchAll(/^import .*"(frazil.*)";$/gm)].map(([, name]) => name);
+  assert.deepEqual(imported.sort(), entries.map((path) => `frazil${path.slice(1)}`).sort());
 });
 
 test("a type that is not the expected one, and an expected error that does not occur, are detected", (t) => {

@@ -12,6 +12,7 @@
  * ```
  */
 import type { LayoutInput, SnowflakeOptions } from "frazil";
+import type { HostAbortSignal } from "./host-types.js";
 import { LeaseDriver } from "./lease-driver.js";
 import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./lease-options.js";
 import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
@@ -73,7 +74,7 @@ export interface LeaseOptions<L extends LayoutInput = "default">
   /** How far IDs may run ahead of the clock, 0 to 1000 ms, always within the window. Default: 1000. */
   readonly maxLeadMs?: number;
   /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostAbortSignal;
 }
 
 function defaultOwner(): string {

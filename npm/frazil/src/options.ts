@@ -1,6 +1,7 @@
 /** The options of generators and of their calls. */
 import { configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
+import type { HostAbortSignal } from "./host-types.js";
 import { checkKeys } from "./keys.js";
 import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
 
@@ -90,7 +91,7 @@ export type SequenceStart = "zero" | "random" | "wrap";
 /** The options of an asynchronous call. */
 export interface AsyncOptions {
   /** Ends the wait when it aborts: the call rejects with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostAbortSignal;
 }
 
 /** The names of the constructor's options. @internal */

@@ -12,6 +12,7 @@
  * ```
  */
 import type { LayoutInput, SnowflakeOptions } from "frazil";
+import type { HostAbortSignal } from "./host-types.js";
 import { LeasedSnowflake } from "./leased-snowflake.js";
 import type { LeaseStore } from "./stores/store.js";
 export type { LeaseEvents, LeaseHealth, LeaseStats, LeaseWindow } from "./lease-events.js";
@@ -51,7 +52,7 @@ export interface LeaseOptions<L extends LayoutInput = "default"> extends Omit<Sn
     /** How far IDs may run ahead of the clock, 0 to 1000 ms, always within the window. Default: 1000. */
     readonly maxLeadMs?: number;
     /** Ends the wait for the first lease when it aborts: `lease()` rejects with the reason of the signal. */
-    readonly signal?: AbortSignal;
+    readonly signal?: HostAbortSignal;
 }
 /**
  * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted. If it

@@ -1,3 +1,4 @@
+import type { HostAbortSignal } from "./host-types.js";
 import type { LayoutInput, NodeInput, PartsOf } from "./layout.js";
 /** The node id of a layout: a number, or its parts by name, or `"none"` for a layout without a node field. */
 export type NodeOption<L> = [PartsOf<L>] extends [never] ? "none" : string extends PartsOf<L> ? NodeInput | "none" : NodeInput<PartsOf<L>>;
@@ -76,5 +77,5 @@ export type SequenceStart = "zero" | "random" | "wrap";
 /** The options of an asynchronous call. */
 export interface AsyncOptions {
     /** Ends the wait when it aborts: the call rejects with the reason of the signal. */
-    readonly signal?: AbortSignal;
+    readonly signal?: HostAbortSignal;
 }

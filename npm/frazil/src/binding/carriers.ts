@@ -1,19 +1,29 @@
-/** The carriers that `frazil/native` registers, for the loader of Node. */
-import { ownOf } from "../own-properties.js";
-import { builtin } from "./builtin.js";
+/** How `frazil/native` hands the packages of the addon to `frazil`, which may be in another file or another bundle. */
 
-/** What loading a carrier gives: its addon, or why there is none. */
+/** What became of loading a package of the addon. */
 export type Loaded = { readonly addon: unknown } | { readonly error: unknown };
-/** The packages that carry the addon, each with the call that loads it. */
-export type Carriers = { readonly [addonPackage: string]: () => Loaded };
 
-/** The key on `process`, which the realms of a thread share. */
-const CARRIERS = /* @__PURE__ */ Symbol.for("frazil.carriers");
-const holder = () => builtin("node:process") as { [CARRIERS]?: Carriers };
+/** Loads a package of the addon by its name; `undefined` if there is no package of that name. */
+export type Carriers = (name: string) => Loaded | undefined;
 
-export const registeredCarriers = (): Carriers | undefined => holder()[CARRIERS];
+/** The key under which a realm has its carriers: a function, and what that loads any code of the realm can load too. */
+const CARRIERS = /* @__PURE__ */ Symbol.for("frazil.native");
 
-/** The first registration counts: a program that is bundled into several files has several copies of the same. */
-export function registerCarriers(carriers: Carriers): void {
-  if (registeredCarriers() === undefined) Object.defineProperty(holder(), CARRIERS, ownOf({ value: carriers }));
+const realm = globalThis as { [CARRIERS]?: Carriers | "late" };
+
+/** What `frazil/native` has registered. */
+export function registeredCarriers(): Carriers | undefined {
+  const carriers = realm[CARRIERS];
+  return carriers === "late" ? undefined : carriers;
+}
+
+/** Registers the carriers, and returns whether that was in time. Those that are registered stay: others load the same packages. */
+export function registerCarriers(carriers: Carriers): boolean {
+  realm[CARRIERS] ??= carriers;
+  return realm[CARRIERS] !== "late";
+}
+
+/** Notes that the realm runs on WebAssembly for want of an addon, so that what is registered from now on is too late. */
+export function closeCarriers(): void {
+  realm[CARRIERS] ??= "late";
 }

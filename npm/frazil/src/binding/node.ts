@@ -4,10 +4,10 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { firstLine, noAddonError, reasonsOf } from "../native-causes.js";
+import { noAddonError, reasonsOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
 import { builtin } from "./builtin.js";
-import { registeredCarriers } from "./carriers.js";
+import { closeCarriers, registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
 import { isWorkerThread } from "./threads.js";
@@ -48,17 +48,18 @@ function places(): string[] {
   return [...new Set(found)];
 }
 
-/** Loads a package: by `frazil/native` if that has it, and else from the first of the places that has it. */
+/** Loads a package from the program or the bundle that `frazil/native` is a part of. */
+function loadRegistered(addonPackage: string): Addon | undefined {
+  const loaded = registeredCarriers()?.(addonPackage);
+  if (loaded && "error" in loaded) throw loaded.error;
+  const addon = loaded?.addon as Addon | undefined;
+  if (addon === undefined || typeof addon.abi === "function") return addon;
+  // What a bundler gives for a file that it only copies, such as its URL.
+  throw new Error(`the bundler gives ${typeof addon} in place of ${addonPackage}: it must load .node files by require`);
+}
+
+/** Loads a package from the first of the places that has it. */
 function loadFrom(searched: readonly string[], addonPackage: string): Addon {
-  const registered = registeredCarriers()?.[addonPackage]?.();
-  if (registered && "addon" in registered) {
-    const addon = registered.addon as Addon;
-    if (typeof addon?.abi === "function") return addon;
-    // What a bundler gives for a file that it only copies, such as its URL.
-    throw new Error(
-      `the bundler gives ${typeof addon} in place of ${addonPackage}: it must load .node files by require`,
-    );
-  }
   const { createRequire } = builtin("node:module");
   for (const place of searched) {
     const require = createRequire(place);
@@ -73,21 +74,23 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
     }
     return require(path) as Addon;
   }
-  const text = `Cannot find module '${addonPackage}' from ${searched.join(" or ")}`;
-  throw new Error(registered ? `${text}, nor by frazil/native (${firstLine(registered.error)})` : text);
+  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ")}`);
 }
 
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
-  let searched: readonly string[];
+  const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
   try {
-    searched = places();
+    const searched = places();
+    ways.push((addonPackage) => loadFrom(searched, addonPackage));
   } catch (error) {
-    return { causes: [error] };
+    causes.push(error);
   }
-  for (const addonPackage of addonPackages()) {
+  const attempts = addonPackages().flatMap((addonPackage) => ways.map((load) => ({ addonPackage, load })));
+  for (const { addonPackage, load } of attempts) {
     try {
-      const addon = loadFrom(searched, addonPackage);
+      const addon = load(addonPackage);
+      if (addon === undefined) continue;
       if (addon.abi() !== Page.ABI) throw new Error(`${addonPackage} was built for another version of frazil`);
       const bind = (): Binding<StateFiles> => {
         const files = stateFilesOf(addon);
@@ -309,6 +312,7 @@ export function load(): Binding<StateFiles> {
     );
   }
   const fallback = wasmFallback(causes);
+  closeCarriers();
   warnOnce(reasons);
   return fallback;
 }

@@ -8,6 +8,7 @@
  */
 import { monotonicClock } from "../clock.js";
 import { ConfigError, FrazilError, type LeaseError } from "../errors.js";
+import type { HostAbortSignal } from "../host-types.js";
 import { storeRefused, storeUnavailable, untilAborted } from "./answers.js";
 import { DateClock } from "./date-clock.js";
 import { checkGiven } from "./given.js";
@@ -18,7 +19,7 @@ export interface EtcdRequestInit {
   readonly headers: Record<string, string>;
   readonly body: string;
   readonly redirect: "manual";
-  readonly signal: AbortSignal;
+  readonly signal: HostAbortSignal;
 }
 
 /** What the store reads of a response. */

@@ -10,6 +10,7 @@
  * - **Whole answers**: every grant is answered as a whole lease, since an earlier answer may have been lost.
  * - **A refusal says why**, so that the holder knows whether to retry, to call `ensure`, or to take another node id.
  */
+import type { HostAbortSignal } from "../host-types.js";
 import type { LayoutInput } from "../layout.js";
 
 /** A lease: the right to mint IDs of `node` whose time is in `[fromMs, untilMs)`. */
@@ -84,7 +85,7 @@ export interface ScopeRequest {
    * Aborts when the caller does not wait for the answer any more. The name of its reason is `TimeoutError`, as with
    * `AbortSignal.timeout()`, if the time of the attempt is over: then the connection may be broken.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostAbortSignal;
 }
 
 /** What `acquire` and `renew` share. */

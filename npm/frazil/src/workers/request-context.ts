@@ -37,7 +37,7 @@ export function ofIsolate<T extends object>(made: T): T {
  * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its
  * timers runs, which nobody else notices. The answer counts for other requests too, also if this one does not wait for it to the end.
  *
- * `carried` never rejects.
+ * `carried` never rejects. @internal
  */
 export function waitForOwn(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number> {
   waitUntil(carried);

@@ -1,10 +1,11 @@
+import type { HostAbortSignal } from "../host-types.js";
 /** What the store passes to `fetch`. */
 export interface EtcdRequestInit {
     readonly method: "POST";
     readonly headers: Record<string, string>;
     readonly body: string;
     readonly redirect: "manual";
-    readonly signal: AbortSignal;
+    readonly signal: HostAbortSignal;
 }
 /** What the store reads of a response. */
 export interface EtcdResponse {

@@ -1,6 +1,7 @@
 /**
  * The contract of a store of segments: a counter for each tag, of which processes allocate ranges. No number is allocated twice.
  */
+import type { HostAbortSignal } from "../host-types.js";
 /** What a process asks for. */
 export interface AllocateRequest {
     /** The name of the counter: 1 to 128 characters. */
@@ -33,7 +34,7 @@ export interface AllocateRequest {
      * Aborts when nobody waits for the answer any more. Then it is unknown whether the attempt was carried out. The name of its reason is
      * `TimeoutError`, as with `AbortSignal.timeout()`, if the time is over: then the connection may be broken.
      */
-    readonly signal?: AbortSignal | undefined;
+    readonly signal?: HostAbortSignal | undefined;
 }
 /** A range of numbers: `first`, `first + stride`, and so on. */
 export interface Allocation {

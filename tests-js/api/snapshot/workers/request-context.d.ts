@@ -8,15 +8,6 @@ export type Keep = (promise: Promise<unknown>) => void;
 export declare const keepOf: (ctx: RequestContext | undefined) => Keep;
 /** What a call returns in each request belongs to the isolate: `using` in one of them must not close it for all others. */
 export declare function ofIsolate<T extends object>(made: T): T;
-/**
- * Waits for what the request has asked of the store itself, for `ms` at most. Resolves to how long that was, in milliseconds.
- *
- * No promise, timer or signal is shared between requests: if a request is cancelled, none of its promises is settled and none of its
- * timers runs, which nobody else notices. The answer counts for other requests too, also if this one does not wait for it to the end.
- *
- * `carried` never rejects.
- */
-export declare function waitForOwn(carried: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<number>;
 /** The store that a call was given, or that of the namespace that it was given: one for each namespace. */
 export declare function storeOf<Store>(source: unknown, isStore: (source: unknown) => source is Store): Store | DurableObjectStore;
 export type Options = {
