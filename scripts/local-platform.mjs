@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { release, type } from "node:os";
 import { parseArgs } from "node:util";
-import { installDebian, rustTarget } from "./setup.mjs";
+import { rustTarget } from "./setup.mjs";
 import { ask, root, step } from "./shell.mjs";
 import { installWine } from "./wine.mjs";
 import { installZig, zig } from "./zig.mjs";
@@ -18,17 +18,9 @@ const RECORD = `${root}docs/proofs/local-platforms.json`;
 const PORTABLE = ["--lib", ...["portable", "claims", "retried_openings"].flatMap((name) => ["--test", name])];
 const ALL = ["--lib", "--tests"];
 
-async function qemu(processor) {
-  const program = `qemu-${processor}`;
-  if (ask(program, ["--version"]) === undefined) await step("installing qemu", () => installDebian("qemu-user"));
-  const [, version] = /version (\d+\.\d+)/.exec(ask(program, ["--version"]) ?? "") ?? [];
-  return { program, name: `qemu ${version}`, env: {} };
-}
-
 /** How the tests of another platform run on Linux x64. A program for musl is static, and runs on a kernel as it is. */
 const FROM_LINUX_X64 = {
   "linux-x64-musl": { target: "x86_64-unknown-linux-musl" },
-  "linux-arm64-musl": { target: "aarch64-unknown-linux-musl", emulator: () => qemu("aarch64") },
   "win32-x64": { target: "x86_64-pc-windows-gnullvm", emulator: installWine },
 };
 

@@ -25,8 +25,9 @@ export const LOCAL_OPTIONS =
 export const NOT_LOCAL = "now, unshared, signal";
 
 /**
- * Throws for options that belong to other calls, for a yes that is no boolean, and for a `node` that is `undefined`. A node id that is left out has a
- * default, but `undefined` means that the caller read it from a place that does not have it.
+ * Throws for options that belong to other calls, for an `acceptUnprovenPlatform` that is no boolean, and for a `node` that
+ * is `undefined`. A node id that is left out has a default, but `undefined` means that the caller read it from a place
+ * that does not have it.
  */
 export function checkLocalOptions(given: Record<string, unknown>): void {
   for (const name of NOT_LOCAL.split(", ")) {
