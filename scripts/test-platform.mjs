@@ -1,0 +1,146 @@
+// `npm run test:platform -- NAME [--node JSON] [--emulator TEXT]`: installs the tarballs of frazil and of one carrier in an empty
+// folder, and runs the addon there under a Node of that platform. `--node` is its command, as a JSON list; without it, the Node
+// that runs this. The result is put on record in docs/proofs/platforms.json, from which docs/proofs/platforms.md is written.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { build as bundle } from "esbuild";
+import { addonOf, inspectCarriers } from "./inspect.mjs";
+import { PLATFORMS, platformNamed } from "./platforms.mjs";
+import { root, run, step } from "./shell.mjs";
+
+/** A check that takes longer counts as hanging. An emulated system is many times slower. */
+const HANG_MS = 600_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { node: { type: "string" }, emulator: { type: "string" } },
+});
+if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME [--node JSON] [--emulator TEXT]");
+const platform = platformNamed(positionals[0]);
+const command = values.node === undefined ? [process.execPath] : JSON.parse(values.node);
+if (!Array.isArray(command) || command.length === 0 || !command.every((part) => typeof part === "string")) {
+  throw new Error(`--node is ${values.node}: must be a JSON list of texts, such as ["wine64","node.exe"]`);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "frazil-platform-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+/** Installs the tarballs without a registry, as npm would on that platform. */
+function install() {
+  const packages = ["frazil", platform.name].map((name) => join(root, "npm", name));
+  const options = { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+  const { status, stdout } = spawnSync("npm", ["pack", "--json", "--pack-destination", folder, ...packages], options);
+  assert.equal(status, 0, "npm pack failed");
+  const [frazil, carrier] = JSON.parse(stdout).map(({ filename }) => `file:${filename}`);
+  const manifest = { private: true, type: "module", dependencies: { frazil } };
+  manifest.optionalDependencies = { [platform.package]: carrier };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  const { os, cpu, libc } = platform;
+  const system = [`--os=${os}`, `--cpu=${cpu}`, ...(libc ? [`--libc=${libc}`] : [])];
+  const quietly = ["--offline", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts"];
+  run("npm", ["install", ...quietly, ...system], { cwd: folder });
+  const installed = PLATFORMS.filter((each) => existsSync(join(folder, "node_modules", each.package)));
+  assert.deepEqual(
+    installed.map(({ name }) => name),
+    [platform.name],
+    "exactly the carrier of the platform is installed",
+  );
+}
+
+/** Runs a check under the Node of the platform, and returns its answer. */
+function check(name, argument) {
+  const file = join(folder, `${name}.json`);
+  const log = join(folder, `${name}.log`);
+  const output = openSync(log, "w");
+  const [program, ...before] = command;
+  const { FRAZIL_BACKEND: _, NODE_OPTIONS: __, ...env } = process.env;
+  const options = { cwd: folder, env, stdio: ["ignore", output, output], timeout: HANG_MS };
+  const { status, signal } = spawnSync(program, [...before, "main.mjs", name, file, argument], options);
+  if (!existsSync(file)) throw new Error(`${name} ended with ${signal ?? status}:\n${readFileSync(log, "utf8")}`);
+  const { result, error, ...runtime } = JSON.parse(readFileSync(file, "utf8"));
+  if (error !== undefined) throw new Error(`${name}: ${error}`);
+  return { result, ...runtime };
+}
+
+await step("inspecting the addon", () => inspectCarriers([platform]));
+await step("installing the tarballs", install);
+await bundle({
+  entryPoints: [`${root}tests-js/platforms/main.mjs`],
+  outfile: join(folder, "main.mjs"),
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  external: ["frazil", "frazil/decode", "frazil/layout", "frazil/text"],
+});
+
+const passed = {};
+let runtime;
+const CHECKS = {
+  vectors(result) {
+    assert.equal(result.minting.backend, "native");
+    const cases = Object.values(result.vectors).reduce((sum, count) => sum + count, 0);
+    assert.ok(cases > 1000, `${cases} cases`);
+    return `${cases} cases of the vectors; minting in every way`;
+  },
+  threads({ shared, unshared }) {
+    assert.deepEqual(shared, { issued: 80_000, repeats: 0 });
+    assert.deepEqual(unshared, { issued: 2000, repeats: 1000 }, "the checker must catch generators that share nothing");
+    return "80,000 IDs of four threads with one node id, no repeat";
+  },
+  survival({ shared, unshared }) {
+    assert.deepEqual(shared, { issued: 500, repeats: 0 });
+    assert.deepEqual(unshared, { issued: 500, repeats: 400 }, "the checker must catch states that end with a thread");
+    return "500 IDs of five threads in turn at one clock time, no repeat";
+  },
+  copies({ second, same }) {
+    assert.deepEqual({ second, same }, { second: "STATE_CONFLICT", same: 1 });
+    return "a second copy of the addon refused";
+  },
+};
+const ARGUMENTS = { vectors: join(folder, "state"), copies: platform.package };
+const failures = [];
+for (const [name, judge] of Object.entries(CHECKS)) {
+  await step(`${platform.name}: ${name}`, () => {
+    const { result, ...versions } = check(name, ARGUMENTS[name] ?? "");
+    runtime = versions;
+    passed[name] = judge(result);
+  }).catch((error) => failures.push(`${name}: ${error.message}`));
+}
+
+// What failed is on record too: a reader must not take a platform for proven because an older record says so.
+const path = `${root}docs/proofs/platforms.json`;
+const records = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
+records[platform.name] = {
+  date: new Date().toISOString().slice(0, 10),
+  version: JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8")).version,
+  runtime: runtime?.bun ? `Bun ${runtime.bun}` : `Node ${runtime?.version.slice(1)}`,
+  emulator: values.emulator ?? "none",
+  sha256: createHash("sha256")
+    .update(readFileSync(addonOf(platform)))
+    .digest("hex"),
+  passed,
+  failed: failures.map((failure) => failure.split("\n")[0]),
+};
+const ordered = Object.fromEntries(
+  PLATFORMS.filter(({ name }) => records[name]).map(({ name }) => [name, records[name]]),
+);
+writeFileSync(path, `${JSON.stringify(ordered, null, 2)}\n`);
+const rows = Object.entries(ordered).map(
+  ([name, { date, version, runtime, emulator, sha256, passed, failed }]) =>
+    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator} | \`${sha256.slice(0, 16)}\` | ${Object.values(passed).join("; ")} | ${failed.join("; ").replaceAll("|", "\\|") || "nothing"} |`,
+);
+const table = `# Platforms: what was run
+
+Written by \`npm run test:platform -- NAME\` from [platforms.json](platforms.json). Do not edit it.
+
+| platform | date | version | runtime | emulator | addon (SHA-256 begins with) | passed | failed |
+|---|---|---|---|---|---|---|---|
+${rows.join("\n")}
+`;
+writeFileSync(`${root}docs/proofs/platforms.md`, table);
+if (failures.length > 0) throw new Error(`${platform.name} failed:\n${failures.join("\n")}`);
