@@ -14,7 +14,8 @@ import {
 import { createRequire } from "node:module";
 import { posix, relative } from "node:path";
 import { BUNDLES, ENTRIES, WASM_IMPORTS } from "./bundles.mjs";
-import { isLinuxX64Gnu, root, run, step } from "./shell.mjs";
+import { PLATFORM_HERE, PLATFORMS } from "./platforms.mjs";
+import { root, run, step } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
 const frazil = `${root}npm/frazil`;
@@ -57,7 +58,7 @@ async function cached(name, inputs, outputs, work) {
 
 function buildAddon() {
   run("cargo", ["build", "--locked", "--quiet", "--release", "-p", "frazil-napi"]);
-  copyFileSync(`${target}/release/libfrazil_napi.so`, `${root}npm/linux-x64-gnu/frazil.node`);
+  copyFileSync(`${target}/release/${PLATFORM_HERE.built}`, `${root}npm/${PLATFORM_HERE.name}/frazil.node`);
 }
 
 function buildWasm() {
@@ -191,17 +192,18 @@ async function buildPackage() {
   await reexport("layout-node.cjs", names, "node.cjs");
   await reexport("layout-node.mjs", names, "node.cjs", note);
   copyFileSync(`${root}README.md`, `${frazil}/README.md`);
-  copyFileSync(`${frazil}/THIRD-PARTY.md`, `${root}npm/linux-x64-gnu/THIRD-PARTY.md`);
-  for (const folder of [frazil, `${root}npm/linux-x64-gnu`]) {
+  const carriers = PLATFORMS.map(({ name }) => `${root}npm/${name}`);
+  for (const carrier of carriers) copyFileSync(`${frazil}/THIRD-PARTY.md`, `${carrier}/THIRD-PARTY.md`);
+  for (const folder of [frazil, ...carriers]) {
     for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) copyFileSync(`${root}${licence}`, `${folder}/${licence}`);
   }
 }
 
 export async function build() {
   const rust = ["Cargo.toml", "Cargo.lock", "crates/core/Cargo.toml", "crates/core/src", "scripts/build.mjs"];
-  if (isLinuxX64Gnu) {
+  if (PLATFORM_HERE !== undefined) {
     const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
-    await cached("building the native addon", addon, ["npm/linux-x64-gnu/frazil.node"], buildAddon);
+    await cached("building the native addon", addon, [`npm/${PLATFORM_HERE.name}/frazil.node`], buildAddon);
   } else {
     process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
   }
@@ -222,6 +224,7 @@ export async function build() {
     "LICENSE-APACHE",
     "scripts/build.mjs",
     "scripts/bundles.mjs",
+    "scripts/platforms.mjs",
     "package-lock.json",
   ];
   await cached("building the package", sources, ["npm/frazil/dist/node.cjs"], buildPackage);

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import * as esbuild from "esbuild";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { PLATFORMS } from "../../scripts/platforms.mjs";
 import { emptyFolder, hasAddon, pack, root, run } from "./tarballs.mjs";
 
 /** Compares a text with a committed file, or writes the file if UPDATE_SNAPSHOTS is set. */
@@ -105,14 +106,16 @@ test("THIRD-PARTY.md lists every dependency that is compiled or bundled in, with
       "{p}|{l}",
     ];
     const { stdout } = run(root, "cargo", ["tree", ...args, ...flags]);
+    // A blank line separates two targets.
     const lines = stdout
       .trim()
       .split("\n")
-      .filter((line) => !line.startsWith("frazil"));
+      .filter((line) => line !== "" && !line.startsWith("frazil"));
     const named = new Map(lines.map((line) => line.split(/ .*?\|/)));
     return [...named.keys()].sort().map((name) => `${name}: ${named.get(name)}`);
   };
-  assert.deepEqual(rows("The native addon"), crates("-p", "frazil-napi"));
+  const targets = PLATFORMS.flatMap(({ target }) => ["--target", target]);
+  assert.deepEqual(rows("The native addon"), crates("-p", "frazil-napi", ...targets));
   assert.deepEqual(rows("The WebAssembly module"), crates("-p", "frazil-wasm", "--target", "wasm32-unknown-unknown"));
 
   const { metafile } = esbuild.buildSync({

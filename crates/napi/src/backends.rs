@@ -113,11 +113,10 @@ impl Mark {
 
     /// `None` where the kernel refuses, as a sandbox may. Then there is no mark, as on other systems.
     fn make() -> Option<Self> {
+        // By number: glibc has the function since 2.27 only, and an addon that names it could not be loaded by an older one.
         // SAFETY: the name ends with a zero, and the descriptor is closed below.
-        let file = unsafe { libc::memfd_create(c"frazil-native".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
-            return None;
-        }
+        let file = unsafe { libc::syscall(libc::SYS_memfd_create, c"frazil-native".as_ptr(), libc::MFD_CLOEXEC) };
+        let file = libc::c_int::try_from(file).ok().filter(|file| *file >= 0)?;
         let (protection, shared) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping at a place of the kernel's choice touches no other memory.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), Self::BYTES, protection, shared, file, 0) };

@@ -2,6 +2,7 @@
 //!
 //! * `bindgen WASM DIR` writes a module and the glue of wasm-bindgen for it. It uses wasm-bindgen as a library, at the version that
 //!   Cargo.lock pins, because the glue and the module must come from the same version. The tests of `crates/wasm` need the glue.
+//! * `inspect FILE…` prints what each addon needs and offers, as JSON: one list, in the order of the files.
 //! * `module WASM FILE` writes the module of the package, which has no imports and so needs no glue.
 //! * `tables` writes the tables in `npm/frazil/src/generated` from the core. `tables --check` writes nothing and fails if a file
 //!   differs from what would be written.
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 
 use wasm_bindgen_cli_support::Bindgen;
 
+mod inspect;
 mod module;
 mod tables;
 
@@ -25,10 +27,11 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
         ["bindgen", wasm, directory] => bindgen(Path::new(wasm), Path::new(directory)),
+        ["inspect", ref files @ ..] if !files.is_empty() => print_facts(files),
         ["module", wasm, file] => write_module(Path::new(wasm), Path::new(file)),
         ["tables"] => write_or_check(&tables::files(), false),
         ["tables", "--check"] => write_or_check(&tables::files(), true),
-        _ => Err("usage: xtask bindgen WASM DIR | module WASM FILE | tables [--check]".into()),
+        _ => Err("usage: xtask bindgen WASM DIR | inspect FILE… | module WASM FILE | tables [--check]".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -73,6 +76,19 @@ fn write_module(wasm: &Path, file: &Path) -> Result<(), Failure> {
     module::remove_glue(output.wasm_mut())?;
     std::fs::create_dir_all(file.parent().ok_or("a module has a folder")?)?;
     Ok(std::fs::write(file, output.wasm_mut().emit_wasm())?)
+}
+
+fn print_facts(files: &[&str]) -> Result<(), Failure> {
+    let facts = files.iter().map(|file| {
+        let facts = std::fs::read(file).map_err(Failure::from).and_then(|bytes| inspect::facts(&bytes));
+        facts.map_err(|failure| format!("{file}: {failure}").into())
+    });
+    let facts = facts.collect::<Result<Vec<_>, Failure>>()?;
+    #[expect(clippy::print_stdout, reason = "the facts are the output of this command")]
+    {
+        println!("{}", serde_json::Value::from(facts));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

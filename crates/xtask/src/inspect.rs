@@ -1,0 +1,155 @@
+//! What a built addon needs and offers, read from the file: the facts, which `scripts/inspect.mjs` compares with the list of
+//! platforms.
+//!
+//! goblin reads ELF, Mach-O and PE. It does not read the signature of a Mach-O file, whose pages are hashed here: a system on
+//! Apple silicon ends a process that loads a library whose hashes do not fit.
+
+use goblin::elf::dynamic::{DF_1_NODELETE, DF_SYMBOLIC};
+use goblin::mach::load_command::CommandVariant;
+use goblin::{Object, elf, mach, pe};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+
+/// The facts of a library for a program that loads it at run time.
+pub(crate) fn facts(bytes: &[u8]) -> Result<Value, Failure> {
+    match Object::parse(bytes)? {
+        Object::Elf(file) => elf_facts(&file),
+        Object::Mach(mach::Mach::Binary(file)) => mach_facts(&file, bytes),
+        Object::PE(file) => Ok(pe_facts(&file)),
+        _ => Err("not an ELF, Mach-O or PE library for one processor".into()),
+    }
+}
+
+fn elf_facts(file: &elf::Elf<'_>) -> Result<Value, Failure> {
+    let cpu = match file.header.e_machine {
+        elf::header::EM_X86_64 => "x64",
+        elf::header::EM_AARCH64 => "arm64",
+        _ => "another",
+    };
+    let name = |at| file.dynstrtab.get_at(at).ok_or("a name that the file lacks");
+    let mut versions = Vec::new();
+    for library in file.verneed.iter().flat_map(elf::symver::VerneedSection::iter) {
+        for version in library.iter() {
+            versions.push(name(version.vna_name)?);
+        }
+    }
+    let (mut required, mut exports) = (Vec::new(), Vec::new());
+    for (index, symbol) in file.dynsyms.iter().enumerate().filter(|(_, symbol)| symbol.st_name != 0) {
+        if !symbol.is_import() {
+            exports.push(name(symbol.st_name)?);
+        } else if symbol.st_bind() != elf::sym::STB_WEAK {
+            let version = file.versym.as_ref().and_then(|table| table.get_at(index));
+            let has_version = version.is_some_and(|version| !version.is_local() && !version.is_global());
+            required.push(json!({ "name": name(symbol.st_name)?, "hasVersion": has_version }));
+        }
+    }
+    let dynamic = file.dynamic.as_ref().ok_or("no dynamic section")?;
+    Ok(json!({
+        "format": "elf",
+        "library": file.is_lib,
+        "cpu": cpu,
+        "needs": file.libraries,
+        "versions": versions,
+        // Without those that the program looks for and can do without (weak).
+        "required": required,
+        "exports": exports,
+        "neverUnloaded": dynamic.info.flags_1 & DF_1_NODELETE != 0,
+        "bindsOwnSymbols": dynamic.info.flags & DF_SYMBOLIC != 0,
+    }))
+}
+
+fn mach_facts(file: &mach::MachO<'_>, bytes: &[u8]) -> Result<Value, Failure> {
+    let cpu = match file.header.cputype() {
+        mach::constants::cputype::CPU_TYPE_X86_64 => "x64",
+        mach::constants::cputype::CPU_TYPE_ARM64 => "arm64",
+        _ => "another",
+    };
+    let (mut minimum, mut signature) = (None, None);
+    for command in &file.load_commands {
+        match command.command {
+            CommandVariant::BuildVersion(version) => minimum = Some(version.minos),
+            CommandVariant::VersionMinMacosx(version) => minimum = Some(version.version),
+            CommandVariant::CodeSignature(place) => signature = Some(place),
+            _ => {}
+        }
+    }
+    // The first library is the file itself.
+    let needs: Vec<_> = file.libs.iter().skip(1).collect();
+    let imports: Vec<_> = file.imports()?.into_iter().map(|import| import.name).collect();
+    let exports: Vec<_> = file.exports()?.into_iter().map(|export| export.name).collect();
+    // The linker's names begin with an underscore.
+    let plain = |name: &str| name.strip_prefix('_').unwrap_or(name).to_owned();
+    Ok(json!({
+        "format": "mach-o",
+        "library": file.header.filetype == mach::header::MH_DYLIB,
+        "cpu": cpu,
+        "needs": needs,
+        "minimumMacos": minimum.map(|version| format!("{}.{}", version >> 16, version >> 8 & 0xff)),
+        "imports": imports.iter().map(|name| plain(name)).collect::<Vec<_>>(),
+        "exports": exports.iter().map(|name| plain(name)).collect::<Vec<_>>(),
+        "signature": match signature {
+            Some(place) => signature_of(bytes, place.dataoff as usize)?,
+            None => "none",
+        },
+    }))
+}
+
+/// "ad hoc" if the file has such a signature and its hashes are those of its pages; else what is wrong.
+///
+/// Apple's `cs_blobs.h`: a superblob lists blobs, of which the code directory has type 0. All numbers are big-endian.
+fn signature_of(bytes: &[u8], start: usize) -> Result<&'static str, Failure> {
+    const CODE_DIRECTORY: u32 = 0xfade_0c02;
+    const AD_HOC: u32 = 2;
+    const SHA256: u8 = 2;
+    let number = |at: usize| -> Result<u32, Failure> {
+        let four = bytes.get(at..at + 4).ok_or("the signature ends early")?;
+        Ok(u32::from_be_bytes(four.try_into()?))
+    };
+    let byte = |at: usize| bytes.get(at).copied().ok_or("the signature ends early");
+    let mut directory = None;
+    for index in 0..number(start + 8)? as usize {
+        let entry = start + 12 + 8 * index;
+        if number(entry)? == 0 {
+            directory = Some(start + number(entry + 4)? as usize);
+        }
+    }
+    let Some(directory) = directory else { return Ok("without a code directory") };
+    if number(directory)? != CODE_DIRECTORY || byte(directory + 37)? != SHA256 {
+        return Ok("of an unknown kind");
+    }
+    if number(directory + 12)? & AD_HOC == 0 {
+        return Ok("not ad hoc");
+    }
+    let hashes = directory + number(directory + 16)? as usize;
+    let (pages, limit) = (number(directory + 28)? as usize, number(directory + 32)? as usize);
+    let page_bytes = 1_usize << byte(directory + 39)?;
+    let code = bytes.get(..limit).ok_or("the signature covers more than the file")?;
+    if limit.div_ceil(page_bytes) != pages {
+        return Ok("of a part of the file");
+    }
+    let fits = code.chunks(page_bytes).enumerate().all(|(page, content)| {
+        let at = hashes + Sha256::output_size() * page;
+        bytes.get(at..at + Sha256::output_size()) == Some(Sha256::digest(content).as_slice())
+    });
+    Ok(if fits { "ad hoc" } else { "of other content" })
+}
+
+fn pe_facts(file: &pe::PE<'_>) -> Value {
+    let cpu = match file.header.coff_header.machine {
+        pe::header::COFF_MACHINE_X86_64 => "x64",
+        pe::header::COFF_MACHINE_ARM64 => "arm64",
+        _ => "another",
+    };
+    let imports: Vec<_> = file.imports.iter().map(|import| import.name.as_ref()).collect();
+    let exports: Vec<_> = file.exports.iter().filter_map(|export| export.name).collect();
+    json!({
+        "format": "pe",
+        "library": file.is_lib,
+        "cpu": cpu,
+        "needs": file.libraries,
+        "imports": imports,
+        "exports": exports,
+    })
+}

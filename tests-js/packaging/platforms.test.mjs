@@ -1,0 +1,42 @@
+// Every place that names the platforms of the native addon says the same as `scripts/platforms.mjs`.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { carrierFiles } from "../../scripts/carriers.mjs";
+import { PLATFORMS, platformNamed } from "../../scripts/platforms.mjs";
+import { root } from "./tarballs.mjs";
+
+const read = (path) => readFileSync(join(root, path), "utf8");
+
+test("the manifests and READMEs of the carriers are those that the list of platforms gives", () => {
+  for (const [path, text] of carrierFiles()) {
+    assert.equal(read(path), text, `${path} is stale; to write it again: node scripts/carriers.mjs`);
+  }
+});
+
+test("npm/ contains the package, a folder for each platform, and nothing else", () => {
+  const folders = readdirSync(join(root, "npm")).sort();
+  assert.deepEqual(folders, ["frazil", ...PLATFORMS.map(({ name }) => name)].sort());
+});
+
+test("the lock file has each carrier with its system, as an optional package, and no other", () => {
+  const { packages } = JSON.parse(read("package-lock.json"));
+  const { version } = JSON.parse(read("npm/frazil/package.json"));
+  const carriers = Object.entries(packages).filter(([path, { link }]) => /(^|\/)npm\/(?!frazil$)/.test(path) && !link);
+  assert.deepEqual(carriers.map(([path]) => path).sort(), PLATFORMS.map(({ name }) => `npm/${name}`).sort());
+  for (const { name, package: carrier, os, cpu, libc } of PLATFORMS) {
+    const entry = packages[`npm/${name}`];
+    const expected = { name: carrier, version, os: [os], cpu: [cpu], libc: libc && [libc], optional: true };
+    for (const [field, value] of Object.entries(expected)) assert.deepEqual(entry[field], value, `${field} of ${name}`);
+    assert.deepEqual(packages[`node_modules/${carrier}`], { resolved: `npm/${name}`, link: true });
+  }
+  assert.deepEqual(
+    packages["npm/frazil"].optionalDependencies,
+    Object.fromEntries(PLATFORMS.map((each) => [each.package, version]).sort()),
+  );
+});
+
+test("an unknown platform is refused, with the names that exist", () => {
+  assert.throws(() => platformNamed("linux-x64"), /unknown platform "linux-x64": must be one of linux-x64-gnu, /);
+});
