@@ -46,7 +46,8 @@ async function fromUpstream(url, accept) {
   const young = statSync(file, { throwIfNoEntry: false })?.mtimeMs > Date.now() - KEPT_MS;
   if (young) return readFileSync(file);
   const response = await fetch(`${UPSTREAM}${url}`, { headers: { accept } });
-  if (!response.ok) throw new Error(`${UPSTREAM}${url}: status ${response.status}`);
+  if (!response.ok)
+    throw Object.assign(new Error(`${UPSTREAM}${url}: status ${response.status}`), { status: response.status });
   const body = Buffer.from(await response.arrayBuffer());
   writeFileSync(file, body);
   return body;
@@ -70,8 +71,9 @@ const server = createServer(async (request, response) => {
       response.end(body);
     }
   } catch (error) {
-    response.writeHead(502).end(error.message);
-    process.stderr.write(`${request.method} ${request.url}: ${error.message}\n`);
+    // A package that does not exist, such as that of a platform, is for the package manager to judge.
+    response.writeHead(error.status ?? 502).end(error.message);
+    if (error.status !== 404) process.stderr.write(`${request.method} ${request.url}: ${error.message}\n`);
   }
 });
 let origin;
