@@ -16,6 +16,9 @@ import { freePort } from "../stores/server-process.mjs";
 /** How long a command of a consumer may take. */
 const LIMIT_MS = 400_000;
 
+/** The beginning and the end of what a tool printed. */
+const excerpt = (output) => (output.length < 8000 ? output : `${output.slice(0, 4000)}\n[…]\n${output.slice(-4000)}`);
+
 /** Lines that follow a warning of Node. */
 const CONTINUES_WARNING = /^\(Use `.* --trace-warnings|^WebAssembly shares no state between worker threads/;
 
@@ -106,7 +109,7 @@ class Project {
     const [code, signal] = await once(child, "close");
     clearTimeout(timer);
     const command = [basename(program), ...args].join(" ");
-    assert.equal(code, status, `${command}: ${signal ?? `exit code ${code}`}\n${output.slice(-6000)}`);
+    assert.equal(code, status, `${command}: ${signal ?? `exit code ${code}`}\n${excerpt(output)}`);
     this.outputs.push({ command, output });
     return output;
   }
