@@ -30,7 +30,8 @@ const MINT_CJS = MINT.replace(/^import (.*) from (.*);/m, "const $1 = require($2
   "exports.mint = function mint",
 );
 const PAGE = 'import { mint } from "./mint.mjs";\ndocument.body.innerText = mint();\n';
-const HTML = (script) => `<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="${script}"></script>`;
+const HTML = (script) =>
+  `<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="${script}"></script>`;
 
 /** Moves a folder of a project where no node_modules can be reached, lets `work` use it, and deletes it. */
 async function moved(project, folder, work) {
@@ -63,8 +64,10 @@ const manager = (name, version, file, { args = ["install"], run = ["main.mjs"], 
   files: { "main.mjs": BOTH, "yarn.lock": "", ...files },
   async install(project) {
     project.write({ "tool/package.json": '{ "private": true }' });
-    await project.npm(["install", "--ignore-scripts", `${name}@${version}`], { cwd: project.path("tool") });
-    await project.bin(`../tool/node_modules/${name}/${file}`, args);
+    // With its install script: that of pnpm puts its executable in place.
+    await project.npm(["install", `${name}@${version}`], { cwd: project.path("tool") });
+    const program = project.path("tool/node_modules", name, file);
+    await (file.endsWith(".js") ? project.inNode([program, ...args]) : project.run(program, args));
   },
   steps: async (project) => ({ main: await project.inNode(run) }),
   expect: { main: "native" },
@@ -136,7 +139,11 @@ async function wranglerDev(project, folder) {
     "dev",
     ...["--port", port, "--ip", "127.0.0.1", "--show-interactive-dev-session=false", "--inspector-port", "0"],
   ];
-  const env = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", XDG_CONFIG_HOME: project.path(".config") };
+  const env = {
+    WRANGLER_SEND_METRICS: "false",
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    XDG_CONFIG_HOME: project.path(".config"),
+  };
   const [text] = await project.serve(args, ["/mint"], { cwd: project.path(folder), env });
   return text;
 }
@@ -148,10 +155,19 @@ createServer(handler).listen(process.env.PORT, "127.0.0.1");
 const nitro = (packages, build, files, routes) => ({
   packages,
   under: "node24",
-  files: { ...files, [`${routes}/mint.mjs`]: 'import "frazil/native";\nimport { mint } from "../MINT";\nexport default () => mint();\n'.replace("../MINT", routes === "routes" ? "../mint.mjs" : "../../mint.mjs") },
+  files: {
+    ...files,
+    [`${routes}/mint.mjs`]:
+      'import "frazil/native";\nimport { mint } from "../MINT";\nexport default () => mint();\n'.replace(
+        "../MINT",
+        routes === "routes" ? "../mint.mjs" : "../../mint.mjs",
+      ),
+  },
   async steps(project) {
     await build(project, "node-server");
-    const [server] = await moved(project, ".output", (cwd) => project.serve(() => ["server/index.mjs"], ["/mint"], { cwd }));
+    const [server] = await moved(project, ".output", (cwd) =>
+      project.serve(() => ["server/index.mjs"], ["/mint"], { cwd }),
+    );
     await build(project, "cloudflare_module");
     const worker = await wranglerDev(project, ".output/server");
     await build(project, "vercel");
@@ -214,7 +230,11 @@ export const CONSUMERS = [
       rmSync(project.path("package-lock.json"));
       await project.npm(["install", "--os=darwin", "--cpu=arm64"]);
       const { packages } = JSON.parse(project.read("package-lock.json"));
-      assert.equal(Object.keys(packages).filter((path) => /frazil-/.test(path)).length, 8, Object.keys(packages).join());
+      assert.equal(
+        Object.keys(packages).filter((path) => /frazil-/.test(path)).length,
+        8,
+        Object.keys(packages).join(),
+      );
       await project.npm(["ci"]);
     },
     steps: runBoth,
@@ -222,7 +242,7 @@ export const CONSUMERS = [
   },
   { name: "node-22.3", shows: "the oldest Node 22", ...node("22.3.0") },
   { name: "node-25", shows: "Node 25", ...node("25.9.0") },
-  { name: "pnpm", shows: "pnpm", ...manager("pnpm", "12.21.0", "bin/pnpm.cjs", {}) },
+  { name: "pnpm", shows: "pnpm", ...manager("pnpm", "12.21.0", "pnpm", {}) },
   {
     name: "yarn-node-modules",
     shows: "yarn, `nodeLinker: node-modules`",
@@ -351,28 +371,44 @@ export const CONSUMERS = [
     expect: { main: "native" },
     allowed: [/ExperimentalWarning: Importing WebAssembly/, /node --trace-warnings/],
   },
-  { name: "next-16-turbopack", shows: "Next 16, Turbopack: a node route, an edge route, a client component", ...next("16.4.6", ["--turbopack"]) },
+  {
+    name: "next-16-turbopack",
+    shows: "Next 16, Turbopack: a node route, an edge route, a client component",
+    ...next("16.4.6", ["--turbopack"]),
+  },
   {
     name: "next-16-turbopack-standalone",
-    shows: "Next 16, Turbopack: `output: \"standalone\"` moved, with `frazil/native` and `serverExternalPackages`",
+    shows: 'Next 16, Turbopack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
     ...nextStandalone("16.4.6", ["--turbopack"]),
   },
-  { name: "next-16-webpack", shows: "Next 16, webpack: a node route, an edge route, a client component", ...next("16.4.6", ["--webpack"]) },
+  {
+    name: "next-16-webpack",
+    shows: "Next 16, webpack: a node route, an edge route, a client component",
+    ...next("16.4.6", ["--webpack"]),
+  },
   {
     name: "next-16-webpack-standalone",
-    shows: "Next 16, webpack: `output: \"standalone\"` moved, with `frazil/native` and `serverExternalPackages`",
+    shows: 'Next 16, webpack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
     ...nextStandalone("16.4.6", ["--webpack"]),
   },
-  { name: "next-15-turbopack", shows: "Next 15, Turbopack: a node route, an edge route, a client component", ...next("15.5.29", ["--turbopack"]) },
+  {
+    name: "next-15-turbopack",
+    shows: "Next 15, Turbopack: a node route, an edge route, a client component",
+    ...next("15.5.29", ["--turbopack"]),
+  },
   {
     name: "next-15-turbopack-standalone",
-    shows: "Next 15, Turbopack: `output: \"standalone\"` moved, with `frazil/native` and `serverExternalPackages`",
+    shows: 'Next 15, Turbopack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
     ...nextStandalone("15.5.29", ["--turbopack"]),
   },
-  { name: "next-15-webpack", shows: "Next 15, webpack: a node route, an edge route, a client component", ...next("15.5.29", []) },
+  {
+    name: "next-15-webpack",
+    shows: "Next 15, webpack: a node route, an edge route, a client component",
+    ...next("15.5.29", []),
+  },
   {
     name: "next-15-webpack-standalone",
-    shows: "Next 15, webpack: `output: \"standalone\"` moved, with `frazil/native` and `serverExternalPackages`",
+    shows: 'Next 15, webpack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
     ...nextStandalone("15.5.29", []),
   },
   {
@@ -381,7 +417,7 @@ export const CONSUMERS = [
     ...nitro(
       { nitropack: "2.13.6" },
       (project, preset) => project.bin("nitropack/dist/cli/index.mjs", ["build", "--preset", preset]),
-      { "nitro.config.mjs": 'export default { compatibilityDate: "2026-10-01" };\n' },
+      { "nitro.config.mjs": 'export default { compatibilityDate: "2026-10-01", experimental: { wasm: true } };\n' },
       "routes",
     ),
   },
@@ -392,7 +428,8 @@ export const CONSUMERS = [
       { nuxt: "4.5.2" },
       (project, preset) => project.bin("nuxt/bin/nuxt.mjs", ["build", "--preset", preset]),
       {
-        "nuxt.config.mjs": 'export default { compatibilityDate: "2026-10-01", telemetry: false };\n',
+        "nuxt.config.mjs":
+          'export default { compatibilityDate: "2026-10-01", telemetry: false, nitro: { experimental: { wasm: true } } };\n',
         "app/app.vue": "<template><p>mint</p></template>\n",
       },
       "server/routes",
@@ -416,7 +453,8 @@ export const CONSUMERS = [
         '<!doctype html><html lang="en"><head><link rel="icon" href="data:,">%sveltekit.head%</head><body><div>%sveltekit.body%</div></body></html>\n',
       "src/routes/+page.svelte":
         '<script>\nimport { onMount } from "svelte";\nimport { mint } from "../../mint.mjs";\nlet text = $state("");\nonMount(() => { text = mint(); });\n</script>\n<p>{text}</p>\n',
-      "src/routes/mint/+server.js": 'import { mint } from "../../../mint.mjs";\nexport const GET = () => new Response(mint());\n',
+      "src/routes/mint/+server.js":
+        'import { mint } from "../../../mint.mjs";\nexport const GET = () => new Response(mint());\n',
     },
     async steps(project) {
       await project.bin("vite/bin/vite.js", ["build"]);
@@ -490,7 +528,14 @@ export const CONSUMERS = [
         'module.exports = { resolver: { sourceExts: ["mjs", "cjs", "js", "json"], unstable_enablePackageExports: true, unstable_conditionNames: ["require", "import", "react-native"] }, transformer: { babelTransformerPath: require.resolve("metro-babel-transformer") } };\n',
     },
     async steps(project) {
-      await project.bin("metro/src/cli.js", ["build", "main.mjs", "--out", "out/bundle", "--config", "metro.config.cjs"]);
+      await project.bin("metro/src/cli.js", [
+        "build",
+        "main.mjs",
+        "--out",
+        "out/bundle",
+        "--config",
+        "metro.config.cjs",
+      ]);
       renameSync(project.path("out/bundle.js"), project.path("out/bundle.cjs"));
       return { bundle: await project.inNode(["out/bundle.cjs"]) };
     },

@@ -9,7 +9,10 @@ import { backendsOf, packagesOf, parseRecord, RECORD } from "./record.mjs";
 const rows = parseRecord(readFileSync(RECORD, "utf8"));
 
 test("the record has the consumers of the list, in its order", () => {
-  assert.deepEqual([...rows.keys()], CONSUMERS.map(({ name }) => name));
+  assert.deepEqual(
+    [...rows.keys()],
+    CONSUMERS.map(({ name }) => name),
+  );
 });
 
 for (const consumer of CONSUMERS) {

@@ -59,7 +59,10 @@ const server = createServer(async (request, response) => {
   try {
     if (own !== undefined) {
       const body = request.url.endsWith(".tgz") ? own.tarball : JSON.stringify(packument(name, own));
-      response.setHeader("content-type", request.url.endsWith(".tgz") ? "application/octet-stream" : "application/json");
+      response.setHeader(
+        "content-type",
+        request.url.endsWith(".tgz") ? "application/octet-stream" : "application/json",
+      );
       response.end(body);
     } else if (request.url.endsWith(".tgz")) {
       // Every package manager follows it, and checks the integrity.

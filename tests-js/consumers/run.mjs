@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { CONSUMERS } from "./consumers.mjs";
-import { RECORD, parseRecord, printRecord, rowOf } from "./record.mjs";
+import { parseRecord, printRecord, RECORD, rowOf } from "./record.mjs";
 import { runConsumer, startRegistry } from "./runner.mjs";
 
 const { values, positionals } = parseArgs({
@@ -41,5 +41,7 @@ if (values.record) {
   const before = parseRecord(readFileSync(RECORD, "utf8"));
   writeFileSync(RECORD, printRecord(CONSUMERS.map(({ name }) => rows.get(name) ?? before.get(name)).filter(Boolean)));
 }
-process.stdout.write(`${rows.size} passed, ${failures.length} failed${failures.length > 0 ? `: ${failures.join(" ")}` : ""}\n`);
+process.stdout.write(
+  `${rows.size} passed, ${failures.length} failed${failures.length > 0 ? `: ${failures.join(" ")}` : ""}\n`,
+);
 process.exit(failures.length > 0 ? 1 : 0);

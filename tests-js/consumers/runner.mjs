@@ -80,7 +80,6 @@ class Project {
       NUXT_TELEMETRY_DISABLED: "1",
       ASTRO_TELEMETRY_DISABLED: "1",
       CI: "1",
-      NO_COLOR: "1",
       ...env,
     };
     mkdirSync(this.env.HOME);
@@ -127,7 +126,11 @@ class Project {
   /** Starts a server and resolves to the texts of its paths. */
   async serve(args, paths, { cwd = this.folder, env = {} } = {}) {
     const port = await freePort();
-    const options = { port, cwd, env: { ...this.env, ...env, PORT: `${port}`, NITRO_PORT: `${port}`, HOST: "127.0.0.1" } };
+    const options = {
+      port,
+      cwd,
+      env: { ...this.env, ...env, PORT: `${port}`, NITRO_PORT: `${port}`, HOST: "127.0.0.1" },
+    };
     const { origin, stop, log } = await startDevServer(this.node, args(`${port}`), options);
     try {
       const texts = [];
