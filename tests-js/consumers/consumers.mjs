@@ -64,6 +64,8 @@ const manager = (name, version, file, { args = ["install"], run = ["main.mjs"], 
   files: { "main.mjs": BOTH, "yarn.lock": "", ...files },
   async install(project) {
     project.write({ "tool/package.json": '{ "private": true }' });
+    // pnpm 12 reads no npm_config_registry.
+    project.write({ ".npmrc": `registry=${project.env.npm_config_registry}\n` });
     // With its install script: that of pnpm puts its executable in place.
     await project.npm(["install", `${name}@${version}`], { cwd: project.path("tool") });
     const program = project.path("tool/node_modules", name, file);
@@ -365,7 +367,7 @@ export const CONSUMERS = [
     under: "node24",
     files: {
       "main.mjs":
-        'import * as wasm from "frazil/frazil.wasm";\nimport { mint } from "./mint.mjs";\nif (typeof wasm.page !== "function") throw new Error(`${Object.keys(wasm)}`);\nconsole.log(mint());\n',
+        'import * as wasm from "frazil/frazil.wasm";\nimport { mint } from "./mint.mjs";\nif (typeof wasm.page !== "function") throw new Error(Object.keys(wasm).join());\nconsole.log(mint());\n',
     },
     steps: runBoth,
     expect: { main: "native" },
@@ -505,7 +507,7 @@ export const CONSUMERS = [
     under: "node24",
     files: {
       "a.test.mjs":
-        'import { writeFileSync } from "node:fs";\nimport { test } from "vitest";\nimport { mint } from "./mint.mjs";\ntest("mints", () => writeFileSync(`${process.env.POOL}.txt`, mint()));\n',
+        'import { writeFileSync } from "node:fs";\nimport { test } from "vitest";\nimport { mint } from "./mint.mjs";\ntest("mints", () => writeFileSync(process.env.POOL + ".txt", mint()));\n',
     },
     async steps(project) {
       const texts = {};
