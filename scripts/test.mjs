@@ -398,6 +398,20 @@ const SUITES = [
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
   { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
   { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },
+  {
+    name: "consumers",
+    whyUnavailable: whyNoAddon,
+    requires: [runtimes, browser],
+    // The long half writes the record, docs/proofs/consumers.md. FRAZIL_CONSUMERS names single ones.
+    run: () => {
+      const half = values.long ? "--record" : "--fast";
+      try {
+        run(process.execPath, [`${root}tests-js/consumers/run.mjs`, half]);
+      } finally {
+        testFolder("consumers");
+      }
+    },
+  },
   { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node22") },
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/bun") },

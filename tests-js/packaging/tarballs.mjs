@@ -18,7 +18,7 @@ const scratch = mkdtempSync(join(tmpdir(), "frazil-packaging-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 /** The environment of a user: without the variables of npm, the test runner and the backend of this process. */
-const inherited = Object.fromEntries(
+export const inherited = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|node_|frazil_|force_color)/i.test(name)),
 );
 

