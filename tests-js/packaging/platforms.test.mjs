@@ -40,3 +40,20 @@ test("the lock file has each carrier with its system, as an optional package, an
 test("an unknown platform is refused, with the names that exist", () => {
   assert.throws(() => platformNamed("linux-x64"), /unknown platform "linux-x64": must be one of linux-x64-gnu, /);
 });
+
+test("the platforms on which state files are proven are those of the record", () => {
+  const source = read("crates/local/src/platforms.rs");
+  const listOf = (name) => {
+    const [, list] = new RegExp(`const ${name}: .*? = &\\[(.*?)\\];`, "s").exec(source);
+    return Array.from(list.matchAll(/"(.*?)"/g), ([, text]) => text);
+  };
+  const runs = Object.entries(JSON.parse(read("docs/proofs/local-platforms.json")).runs);
+  assert.deepEqual(
+    listOf("PROVEN"),
+    runs.filter(([, { emulator }]) => emulator === null).map(([name]) => name),
+  );
+  assert.deepEqual(
+    listOf("EMULATED"),
+    runs.filter(([, { emulator }]) => emulator !== null).flatMap(([name, { emulator }]) => [name, emulator]),
+  );
+});
