@@ -88,25 +88,33 @@ function recordsIn(path) {
 }
 
 /**
- * Reasons why the record of runs does not cover packed carriers. It is a list of `{ platform, version, sha256 }`, the hash being that of
- * the addon: what ran is what is published.
+ * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has `{ version, sha256, failed }`:
+ * the hash is that of the addon, so what ran is what is published, and `failed` names the tests that failed.
  */
 export function problemsOfRuns(packed, files) {
   const runs = files.flatMap(recordsIn).flatMap((file) => {
     const record = readJson(file);
-    if (Array.isArray(record)) return record;
-    throw new Error(`${file} is no record of runs: must be a list of { platform, version, sha256 }`);
+    for (const [name, run] of Object.entries(record))
+      if (typeof run?.sha256 !== "string" || !Array.isArray(run.failed))
+        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, failed }`);
+    return Object.entries(record).map(([platform, run]) => ({ platform, ...run }));
   });
   return packed
     .filter(({ addon }) => addon !== undefined)
     .filter(
       ({ platform, version, addon }) =>
-        !runs.some((run) => run.platform === platform && run.version === version && run.sha256 === addon),
+        !runs.some(
+          (run) =>
+            run.platform === platform && run.version === version && run.sha256 === addon && run.failed.length === 0,
+        ),
     )
     .map(({ platform, version, addon }) => {
       const others = runs
         .filter((run) => run.platform === platform)
-        .map(({ version, sha256 }) => `${version} ${sha256}`);
+        .map(
+          ({ version, sha256, failed }) =>
+            `${version} ${sha256}${failed.length > 0 ? `, where ${failed.join(", ")} failed` : ""}`,
+        );
       const found = others.length === 0 ? "no run of it" : `only ${others.join(", ")}`;
       return `${platform} ${version} with the addon ${addon} has not run: the record (${files.join(", ")}) has ${found}`;
     });
