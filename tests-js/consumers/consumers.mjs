@@ -419,7 +419,10 @@ export const CONSUMERS = [
     ...nitro(
       { nitropack: "2.13.6" },
       (project, preset) => project.bin("nitropack/dist/cli/index.mjs", ["build", "--preset", preset]),
-      { "nitro.config.mjs": 'export default { compatibilityDate: "2026-10-01", experimental: { wasm: true } };\n' },
+      {
+        "nitro.config.mjs":
+          'export default { compatibilityDate: "2026-10-01", experimental: { wasm: true }, cloudflare: { deployConfig: true, nodeCompat: true } };\n',
+      },
       "routes",
     ),
   },
@@ -431,7 +434,7 @@ export const CONSUMERS = [
       (project, preset) => project.bin("nuxt/bin/nuxt.mjs", ["build", "--preset", preset]),
       {
         "nuxt.config.mjs":
-          'export default { compatibilityDate: "2026-10-01", telemetry: false, nitro: { experimental: { wasm: true } } };\n',
+          'export default { compatibilityDate: "2026-10-01", telemetry: false, nitro: { experimental: { wasm: true }, cloudflare: { deployConfig: true, nodeCompat: true } } };\n',
         "app/app.vue": "<template><p>mint</p></template>\n",
       },
       "server/routes",
@@ -527,7 +530,7 @@ export const CONSUMERS = [
     files: {
       "main.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
       "metro.config.cjs":
-        'module.exports = { resolver: { sourceExts: ["mjs", "cjs", "js", "json"], unstable_enablePackageExports: true, unstable_conditionNames: ["require", "import", "react-native"] }, transformer: { babelTransformerPath: require.resolve("metro-babel-transformer") } };\n',
+        'module.exports = { resolver: { sourceExts: ["mjs", "cjs", "js", "json"], unstable_enablePackageExports: true, unstable_conditionNames: ["require", "import", "react-native"] }, transformer: { getTransformOptions: async () => ({ transform: { experimentalImportSupport: true } }) } };\n',
     },
     async steps(project) {
       await project.bin("metro/src/cli.js", [

@@ -10,7 +10,7 @@ use goblin::{Object, elf, mach, pe};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The facts of a library for a program that loads it at run time.
 pub(crate) fn facts(bytes: &[u8]) -> Result<Value, Failure> {
@@ -31,7 +31,7 @@ fn elf_facts(file: &elf::Elf<'_>) -> Result<Value, Failure> {
     let name = |at| file.dynstrtab.get_at(at).ok_or("a name that the file lacks");
     let mut versions = Vec::new();
     for library in file.verneed.iter().flat_map(elf::symver::VerneedSection::iter) {
-        for version in library.iter() {
+        for version in &library {
             versions.push(name(version.vna_name)?);
         }
     }

@@ -14,13 +14,13 @@ use std::process::ExitCode;
 
 use wasm_bindgen_cli_support::Bindgen;
 
+mod failure;
 mod inspect;
 mod module;
 mod tables;
 
+use failure::Failure;
 use tables::GeneratedFile;
-
-type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
