@@ -389,8 +389,8 @@ export const CONSUMERS = [
     name: "next-16-webpack",
     shows: "Next 16, webpack: a node route, an edge route, a client component",
     ...next("16.4.6", ["--webpack"]),
-    // An edge route beside a client component does not build where package.json has a "type", with or without frazil: Next looks for a file that it did
-    // not write (ENOENT, route_client-reference-manifest.js).
+    // Where package.json has a "type", an edge route beside a client component does not build, with or without frazil: Next looks for a
+    // file that it did not write (ENOENT, route_client-reference-manifest.js).
     manifest: { type: undefined },
   },
   {
