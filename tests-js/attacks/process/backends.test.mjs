@@ -2,6 +2,7 @@
 // WebAssembly and the native addon in one process share no state, so the backend that mints second is refused.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { copyPackage, copyPackageWithAddon, entry, inNewProcess, needsLinux, repeats } from "./node-process.mjs";
@@ -84,7 +85,9 @@ for (const order of ["main first", "worker first"]) {
 async function assertSecondIsRefused(path) {
   const main = { path, backend: "" };
   for (const order of ["main first", "worker first"]) {
-    const results = await inNewProcess(program({ main, worker: { ...native, backend: "" }, order }));
+    // The working directory counts for a text that Node runs, and that of the tests has an addon.
+    const cwd = tmpdir();
+    const results = await inNewProcess(program({ main, worker: { ...native, backend: "" }, order }), { cwd });
     assert.equal(repeats(minted(results)), 0);
     assert.deepEqual(
       results.map(({ code }) => code),
