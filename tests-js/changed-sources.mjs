@@ -10,7 +10,7 @@ export const sources = fileURLToPath(new URL("../npm/frazil/src/", import.meta.u
  * Bundles sources. `changes` are pairs of what stands in the files of these names and what stands there instead; each must stand in
  * one of them, once. `options` are esbuild's.
  */
-export async function bundleChanged({ files = [], changes = [] } = {}, { plugins = [], ...options }) {
+export async function bundleChanged({ files = [], changes = [] } = {}, { plugins = [], external = [], ...options }) {
   const left = new Set(changes);
   const patch = {
     name: "patch",
@@ -34,6 +34,8 @@ export async function bundleChanged({ files = [], changes = [] } = {}, { plugins
     target: "es2022",
     logLevel: "silent",
     ...options,
+    // As in scripts/build.mjs.
+    external: [...external, "node:*"],
     plugins: [...plugins, patch],
   });
   if (left.size > 0) throw new Error(`the sources have no line ${[...left].map(([before]) => before).join(" | ")}`);
