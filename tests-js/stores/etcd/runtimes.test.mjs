@@ -29,6 +29,8 @@ function bundle(contents) {
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
     external: ["*.wasm"],
+    // That of npm/frazil leads to the sources.
+    tsconfigRaw: "{}",
     write: false,
   });
   const folder = serverFolder();
