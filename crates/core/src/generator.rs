@@ -296,15 +296,9 @@ impl Generator {
         let atomics = self.state.atomics();
         self.counters.read(before_ms, now_ms);
         let machine = self.keyed_machine(&atomics)?;
-        // The orderings are those that `state.rs` explains. There is no pause after a lost swap, because a pause tripled the cost
-        // under contention. The word is read before the window, because a keeper that begins a state anew writes the word last.
-        let kept = self.state.keeper().is_some();
-        let (load, swap) = match (kept, atomics.clocks.is_empty()) {
-            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
-            (true, _) => (Ordering::Acquire, Ordering::AcqRel),
-            (false, false) => (Ordering::Acquire, Ordering::Release),
-            (false, true) => (Ordering::Relaxed, Ordering::Relaxed),
-        };
+        // There is no pause after a lost swap, because a pause tripled the cost under contention. The word is read before the
+        // window, because a keeper that begins a state anew writes the word last.
+        let (kept, load, swap) = self.orderings(&atomics);
         let mut now_ms = now_ms;
         let mut extensions = 0;
         let mut word = atomics.word.load(load);
@@ -349,6 +343,17 @@ impl Generator {
         }
     }
 
+    /// Whether the state is kept, and with which orderings its word is read and swapped, as `state.rs` explains.
+    #[inline]
+    fn orderings(&self, atomics: &StateAtomics<'_>) -> (bool, Ordering, Ordering) {
+        match (self.state.keeper().is_some(), atomics.clocks.is_empty()) {
+            // The swap is `Acquire` too: a call that swaps the word of a state that was begun anew must see the new window.
+            (true, _) => (true, Ordering::Acquire, Ordering::AcqRel),
+            (false, false) => (false, Ordering::Acquire, Ordering::Release),
+            (false, true) => (false, Ordering::Relaxed, Ordering::Relaxed),
+        }
+    }
+
     /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed.
     fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
@@ -366,13 +371,21 @@ impl Generator {
 
     /// Reserves for the time that a clock shows, which is read a second time before the call is refused.
     fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
+        // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
+        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+        self.reserve_first_at(before_ms, clock.now_ms()?, clock, want)
+    }
+
+    /// The same, for a clock that was read once.
+    #[inline(never)]
+    fn reserve_first_at(&self, before_ms: u64, now_ms: u64, clock: &impl Clock, want: usize) -> Result<Block> {
+        let (mut before_ms, mut now_ms) = (before_ms, now_ms);
         for confirmed in [false, true] {
-            // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step
-            // back.
-            let before_ms = self.counters.read_ms.load(Ordering::Acquire);
-            if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, clock.now_ms()?, want, confirmed)? {
+            if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, now_ms, want, confirmed)? {
                 return Ok(block);
             }
+            before_ms = self.counters.read_ms.load(Ordering::Acquire);
+            now_ms = clock.now_ms()?;
         }
         // A confirmed reservation is never answered with a recheck.
         Err(Error::new(Code::ClockBackward))
@@ -391,10 +404,9 @@ impl Generator {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
-        let Counters { read_ms: _, issued, stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions } =
-            &self.counters;
+        let Counters { stalls, switches, steps_back, largest_step_back_ms, worst_lead_ms, extensions, .. } = &self.counters;
         Stats {
-            issued: get(issued),
+            issued: self.counters.issued_so_far(),
             stalls: get(stalls),
             switches: get(switches),
             steps_back: get(steps_back),
@@ -450,7 +462,32 @@ impl Generator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn next(&self, clock: &impl Clock) -> Result<u64> {
-        self.reserve_at(clock, 1).map(|block| block.first())
+        let before_ms = self.counters.read_ms.load(Ordering::Acquire);
+        let now_ms = clock.now_ms()?;
+        match self.next_in_tick(before_ms, now_ms) {
+            Some(id) => Ok(id),
+            None => self.reserve_first_at(before_ms, now_ms, clock, 1).map(|block| block.first()),
+        }
+    }
+
+    /// The ID after the last one, if the clock shows what it showed at the last call and nothing but the word changes.
+    #[inline]
+    fn next_in_tick(&self, before_ms: u64, now_ms: u64) -> Option<u64> {
+        let atomics = self.state.atomics();
+        if now_ms != before_ms || atomics.start == SequenceStart::Wrap {
+            return None;
+        }
+        let (is_kept, load, swap) = self.orderings(&atomics);
+        let word = atomics.word.load(load);
+        let window = atomics.window()?;
+        let id = self.machine.next_in_tick(word, window, now_ms)?;
+        atomics.word.compare_exchange(word, word + 1, swap, load).ok()?;
+        // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+        if is_kept && !atomics.is_still(window) {
+            return None;
+        }
+        self.counters.issued_one();
+        Some(id)
     }
 
     /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one,

@@ -271,7 +271,22 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn reserve(self) -> Outcome {
-        self.machine.reserve(self.word, self.window, self.cells, self.now_ms, self.want, self.confirmed)
+        self.checked_by(|call| call.machine.next_in_tick(call.word, call.window, call.now_ms))
+    }
+
+    /// The outcome, or one that the model never has if the short way to one ID differs from it.
+    fn checked_by(self, short: impl Fn(Self) -> Option<u64>) -> Outcome {
+        let outcome = self.machine.reserve(self.word, self.window, self.cells, self.now_ms, self.want, self.confirmed);
+        let short = short(self).filter(|_| self.want == 1 && self.start != SequenceStart::Wrap);
+        match (short, outcome) {
+            (None, outcome) => outcome,
+            (Some(id), Outcome::Issued { word, block, leaves: None, lead_ms: 0, switched: false })
+                if word == self.word + 1 && block.first() == id =>
+            {
+                outcome
+            }
+            _ => Outcome::Expired { until_ms: 0 },
+        }
     }
 
     fn leading(self, lead_ms: u64) -> Outcome {
@@ -736,6 +751,15 @@ const TWINS: &[Twin] = &[
         outcome => outcome,
     }),
     ("the clock is a millisecond ahead", |call| Call { now_ms: call.now_ms.saturating_add(1), ..call }.reserve()),
+    ("the short way does not look at the window", |call| {
+        call.checked_by(|call| call.machine.next_in_tick(call.word, Window::OPEN, call.now_ms))
+    }),
+    ("the short way is a millisecond ahead", |call| {
+        call.checked_by(|call| call.machine.next_in_tick(call.word, call.window, call.now_ms.saturating_add(1)))
+    }),
+    ("the short way issues the ID after the next one", |call| {
+        call.checked_by(|call| call.machine.next_in_tick(call.word + 1, call.window, call.now_ms))
+    }),
     ("a keyed start is ignored", |call| call.starting(SequenceStart::Zero, KEY)),
     ("a keyed start uses another key", |call| call.starting(call.start, [KEY[0], KEY[1] + 1])),
 ];

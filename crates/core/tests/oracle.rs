@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 
 use frazil::{
-    Block, Code, ENDS_SOON_MS, Field, FieldKind, Generator, GeneratorOptions, Health, Key, Layout, LayoutSpec, Machine, Node,
-    Outcome, Parts, Reservation, SequenceStart, Stats, Window,
+    Block, Code, ENDS_SOON_MS, Field, FieldKind, Generator, GeneratorOptions, Health, Key, Layout, LayoutSpec, Machine,
+    ManualClock, Node, Outcome, Parts, Reservation, SequenceStart, Stats, Window,
 };
 use proptest::prelude::*;
 
@@ -262,9 +262,13 @@ impl Walk {
         Ok(())
     }
 
-    /// Makes one call, and checks the state after it.
+    /// Makes one call, and checks the state after it. A call for one ID is now [`Generator::next`], now a reservation.
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
-        self.answer(now_ms, want, confirmed)?;
+        if want == 1 && self.issued.len() % 2 == 0 {
+            self.answer_next(now_ms)?
+        } else {
+            self.answer(now_ms, want, confirmed)?
+        }
         prop_assert_eq!(self.generator.stats(), self.stats);
         let Health { end_ms, remaining_ms, ends_soon, lead_ms, refusal, .. } = self.generator.health(now_ms);
         prop_assert_eq!(u128::from(end_ms), self.model.start_ms(self.model.last_tick + 1) - 1);
@@ -274,14 +278,31 @@ impl Walk {
         Ok(())
     }
 
-    fn reserve(&mut self, now_ms: u64, want: usize, confirmed: bool) -> frazil::Result<Reservation> {
+    fn count_reading(&mut self, now_ms: u64) {
         let back_ms = self.read_ms.saturating_sub(now_ms);
         self.stats.steps_back += u64::from(back_ms > 0);
         self.stats.largest_step_back_ms = self.stats.largest_step_back_ms.max(back_ms);
         self.read_ms = now_ms;
+    }
+
+    fn reserve(&mut self, now_ms: u64, want: usize, confirmed: bool) -> frazil::Result<Reservation> {
+        self.count_reading(now_ms);
         let answer = self.generator.reserve(now_ms, want, confirmed);
         self.stats.stalls += u64::from(answer.is_err_and(|error| error.code().retryable()));
         answer
+    }
+
+    fn answer_next(&mut self, now_ms: u64) -> Result<(), TestCaseError> {
+        self.count_reading(now_ms);
+        match (self.generator.next(&ManualClock::new(now_ms)), self.model.next(now_ms)) {
+            (Ok(id), Ok(_)) => self.issue(now_ms, 1, &[id]),
+            (Err(error), Err(code)) => {
+                prop_assert_eq!(error.code(), code);
+                self.stats.stalls += u64::from(code.retryable());
+                Ok(())
+            }
+            (answer, expected) => Err(TestCaseError::fail(format!("{answer:?} instead of {expected:?}"))),
+        }
     }
 
     fn answer(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
