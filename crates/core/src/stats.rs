@@ -145,7 +145,7 @@ struct Tally {
     owner: AtomicU64,
     /// What that thread added. No other thread writes it.
     #[cfg(all(feature = "std", not(frazil_loom)))]
-    owned: AtomicU64,
+    by_owner: AtomicU64,
     /// What the others added.
     shared: AtomicU64,
 }
@@ -186,8 +186,8 @@ impl Tally {
 
     #[cfg(all(feature = "std", not(frazil_loom)))]
     fn new() -> Self {
-        let [owner, owned, shared] = [0; 3].map(AtomicU64::new);
-        Self { owner, owned, shared }
+        let [owner, by_owner, shared] = [0; 3].map(AtomicU64::new);
+        Self { owner, by_owner, shared }
     }
 
     #[cfg(any(not(feature = "std"), frazil_loom))]
@@ -201,7 +201,7 @@ impl Tally {
         let thread = thread::number();
         let owner = self.owner.load(Ordering::Relaxed);
         if owner == thread || (owner == 0 && self.is_taken_by(thread)) {
-            self.owned.store(self.owned.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+            self.by_owner.store(self.by_owner.load(Ordering::Relaxed) + count, Ordering::Relaxed);
         } else {
             self.shared.fetch_add(count, Ordering::Relaxed);
         }
@@ -221,6 +221,6 @@ impl Tally {
 
     #[cfg(all(feature = "std", not(frazil_loom)))]
     fn total(&self) -> u64 {
-        self.owned.load(Ordering::Relaxed) + self.shared.load(Ordering::Relaxed)
+        self.by_owner.load(Ordering::Relaxed) + self.shared.load(Ordering::Relaxed)
     }
 }

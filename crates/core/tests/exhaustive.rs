@@ -281,7 +281,7 @@ impl Call<'_> {
         match (short, outcome) {
             (None, outcome) => outcome,
             (Some(id), Outcome::Issued { word, block, leaves: None, lead_ms: 0, switched: false })
-                if word == self.word + 1 && block.first() == id =>
+                if word == self.word.wrapping_add(1) && block.first() == id =>
             {
                 outcome
             }
@@ -758,7 +758,7 @@ const TWINS: &[Twin] = &[
         call.checked_by(|call| call.machine.next_in_tick(call.word, call.window, call.now_ms.saturating_add(1)))
     }),
     ("the short way issues the ID after the next one", |call| {
-        call.checked_by(|call| call.machine.next_in_tick(call.word + 1, call.window, call.now_ms))
+        call.checked_by(|call| call.machine.next_in_tick(call.word.wrapping_add(1), call.window, call.now_ms))
     }),
     ("a keyed start is ignored", |call| call.starting(SequenceStart::Zero, KEY)),
     ("a keyed start uses another key", |call| call.starting(call.start, [KEY[0], KEY[1] + 1])),

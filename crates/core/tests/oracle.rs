@@ -264,10 +264,10 @@ impl Walk {
 
     /// Makes one call, and checks the state after it. A call for one ID is now [`Generator::next`], now a reservation.
     fn step(&mut self, now_ms: u64, want: usize, confirmed: bool) -> Result<(), TestCaseError> {
-        if want == 1 && self.issued.len() % 2 == 0 {
-            self.answer_next(now_ms)?
+        if want == 1 && self.issued.len().is_multiple_of(2) {
+            self.answer_next(now_ms)?;
         } else {
-            self.answer(now_ms, want, confirmed)?
+            self.answer(now_ms, want, confirmed)?;
         }
         prop_assert_eq!(self.generator.stats(), self.stats);
         let Health { end_ms, remaining_ms, ends_soon, lead_ms, refusal, .. } = self.generator.health(now_ms);
