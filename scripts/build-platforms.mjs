@@ -2,32 +2,16 @@
 // other, and inspects each. `npm start` does not need this, nor Zig.
 //
 // Zig links for every platform from one machine, and against an old glibc: what gcc links here needs the glibc of this machine.
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { addonOf, glibcOf, inspectCarriers } from "./inspect.mjs";
 import { PLATFORMS, platformNamed } from "./platforms.mjs";
 import { rustTarget, setUp } from "./setup.mjs";
-import { ask, root, run, step } from "./shell.mjs";
+import { root, run, step } from "./shell.mjs";
+import { installZig, zig } from "./zig.mjs";
 
 const cargoTarget = process.env.CARGO_TARGET_DIR ?? `${root}target`;
-// The versions are part of the name, so that another version is installed beside an old one.
-const TOOLS = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
-const tools = `${root}.cache/${TOOLS.join("-").replaceAll("==", "-")}/`;
-
-async function installZig() {
-  if (existsSync(`${tools}complete`)) return;
-  if (ask("python3", ["-m", "pip", "--version"]) === undefined) {
-    throw new Error("pip is missing, which installs Zig: apt-get install python3-pip");
-  }
-  const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
-  rmSync(tools, { recursive: true, force: true });
-  await step("installing Zig", () =>
-    run("python3", ["-m", "pip", "install", ...quiet, "--target", tools, "--no-deps", "--no-compile", ...TOOLS]),
-  );
-  writeFileSync(`${tools}complete`, "");
-}
-
 /** The build of napi wants the library that a Windows program would be linked with. None is: the addon finds Node when it starts. */
 function emptyNodeLibrary() {
   const folder = `${root}.cache/libnode/`;
@@ -40,7 +24,7 @@ function emptyNodeLibrary() {
 function buildAddon({ name, os, libc, target, built, floor }) {
   const env = {
     ...process.env,
-    CARGO_ZIGBUILD_ZIG_PATH: `${tools}ziglang/zig`,
+    CARGO_ZIGBUILD_ZIG_PATH: zig.program,
     // Also where it is empty: the flags of whoever builds are none of a release.
     RUSTFLAGS: libc === "musl" ? "-C target-feature=-crt-static" : "",
     ...(os === "darwin" && { MACOSX_DEPLOYMENT_TARGET: floor.macos }),
@@ -48,7 +32,7 @@ function buildAddon({ name, os, libc, target, built, floor }) {
   };
   const versioned = libc === "glibc" ? `${target}.${floor.glibc}` : target;
   const what = ["--locked", "--quiet", "--release", "-p", "frazil-napi", "--target", versioned];
-  run(`${tools}bin/cargo-zigbuild`, ["zigbuild", ...what], { env });
+  run(zig.cargoZigbuild, ["zigbuild", ...what], { env });
   copyFileSync(`${cargoTarget}/${target}/release/${built}`, addonOf({ name }));
 }
 

@@ -4,8 +4,8 @@ import { ask, root } from "./shell.mjs";
 
 const FORMATS = { linux: "elf", darwin: "mach-o", win32: "pe" };
 
-/** The symbols that the addon offers: the entry for Node-API, and the mark of `crates/napi/src/copies.rs`. */
-const EXPORTS = ["FRAZIL_ADDON", "napi_register_module_v1"];
+/** The symbols that the addon offers: the entry for Node-API. */
+const EXPORTS = ["napi_register_module_v1"];
 
 /**
  * The libraries that every such system has. Not libgcc_s: images without a compiler lack it. The DLLs of Windows are those of
@@ -49,6 +49,8 @@ export function problemsOf({ os, cpu, libc, floor }, facts) {
   rule(foreign.length === 0, `it needs ${foreign.join(", ")}, which not every such system has`);
   const missing = EXPORTS.filter((name) => !facts.exports.includes(name));
   rule(missing.length === 0, `it does not export ${missing.join(", ")}`);
+  if (os !== "win32")
+    rule(facts.visibleToCopies, "another copy in the process does not see it (crates/napi/src/copies)");
   if (os === "linux") {
     // Zig leaves names of Rust's library in the files of the other systems, where a name is looked up in a library and not in all.
     const stray = facts.exports.filter((name) => !EXPORTS.includes(name));

@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { release, type } from "node:os";
 import { parseArgs } from "node:util";
 import { rustTarget } from "./setup.mjs";
-import { ask, root, step } from "./shell.mjs";
+import { ask, PLATFORM_NAME, root, step } from "./shell.mjs";
 import { installWine } from "./wine.mjs";
 import { installZig, zig } from "./zig.mjs";
 
@@ -24,19 +24,12 @@ const FROM_LINUX_X64 = {
   "win32-x64": { target: "x86_64-pc-windows-gnullvm", emulator: installWine },
 };
 
-/** The platform of this machine, by the name that crates/local/src/platforms.rs forms. */
-function here() {
-  const { platform, arch } = process;
-  if (platform !== "linux") return `${platform}-${arch}`;
-  return `${platform}-${arch}-${process.report.getReport().header.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
-}
-
 /** How the tests of a platform run on this machine. */
 function waysOf(name) {
-  if (name === here()) return {};
-  const way = here() === "linux-x64-gnu" ? FROM_LINUX_X64[name] : undefined;
+  if (name === PLATFORM_NAME) return {};
+  const way = PLATFORM_NAME === "linux-x64-gnu" ? FROM_LINUX_X64[name] : undefined;
   if (way !== undefined) return way;
-  const known = here() === "linux-x64-gnu" ? [here(), ...Object.keys(FROM_LINUX_X64)] : [here()];
+  const known = PLATFORM_NAME === "linux-x64-gnu" ? [PLATFORM_NAME, ...Object.keys(FROM_LINUX_X64)] : [PLATFORM_NAME];
   throw new Error(`the tests of ${JSON.stringify(name)} cannot run here: must be one of ${known.join(", ")}`);
 }
 
@@ -93,7 +86,7 @@ async function prove(name) {
 }
 
 const { positionals } = parseArgs({ allowPositionals: true });
-for (const name of positionals.length > 0 ? positionals : [here()]) {
+for (const name of positionals.length > 0 ? positionals : [PLATFORM_NAME]) {
   const record = JSON.parse(readFileSync(RECORD, "utf8"));
   const run = await step(`the tests of state files on ${name}`, () => prove(name));
   if (run.emulator !== null && record.runs[name]?.emulator === null) {

@@ -26,8 +26,22 @@ export function installDebian(...packages) {
   run("apt-get", [...patient, "install", "-y", "-qq", "--no-install-recommends", ...packages], quiet);
 }
 
-/** Installs the linker that Rust uses, which a minimal Debian lacks. */
+/** Installs packages of PyPI in a folder, without what they need. `options`: more of pip's. */
+export function installWheels(folder, packages, options = []) {
+  const pip = (...args) => ["-m", "pip", ...args];
+  if (ask("python3", pip("--version")) === undefined) {
+    const reason = whyNoDebian();
+    if (reason !== undefined) throw new Error(`pip is missing (${reason}): apt-get install python3-pip`);
+    installDebian("python3-pip");
+  }
+  const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
+  const plainly = ["--no-deps", "--no-compile", "--target", folder];
+  run("python3", pip("install", ...quiet, ...plainly, ...options, ...packages));
+}
+
+/** Installs the linker that Rust uses, which a minimal Debian lacks. On Windows Rust finds the one of Visual Studio by itself. */
 async function linker() {
+  if (process.platform === "win32") return;
   if (ask("cc", ["--version"]) !== undefined) return;
   const reason = whyNoDebian();
   if (reason !== undefined)

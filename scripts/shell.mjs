@@ -8,14 +8,25 @@ export const root = fileURLToPath(new URL("../", import.meta.url));
 
 // Without this, `getReport` resolves the host name of every open connection, which can take long.
 process.report.excludeNetwork = true;
+/** The name of this machine's platform, as the folders of carriers in `npm/` have it. */
+export const PLATFORM_NAME = [
+  process.platform,
+  process.arch,
+  ...(process.platform === "linux" ? [process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl"] : []),
+].join("-");
 /** Whether this machine is the one platform for which the addon is built and the other runtimes are installed. */
-export const isLinuxX64Gnu =
-  process.platform === "linux" &&
-  process.arch === "x64" &&
-  process.report.getReport().header.glibcVersionRuntime !== undefined;
+export const isLinuxX64Gnu = PLATFORM_NAME === "linux-x64-gnu";
+
+/**
+ * The command of npm, as a list: of the npm that started this, if one did. Windows cannot start `npm` without a shell, since it is
+ * a script there.
+ */
+const { npm_execpath: npmProgram } = process.env;
+export const npm = /npm-cli\.[cm]?js$/.test(npmProgram ?? "") ? [process.execPath, npmProgram] : ["npm"];
 
 /** Runs a program at the root of the repository and shows its output. Throws if it fails. */
 export function run(program, args, options = {}) {
+  if (program === "npm" && npm.length > 1) return run(npm[0], [...npm.slice(1), ...args], options);
   const { status, error, signal } = spawnSync(program, args, {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],

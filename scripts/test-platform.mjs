@@ -1,6 +1,6 @@
-// `npm run test:platform -- NAME [--node JSON] [--emulator TEXT]`: installs the tarballs of frazil and of one carrier in an empty
-// folder, and runs the addon there under a Node of that platform. `--node` is its command, as a JSON list; without it, the Node
-// that runs this. The result is put on record in docs/proofs/platforms.json, from which docs/proofs/platforms.md is written.
+// `npm run test:platform -- NAME`: installs the tarballs of frazil and of one carrier in an empty folder, and runs the addon there
+// under a Node of that platform, which it installs where that is not the Node that runs this. The result is put on record in
+// docs/proofs/platforms.json, from which docs/proofs/platforms.md is written.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,24 +8,21 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { build as bundle } from "esbuild";
 import { addonOf, inspectCarriers } from "./inspect.mjs";
+import { runtimeOf } from "./platform-runtimes.mjs";
 import { PLATFORMS, platformNamed } from "./platforms.mjs";
-import { root, run, step } from "./shell.mjs";
+import { setUp } from "./setup.mjs";
+import { npm, root, run, step } from "./shell.mjs";
 
 /** A check that takes longer counts as hanging. An emulated system is many times slower. */
 const HANG_MS = 600_000;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { node: { type: "string" }, emulator: { type: "string" } },
-});
-if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME [--node JSON] [--emulator TEXT]");
+const { positionals } = parseArgs({ allowPositionals: true });
+if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME");
 const platform = platformNamed(positionals[0]);
-const command = values.node === undefined ? [process.execPath] : JSON.parse(values.node);
-if (!Array.isArray(command) || command.length === 0 || !command.every((part) => typeof part === "string")) {
-  throw new Error(`--node is ${values.node}: must be a JSON list of texts, such as ["wine64","node.exe"]`);
-}
+
+await setUp();
+const runtime = await runtimeOf(platform);
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-platform-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -34,7 +31,8 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 function install() {
   const packages = ["frazil", platform.name].map((name) => join(root, "npm", name));
   const options = { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
-  const { status, stdout } = spawnSync("npm", ["pack", "--json", "--pack-destination", folder, ...packages], options);
+  const pack = [...npm.slice(1), "pack", "--json", "--pack-destination", folder, ...packages];
+  const { status, stdout } = spawnSync(npm[0], pack, options);
   assert.equal(status, 0, "npm pack failed");
   const [frazil, carrier] = JSON.parse(stdout).map(({ filename }) => `file:${filename}`);
   const manifest = { private: true, type: "module", dependencies: { frazil } };
@@ -57,18 +55,21 @@ function check(name, argument) {
   const file = join(folder, `${name}.json`);
   const log = join(folder, `${name}.log`);
   const output = openSync(log, "w");
-  const [program, ...before] = command;
-  const { FRAZIL_BACKEND: _, NODE_OPTIONS: __, ...env } = process.env;
+  const [program, ...before] = runtime.command;
+  const { FRAZIL_BACKEND: _, NODE_OPTIONS: __, ...inherited } = process.env;
+  const env = { ...inherited, ...runtime.env };
   const options = { cwd: folder, env, stdio: ["ignore", output, output], timeout: HANG_MS };
   const { status, signal } = spawnSync(program, [...before, "main.mjs", name, file, argument], options);
   if (!existsSync(file)) throw new Error(`${name} ended with ${signal ?? status}:\n${readFileSync(log, "utf8")}`);
-  const { result, error, ...runtime } = JSON.parse(readFileSync(file, "utf8"));
+  const { result, error, version, bun } = JSON.parse(readFileSync(file, "utf8"));
   if (error !== undefined) throw new Error(`${name}: ${error}`);
-  return { result, ...runtime };
+  return { result, runtime: bun ? `Bun ${bun}` : `Node ${version.slice(1)}` };
 }
 
 await step("inspecting the addon", () => inspectCarriers([platform]));
 await step("installing the tarballs", install);
+// A package of npm, which `setUp` installs.
+const { build: bundle } = await import("esbuild");
 await bundle({
   entryPoints: [`${root}tests-js/platforms/main.mjs`],
   outfile: join(folder, "main.mjs"),
@@ -78,14 +79,26 @@ await bundle({
   external: ["frazil", "frazil/decode", "frazil/layout", "frazil/text"],
 });
 
+const sha256 = createHash("sha256")
+  .update(readFileSync(addonOf(platform)))
+  .digest("hex");
+// State files are proven by other tests (`npm run test:local-platform`): only then may one be opened without an option.
+const { runs: stateFiles } = JSON.parse(readFileSync(`${root}docs/proofs/local-platforms.json`, "utf8"));
+const isProven = stateFiles[platform.name]?.emulator === null;
+
 const passed = {};
-let runtime;
+/** Which the checks say themselves. */
+let ranIn;
 const CHECKS = {
   vectors(result) {
     assert.equal(result.minting.backend, "native");
     const cases = Object.values(result.vectors).reduce((sum, count) => sum + count, 0);
     assert.ok(cases > 1000, `${cases} cases`);
-    return `${cases} cases of the vectors; minting in every way`;
+    return `${cases} cases of the vectors; minting in every way, also from a state file`;
+  },
+  local(answer) {
+    assert.equal(answer, isProven ? "opened" : "UNPROVEN_PLATFORM");
+    return isProven ? "`local()` needs no option" : "`local()` is `UNPROVEN_PLATFORM` without the option";
   },
   threads({ shared, unshared }) {
     assert.deepEqual(shared, { issued: 80_000, repeats: 0 });
@@ -102,14 +115,20 @@ const CHECKS = {
     return "a second copy of the addon refused";
   },
 };
-const ARGUMENTS = { vectors: join(folder, "state"), copies: platform.package };
+const ARGUMENTS = { vectors: join(folder, "state"), local: join(folder, "unaccepted"), copies: platform.package };
 const failures = [];
 for (const [name, judge] of Object.entries(CHECKS)) {
   await step(`${platform.name}: ${name}`, () => {
-    const { result, ...versions } = check(name, ARGUMENTS[name] ?? "");
-    runtime = versions;
-    passed[name] = judge(result);
+    const answer = check(name, ARGUMENTS[name] ?? "");
+    ranIn = answer.runtime;
+    passed[name] = judge(answer.result);
   }).catch((error) => failures.push(`${name}: ${error.message}`));
+}
+
+/** A command as it goes on record: without the folders of this machine. */
+function shown(parts) {
+  const { execPath } = process;
+  return parts.map((part) => part.replaceAll(root, "").replaceAll(execPath, "node")).join(" ");
 }
 
 // What failed is on record too: a reader must not take a platform for proven because an older record says so.
@@ -118,11 +137,14 @@ const records = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
 records[platform.name] = {
   date: new Date().toISOString().slice(0, 10),
   version: JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8")).version,
-  runtime: runtime?.bun ? `Bun ${runtime.bun}` : `Node ${runtime?.version.slice(1)}`,
-  emulator: values.emulator ?? "none",
-  sha256: createHash("sha256")
-    .update(readFileSync(addonOf(platform)))
-    .digest("hex"),
+  runtime: ranIn ?? "none: no check ended",
+  emulator: runtime.emulator,
+  command: shown([
+    ...Object.entries(runtime.env).map(([name, value]) => `${name}=${value}`),
+    ...runtime.command,
+    "main.mjs CHECK FILE",
+  ]),
+  sha256,
   passed,
   failed: failures.map((failure) => failure.split("\n")[0]),
 };
@@ -130,17 +152,28 @@ const ordered = Object.fromEntries(
   PLATFORMS.filter(({ name }) => records[name]).map(({ name }) => [name, records[name]]),
 );
 writeFileSync(path, `${JSON.stringify(ordered, null, 2)}\n`);
+const cell = (texts) => texts.join("; ").replaceAll("|", "\\|");
 const rows = Object.entries(ordered).map(
-  ([name, { date, version, runtime, emulator, sha256, passed, failed }]) =>
-    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator} | \`${sha256.slice(0, 16)}\` | ${Object.values(passed).join("; ")} | ${failed.join("; ").replaceAll("|", "\\|") || "nothing"} |`,
+  ([name, { date, version, runtime, emulator, passed, failed }]) =>
+    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator} | ${cell(Object.values(passed))} | ${cell(failed) || "nothing"} |`,
+);
+const files = Object.entries(ordered).map(
+  ([name, { sha256, command }]) => `| ${name} | \`${sha256}\` | \`${command}\` |`,
 );
 const table = `# Platforms: what was run
 
 Written by \`npm run test:platform -- NAME\` from [platforms.json](platforms.json). Do not edit it.
 
-| platform | date | version | runtime | emulator | addon (SHA-256 begins with) | passed | failed |
-|---|---|---|---|---|---|---|---|
+| platform | date | version | runtime | emulator | passed | failed |
+|---|---|---|---|---|---|---|
 ${rows.join("\n")}
+
+The addon that ran, and the command, in a folder with the installed tarballs. \`CHECK\` is \`${Object.keys(CHECKS).join("`, `")}\`:
+\`tests-js/platforms/main.mjs\` says what each does.
+
+| platform | SHA-256 of \`frazil.node\` | command |
+|---|---|---|
+${files.join("\n")}
 `;
 writeFileSync(`${root}docs/proofs/platforms.md`, table);
 if (failures.length > 0) throw new Error(`${platform.name} failed:\n${failures.join("\n")}`);

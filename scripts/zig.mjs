@@ -1,6 +1,7 @@
 // Zig and cargo-zigbuild, from PyPI: they compile and link for other systems.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { ask, root, run, step } from "./shell.mjs";
+import { installWheels } from "./setup.mjs";
+import { root, step } from "./shell.mjs";
 
 // The versions are part of the name, so that another version is installed beside an old one.
 const TOOLS = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
@@ -11,13 +12,7 @@ export const zig = { program: `${folder}ziglang/zig`, cargoZigbuild: `${folder}b
 
 export async function installZig() {
   if (existsSync(`${folder}complete`)) return;
-  if (ask("python3", ["-m", "pip", "--version"]) === undefined) {
-    throw new Error("pip is missing, which installs Zig: apt-get install python3-pip");
-  }
-  const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
   rmSync(folder, { recursive: true, force: true });
-  await step("installing Zig", () =>
-    run("python3", ["-m", "pip", "install", ...quiet, "--target", folder, "--no-deps", "--no-compile", ...TOOLS]),
-  );
+  await step("installing Zig", () => installWheels(folder, TOOLS));
   writeFileSync(`${folder}complete`, "");
 }

@@ -63,7 +63,17 @@ function copyOf(carrier) {
 const CHECKS = {
   async vectors(dir) {
     const { checkMinting, checkVectors } = await import("../runtimes/checks.mjs");
-    return { vectors: checkVectors(), minting: await checkMinting(5, dir) };
+    return { vectors: checkVectors(), minting: await checkMinting(5, dir, { acceptUnprovenPlatform: true }) };
+  },
+  /** A state file without the option that accepts a platform. */
+  async local(dir) {
+    const { Snowflake } = await import("frazil");
+    try {
+      Snowflake.local({ dir, scope: "unaccepted" }).close();
+      return "opened";
+    } catch (error) {
+      return error.code;
+    }
   },
   /** Threads that mint at the same time with one node id; and generators that share nothing, which must repeat. */
   async threads() {

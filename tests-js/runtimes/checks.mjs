@@ -95,10 +95,10 @@ function checkUnique(name, { issued, repeats, increasing }) {
 const STILL = 1_780_000_000_000;
 
 /** Mints with `Snowflake.local()`: returns `"minted"`, or the code of the refusal. */
-function localOf(dir) {
+function localOf(dir, options) {
   try {
     // A separate scope, because the vectors use generators with the static node id 0.
-    const ids = Snowflake.local({ dir, scope: "runtimes" });
+    const ids = Snowflake.local({ dir, scope: "runtimes", ...options });
     checkUnique("from a state file", summaryOf(ids.nextMany(10_000)));
     ids.close();
     return "minted";
@@ -111,9 +111,9 @@ function localOf(dir) {
 /**
  * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
  * calls of `next` under the wall clock, and `waitedMs` is how long the calls waited. With the addon a state file is created in
- * `dir`; without it, `Snowflake.local()` must be refused.
+ * `dir`, with these options besides; without it, `Snowflake.local()` must be refused.
  */
-export async function checkMinting(node, dir) {
+export async function checkMinting(node, dir, options = {}) {
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
   // The first ID is awaited: within the lead after the start of a page or process no ID is issued.
@@ -153,7 +153,7 @@ export async function checkMinting(node, dir) {
     ).report.repeats > 0,
     "the checker must catch the broken twin",
   );
-  const local = localOf(dir);
+  const local = localOf(dir, options);
   must(local === (ids.backend === "native" ? "minted" : "NATIVE_REQUIRED"), `Snowflake.local(): ${local}`);
   return { backend: ids.backend, refusals: Object.keys(looped.refusals), waitedMs: ids.stats().waitedMs };
 }

@@ -13,16 +13,19 @@ use sha2::{Digest, Sha256};
 use crate::failure::Failure;
 
 /// The facts of a library for a program that loads it at run time.
+///
+/// `visibleToCopies`: it has what `crates/napi/src/copies` recognizes another copy by in memory. Windows has nothing of that in the
+/// file.
 pub(crate) fn facts(bytes: &[u8]) -> Result<Value, Failure> {
     match Object::parse(bytes)? {
-        Object::Elf(file) => elf_facts(&file),
+        Object::Elf(file) => elf_facts(&file, bytes),
         Object::Mach(mach::Mach::Binary(file)) => mach_facts(&file, bytes),
         Object::PE(file) => Ok(pe_facts(&file)),
         _ => Err("not an ELF, Mach-O or PE library for one processor".into()),
     }
 }
 
-fn elf_facts(file: &elf::Elf<'_>) -> Result<Value, Failure> {
+fn elf_facts(file: &elf::Elf<'_>, bytes: &[u8]) -> Result<Value, Failure> {
     let cpu = match file.header.e_machine {
         elf::header::EM_X86_64 => "x64",
         elf::header::EM_AARCH64 => "arm64",
@@ -46,6 +49,11 @@ fn elf_facts(file: &elf::Elf<'_>) -> Result<Value, Failure> {
         }
     }
     let dynamic = file.dynamic.as_ref().ok_or("no dynamic section")?;
+    // By the program headers, as another copy looks.
+    let mut visible = false;
+    for note in file.iter_note_headers(bytes).into_iter().flatten() {
+        visible |= note.is_ok_and(|note| note.name == "frazil" && note.n_type == 1);
+    }
     Ok(json!({
         "format": "elf",
         "library": file.is_lib,
@@ -57,6 +65,7 @@ fn elf_facts(file: &elf::Elf<'_>) -> Result<Value, Failure> {
         "exports": exports,
         "neverUnloaded": dynamic.info.flags_1 & DF_1_NODELETE != 0,
         "bindsOwnSymbols": dynamic.info.flags & DF_SYMBOLIC != 0,
+        "visibleToCopies": visible,
     }))
 }
 
@@ -75,6 +84,11 @@ fn mach_facts(file: &mach::MachO<'_>, bytes: &[u8]) -> Result<Value, Failure> {
             _ => {}
         }
     }
+    let mut visible = false;
+    for section in file.segments.sections().flatten() {
+        let (section, _) = section?;
+        visible |= section.segname()? == "__DATA" && section.name()? == "__frazil";
+    }
     // The first library is the file itself.
     let needs: Vec<_> = file.libs.iter().skip(1).collect();
     let imports: Vec<_> = file.imports()?.into_iter().map(|import| import.name).collect();
@@ -86,6 +100,7 @@ fn mach_facts(file: &mach::MachO<'_>, bytes: &[u8]) -> Result<Value, Failure> {
         "library": file.header.filetype == mach::header::MH_DYLIB,
         "cpu": cpu,
         "needs": needs,
+        "visibleToCopies": visible,
         "minimumMacos": minimum.map(|version| format!("{}.{}", version >> 16, version >> 8 & 0xff)),
         "imports": imports.iter().map(|name| plain(name)).collect::<Vec<_>>(),
         "exports": exports.iter().map(|name| plain(name)).collect::<Vec<_>>(),
