@@ -122,19 +122,20 @@ test("three members: compaction, defragmentation, restarts, a killed and a repla
   await third.crash();
   const { members: list } = await first.call("cluster/member/list");
   const { ID } = list.find(({ name }) => name === third.name);
-  first.etcdctl(["member", "remove", BigInt(ID).toString(16)]);
-  await renew("a member removed");
-  // It is refused until the two members have been connected for some seconds.
-  const add = () => first.etcdctl(["member", "add", third.name, `--peer-urls=http://127.0.0.1:${third.peerPort}`]);
-  for (let tries = 0; ; tries++) {
-    try {
-      add();
-      break;
-    } catch (error) {
-      if (!/unhealthy/.test(error.message) || tries === 60) throw error;
-      await sleep(250);
+  // etcd refuses a change of its members until a quorum of them has been connected for 5 s.
+  const change = async (args) => {
+    for (let tries = 0; ; tries++) {
+      try {
+        return first.etcdctl(["member", ...args]);
+      } catch (error) {
+        if (!/unhealthy/.test(error.message) || tries === 60) throw error;
+        await sleep(250);
+      }
     }
-  }
+  };
+  await change(["remove", BigInt(ID).toString(16)]);
+  await renew("a member removed");
+  await change(["add", third.name, `--peer-urls=http://127.0.0.1:${third.peerPort}`]);
   third.data += "-new";
   third.args = ["--initial-cluster-state=existing"];
   await third.start();
