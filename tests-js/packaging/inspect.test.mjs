@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { factsOf, glibcOf, problemsOf } from "../../scripts/inspect.mjs";
 import { PLATFORMS, platformNamed } from "../../scripts/platforms.mjs";
-import { PLATFORM_NAME } from "../../scripts/shell.mjs";
+import { ask, PLATFORM_NAME } from "../../scripts/shell.mjs";
 import { root } from "./tarballs.mjs";
 
 const scratch = mkdtempSync(join(tmpdir(), "frazil-inspect-"));
@@ -39,7 +39,7 @@ const SOUND = {
   },
   win32: { format: "pe", library: true, needs: ["KERNEL32.dll", "api-ms-win-crt-heap-l1-1-0.dll"], exports: [ENTRY] },
 };
-const soundFor = ({ name, os, cpu }) => ({ ...SOUND[os === "linux" ? name.split("-")[2] : os], cpu });
+const soundFor = ({ name, os, cpu }) => ({ ...SOUND[os === "linux" ? name.split("-")[2] : os], cpu, folders: [] });
 
 /** For each rule: a platform, what differs from a sound addon, and the sentence that refuses it. */
 const TWINS = {
@@ -48,6 +48,7 @@ const TWINS = {
   processor: ["darwin-arm64", { cpu: "x64" }, "it is for x64, not arm64"],
   libraries: ["linux-x64-gnu", { needs: ["libgcc_s.so.1"] }, "it needs libgcc_s.so.1, which not every such system has"],
   entry: ["win32-arm64", { exports: [] }, `it does not export ${ENTRY}`],
+  folders: ["win32-x64", { folders: ["/root/.cargo"] }, "it contains folders of this machine: /root/.cargo"],
   copies: ["darwin-x64", { visibleToCopies: false }, /^another copy in the process does not see it/],
   exports: ["linux-arm64-musl", { exports: [ENTRY, "malloc"] }, "it exports malloc, which nothing needs"],
   unloading: ["linux-x64-musl", { neverUnloaded: false }, /^it can be unloaded, .*-z nodelete/],
@@ -136,9 +137,13 @@ test("a library with no precaution is refused for each; with them, for none of t
   const note = (owner, type) =>
     `__asm__(".pushsection .note.frazil, \\"a\\", %note\\n.balign 4\\n.long 7, 4, ${type}\\n.asciz \\"${owner}\\"\\n.balign 4\\n.long 0\\n.popsection");\n`;
   const entry = `void *${ENTRY}(void) { return 0; }\n`;
+  const sysroot = ask("rustc", ["--print", "sysroot"]);
   const careful = ["-Wl,-z,nodelete", "-Wl,-Bsymbolic"];
   const files = [
-    link("careless", "int unknown(void); int stray(void) { return unknown(); }\n"),
+    link(
+      "careless",
+      `static const char here[] __attribute__((used)) = "${sysroot}"; int unknown(void); int stray(void) { return unknown(); }\n`,
+    ),
     link("careful", note("frazil", 1) + entry, ...careful),
     link("other-owner", note("lizarf", 1) + entry, ...careful),
     link("other-type", note("frazil", 2) + entry, ...careful),
@@ -147,6 +152,7 @@ test("a library with no precaution is refused for each; with them, for none of t
   const expected = [
     `it does not export ${ENTRY}`,
     "another copy in the process does not see it (crates/napi/src/copies)",
+    `it contains folders of this machine: ${sysroot}`,
     "it exports stray, which nothing needs",
     "it can be unloaded, and its states with it (link with -z nodelete)",
     "another copy can replace its symbols (link with -Bsymbolic)",
