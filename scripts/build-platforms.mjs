@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { addonOf, glibcOf, inspectCarriers } from "./inspect.mjs";
 import { PLATFORMS, platformNamed } from "./platforms.mjs";
+import { releaseEnvironment } from "./reproducible.mjs";
 import { rustTarget, setUp } from "./setup.mjs";
 import { root, run, step } from "./shell.mjs";
 import { installZig, zig } from "./zig.mjs";
@@ -21,12 +22,17 @@ function emptyNodeLibrary() {
   return folder;
 }
 
+/** More flags for rustc. */
+const FLAGS = {
+  musl: ["-Ctarget-feature=-crt-static"],
+  // The name by which a library is linked: otherwise where it was built. Nothing links with this one.
+  darwin: ["-Clink-arg=-Wl,-install_name,@rpath/frazil.node"],
+};
+
 function buildAddon({ name, os, libc, target, built, floor }) {
   const env = {
-    ...process.env,
+    ...releaseEnvironment(FLAGS[libc ?? os]),
     CARGO_ZIGBUILD_ZIG_PATH: zig.program,
-    // Also where it is empty: the flags of whoever builds are none of a release.
-    RUSTFLAGS: libc === "musl" ? "-C target-feature=-crt-static" : "",
     ...(os === "darwin" && { MACOSX_DEPLOYMENT_TARGET: floor.macos }),
     ...(os === "win32" && { LIBNODE_PATH: emptyNodeLibrary() }),
   };

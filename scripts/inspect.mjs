@@ -1,5 +1,6 @@
 // Refuses a carrier whose addon does not fit its platform: `cargo run -p xtask -- inspect` reads the facts, and the rules are here.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { foldersIn } from "./reproducible.mjs";
 import { ask, root } from "./shell.mjs";
 
 const FORMATS = { linux: "elf", darwin: "mach-o", win32: "pe" };
@@ -51,6 +52,7 @@ export function problemsOf({ os, cpu, libc, floor }, facts) {
   rule(missing.length === 0, `it does not export ${missing.join(", ")}`);
   if (os !== "win32")
     rule(facts.visibleToCopies, "another copy in the process does not see it (crates/napi/src/copies)");
+  rule(facts.folders.length === 0, `it contains folders of this machine: ${facts.folders.join(", ")}`);
   if (os === "linux") {
     // Zig leaves names of Rust's library in the files of the other systems, where a name is looked up in a library and not in all.
     const stray = facts.exports.filter((name) => !EXPORTS.includes(name));
@@ -88,7 +90,7 @@ export function factsOf(files) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   if (facts === undefined) throw new Error(`cargo run -p xtask -- inspect ${files.join(" ")} failed`);
-  return JSON.parse(facts);
+  return JSON.parse(facts).map((each, at) => ({ ...each, folders: foldersIn(readFileSync(files[at])) }));
 }
 
 /** Throws if the addon of a carrier is missing or does not fit its platform. A release calls this for each. */

