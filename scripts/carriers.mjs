@@ -8,6 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PLATFORMS } from "./platforms.mjs";
+import { manifestWithRepository } from "./repository.mjs";
 import { root } from "./shell.mjs";
 
 const read = (path) => JSON.parse(readFileSync(`${root}${path}`, "utf8"));
@@ -48,7 +49,7 @@ export function carrierFiles() {
     ["npm/frazil/package.json", json(frazil)],
     ["package.json", json(workspace)],
     ...PLATFORMS.flatMap((each) => [
-      [`npm/${each.name}/package.json`, json(manifestOf(each, frazil))],
+      [`npm/${each.name}/package.json`, manifestWithRepository(manifestOf(each, frazil), each.name)],
       [`npm/${each.name}/README.md`, readmeOf(each)],
     ]),
   ];

@@ -70,7 +70,7 @@ async function underMusl() {
   const env = { LD_LIBRARY_PATH: libraries, LD_PRELOAD: `${libraries}libshim.so` };
   // The loader prints its version and fails, as it does for any call without a program.
   const [, version] = /Version (\S+)/.exec(ask("sh", ["-c", `${loader} 2>&1 || true`])) ?? [];
-  return { command: [bun], env, emulator: `none; musl ${version} of Debian, with a libstdc++ from a wheel` };
+  return { command: [bun], env, emulator: null, system: `musl ${version} of Debian, with a libstdc++ from a wheel` };
 }
 
 /** Node for Windows under Wine. */
@@ -88,9 +88,12 @@ const FROM_LINUX_X64 = {
   "win32-x64": underWine,
 };
 
-/** How the addon of a platform runs on this machine: the command, its environment, and the emulator that goes on record. */
+/**
+ * How the addon of a platform runs on this machine: the command and its environment, and for the record the emulator (`null` if there
+ * is none) and what else the system is made of.
+ */
 export async function runtimeOf({ name }) {
-  if (name === PLATFORM_NAME) return { command: [process.execPath], env: {}, emulator: "none" };
+  if (name === PLATFORM_NAME) return { command: [process.execPath], env: {}, emulator: null };
   const others = isLinuxX64Gnu ? FROM_LINUX_X64 : {};
   if (Object.hasOwn(others, name)) return others[name]();
   const known = [PLATFORM_NAME, ...Object.keys(others)].join(", ");

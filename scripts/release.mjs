@@ -88,33 +88,33 @@ function recordsIn(path) {
 }
 
 /**
- * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has `{ version, sha256, failed }`:
- * the hash is that of the addon, so what ran is what is published, and `failed` names the tests that failed.
+ * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has
+ * `{ version, sha256, emulator, failed }`: the hash is that of the addon, so what ran is what is published, `emulator` is `null` for a
+ * run on the system itself, and `failed` names the tests that failed.
  */
 export function problemsOfRuns(packed, files) {
   const runs = files.flatMap(recordsIn).flatMap((file) => {
     const record = readJson(file);
     for (const [name, run] of Object.entries(record))
-      if (typeof run?.sha256 !== "string" || !Array.isArray(run.failed))
-        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, failed }`);
+      if (typeof run?.sha256 !== "string" || run.emulator === undefined || !Array.isArray(run.failed))
+        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, emulator, failed }`);
     return Object.entries(record).map(([platform, run]) => ({ platform, ...run }));
   });
+  /** Why a run does not count for a release, whatever ran. */
+  const flaw = ({ emulator, failed }) => {
+    if (failed.length > 0) return `, where ${failed.join(", ")} failed`;
+    return emulator === null ? "" : `, under the emulator ${emulator}`;
+  };
   return packed
     .filter(({ addon }) => addon !== undefined)
-    .filter(
-      ({ platform, version, addon }) =>
-        !runs.some(
-          (run) =>
-            run.platform === platform && run.version === version && run.sha256 === addon && run.failed.length === 0,
-        ),
-    )
+    .filter(({ platform, version, addon }) => {
+      const isCovering = (run) => run.platform === platform && run.version === version && run.sha256 === addon;
+      return !runs.some((run) => isCovering(run) && flaw(run) === "");
+    })
     .map(({ platform, version, addon }) => {
       const others = runs
         .filter((run) => run.platform === platform)
-        .map(
-          ({ version, sha256, failed }) =>
-            `${version} ${sha256}${failed.length > 0 ? `, where ${failed.join(", ")} failed` : ""}`,
-        );
+        .map((run) => `${run.version} ${run.sha256}${flaw(run)}`);
       const found = others.length === 0 ? "no run of it" : `only ${others.join(", ")}`;
       return `${platform} ${version} with the addon ${addon} has not run: the record (${files.join(", ")}) has ${found}`;
     });

@@ -1,12 +1,12 @@
 // What a release asks of the carriers: that every one is built as it is released, and that its addon passes inspection.
+import { inspectCarriers } from "./inspect.mjs";
+import { platformNamed } from "./platforms.mjs";
 import { run } from "./shell.mjs";
 
 /** Builds the package and every carrier. */
 export const buildCarriers = () => run("npm", ["run", "--silent", "build:platforms"]);
 
-/** Inspects the addon of the carrier in a folder of `npm/`. Rejects if it is refused; `inspect.mjs` has the rules. */
-export async function inspectCarrier({ folder }) {
-  const { inspectCarriers } = await import("./inspect.mjs");
-  const { platformNamed } = await import("./platforms.mjs");
+/** Inspects the addon of the carrier in a folder of `npm/`. Throws if it is refused; `inspect.mjs` has the rules. */
+export function inspectCarrier({ folder }) {
   inspectCarriers([platformNamed(folder)]);
 }

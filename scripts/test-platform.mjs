@@ -137,7 +137,7 @@ const records = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
 records[platform.name] = {
   date: new Date().toISOString().slice(0, 10),
   version: JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8")).version,
-  runtime: ranIn ?? "none: no check ended",
+  runtime: [ranIn ?? "none: no check ended", ...(runtime.system ? [runtime.system] : [])].join(", "),
   emulator: runtime.emulator,
   command: shown([
     ...Object.entries(runtime.env).map(([name, value]) => `${name}=${value}`),
@@ -155,7 +155,7 @@ writeFileSync(path, `${JSON.stringify(ordered, null, 2)}\n`);
 const cell = (texts) => texts.join("; ").replaceAll("|", "\\|");
 const rows = Object.entries(ordered).map(
   ([name, { date, version, runtime, emulator, passed, failed }]) =>
-    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator} | ${cell(Object.values(passed))} | ${cell(failed) || "nothing"} |`,
+    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator ?? "none"} | ${cell(Object.values(passed))} | ${cell(failed) || "nothing"} |`,
 );
 const files = Object.entries(ordered).map(
   ([name, { sha256, command }]) => `| ${name} | \`${sha256}\` | \`${command}\` |`,

@@ -95,7 +95,7 @@ before(async () => {
     createHash("sha256")
       .update(readFileSync(addonOf(folder)))
       .digest("hex");
-  const runs = carriers.map(({ folder }) => [folder, { version, sha256: hash(folder), failed: [] }]);
+  const runs = carriers.map(({ folder }) => [folder, { version, sha256: hash(folder), emulator: null, failed: [] }]);
   writeFileSync(join(checkout, "docs/proofs/platforms.json"), JSON.stringify(Object.fromEntries(runs)));
   git("init", "-q");
   git("add", "-A");
@@ -235,6 +235,16 @@ for (const [name, change, reason, ...args] of [
       commit();
     },
     new RegExp(`${folder} ${version} .* has not run: .*, where vectors failed`),
+  ],
+  [
+    "a platform that was only emulated",
+    () => {
+      editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
+        content[folder].emulator = "qemu-user 7.2";
+      });
+      commit();
+    },
+    new RegExp(`${folder} ${version} .* has not run: .*, under the emulator qemu-user 7.2`),
   ],
   [
     "a platform without a record",
@@ -431,7 +441,7 @@ test("records are joined, and tarballs that were packed without one are publishe
     .flatMap(({ platform, version, addon }) => {
       mkdirSync(join(scratch, "records", platform), { recursive: true });
       const file = join(scratch, "records", platform, "platforms.json");
-      writeFileSync(file, JSON.stringify({ [platform]: { version, sha256: addon, failed: [] } }));
+      writeFileSync(file, JSON.stringify({ [platform]: { version, sha256: addon, emulator: null, failed: [] } }));
       return ["--record", file];
     });
   const joined = await publish(registry, ...records);
