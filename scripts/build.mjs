@@ -126,6 +126,15 @@ const sharing = {
   },
 };
 
+/** For esbuild: `native.mjs` and `native.cjs` import the one file that has the packages of the addon. */
+const oneNativeCarriers = {
+  name: "one-native-carriers",
+  setup(build) {
+    const found = { path: "./native-carriers.cjs", external: true };
+    build.onResolve({ filter: /^\.\/native-carriers\.js$/ }, () => found);
+  },
+};
+
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
@@ -156,7 +165,7 @@ async function buildPackage() {
         ...(binding && { "#binding": `${frazil}/src/binding/${binding}.ts` }),
         ...(host && { "#host": `${frazil}/src/workers/host/${host}.ts` }),
       },
-      plugins: shares ? [sharing] : [],
+      plugins: shares ? [sharing] : [oneNativeCarriers],
       loader: { ".wasm": "base64" },
       // These stay imports: the WebAssembly module where the host compiles it, and the package itself for the command line.
       // The carriers of `frazil/native` and the built-in modules stay as well.

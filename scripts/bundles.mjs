@@ -40,9 +40,9 @@ export const BUNDLES = [
   { file: "workers.mjs", entry: "workers", host: "workerd", format: "esm", shares: true },
   { file: "workers-elsewhere.mjs", entry: "workers", host: "elsewhere", format: "esm" },
   { file: "workers-elsewhere.cjs", entry: "workers", host: "elsewhere", format: "cjs" },
-  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
   { file: "cli.mjs", entry: "cli", format: "esm", platform: "node" },
-  { file: "native.cjs", entry: "native", format: "cjs", platform: "node" },
+  { file: "native-carriers.cjs", entry: "native-carriers", format: "cjs", platform: "node" },
+  ...both("native", "node"),
   ...NEUTRAL.flatMap((entry) => both(entry, "neutral")),
   ...NODE.flatMap((entry) => both(entry, "node")),
 ];
@@ -54,9 +54,8 @@ export const WASM_IMPORTS = {
   "edge-light-wasm.mjs": 'import wasm from "./frazil.wasm?module";',
 };
 
-/** The files of `frazil/native` besides `native.cjs`: for ES modules, and where there are no addons. */
+/** The files of `frazil/native` where there are no addons. */
 export const NATIVE_FILES = {
-  "native.mjs": 'import "./native.cjs";',
   "native-elsewhere.mjs": "export {};",
   "native-elsewhere.cjs": "",
 };

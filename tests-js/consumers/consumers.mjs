@@ -343,7 +343,7 @@ export const CONSUMERS = [
   },
   {
     name: "sea",
-    shows: "a single executable application of Node, with the addon as a file beside it",
+    shows: "a single executable application of Node: where node_modules is in reach of it, and moved away",
     packages: { esbuild: "0.28.2", postject: "1.0.0-alpha.6" },
     under: "node24",
     files: {
