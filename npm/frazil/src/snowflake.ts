@@ -7,7 +7,7 @@
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
-import type { Backend } from "./boundary.js";
+import type { Backend, Calls } from "./boundary.js";
 import { checkedClock, wallClock } from "./clock.js";
 import { ClockError, ConfigError, configError, type ErrorCode, FrazilError } from "./errors.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
@@ -35,6 +35,12 @@ import { block, canBlock, retry, sleep, unlessAborted } from "./wait.js";
 const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
+
+/** What `Calls.next` returns in place of an ID. WebAssembly returns signed integers. */
+const NO_ID = 0xffff_ffff_ffff_ffffn;
+const NO_ID_OF_WASM = -1n;
+const { asUintN } = BigInt;
+const unsigned = (id: bigint): bigint => asUintN(64, id);
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
@@ -101,6 +107,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
+  /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
+  #mint: Calls["next"] | undefined;
+  #pageNumber = 0;
+  /** The time of the last ID that was minted alone. At the same time again, a block is reserved. */
+  #singleMs = NaN;
 
   // Views of the page, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
@@ -253,6 +264,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
+    if (!this.#session) {
+      const { calls, page } = (this.#port as Port).binding;
+      this.#mint = calls.next;
+      this.#pageNumber = page;
+    }
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
@@ -299,6 +315,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end)
       return this.#ids[this.#cursor++] as bigint;
+    // A program that mints now and then gets one ID by one call of the core.
+    if (now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
+      const id = this.#mint(this.#pageNumber, this.#handle, now, false);
+      if (id !== NO_ID && id !== NO_ID_OF_WASM) {
+        if (this.#untilMs !== 0) this.#dropBlock();
+        this.#singleMs = now;
+        this.#reservations++;
+        this.#reserved++;
+        return id < 0n ? unsigned(id) : id;
+      }
+    }
     return this.#refill(now, this.#maxWaitMs);
   };
 
@@ -402,6 +429,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#closed) return;
     this.#finalCounts = counts;
     this.#closed = true;
+    this.#mint = undefined;
     this.#dropBlock();
     if ((this.#isPrivate || this.#isLocal) && this.#port !== undefined) {
       unclosed?.unregister(this);
@@ -443,7 +471,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #refill(now: number, waitMs: number): bigint {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
-    const want = usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
+    const want = now === this.#singleMs ? min(2, this.#maxBlock) : usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
     if (typeof count !== "number") throw count;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
@@ -478,6 +506,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#end = 0;
     this.#blockSize = 0;
     this.#untilMs = 0;
+    this.#singleMs = NaN;
   }
 
   /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
