@@ -313,10 +313,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
-    if (now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end)
-      return this.#ids[this.#cursor++] as bigint;
-    // A program that mints now and then gets one ID by one call of the core.
-    if (now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
+    if (now >= this.#fromMs && now < this.#untilMs) {
+      if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+    } else if (now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
+      // A program that mints now and then gets one ID by one call of the core.
       const id = this.#mint(this.#pageNumber, this.#handle, now, false);
       if (id !== NO_ID && id !== NO_ID_OF_WASM) {
         if (this.#untilMs !== 0) this.#dropBlock();
