@@ -253,6 +253,8 @@ export const CONSUMERS = [
     name: "pnpm-esbuild",
     shows: "pnpm, bundles by esbuild: frazil inside, frazil external, and with `frazil/native`",
     ...manager("pnpm", "12.21.0", "pnpm", {
+      // Otherwise pnpm ends with an error for the script of esbuild, which it does not run.
+      args: ["install", "--ignore-scripts"],
       "inside.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
       "native.mjs": 'import "frazil/native";\nimport { mint } from "./mint.mjs";\nconsole.log(mint());\n',
     }),
