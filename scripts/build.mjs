@@ -223,7 +223,7 @@ export async function build() {
     const addon = [...rust, "crates/local/Cargo.toml", "crates/local/src", "crates/napi"];
     await cached("building the native addon", addon, [`npm/${PLATFORM_HERE.name}/frazil.node`], buildAddon);
   } else {
-    process.stderr.write(`· no native addon for ${process.platform}-${process.arch} yet: WebAssembly is used\n`);
+    process.stderr.write(`· there is no native addon for ${process.platform}-${process.arch}: WebAssembly is used\n`);
   }
   const wasm = ["npm/frazil/build/frazil.wasm"];
   await cached(

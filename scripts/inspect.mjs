@@ -58,6 +58,8 @@ export function problemsOf({ os, cpu, libc, floor }, facts) {
     const stray = facts.exports.filter((name) => !EXPORTS.includes(name));
     rule(stray.length === 0, `it exports ${stray.join(", ")}, which nothing needs`);
     rule(facts.neverUnloaded, "it can be unloaded, and its states with it (link with -z nodelete)");
+    // glibc 2.41 loads no such library.
+    rule(!facts.executableStack, "it asks for an executable stack (link with -z noexecstack)");
     rule(facts.bindsOwnSymbols, "another copy can replace its symbols (link with -Bsymbolic)");
   }
   if (libc === "glibc") {

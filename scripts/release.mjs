@@ -89,21 +89,21 @@ function recordsIn(path) {
 
 /**
  * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has
- * `{ version, sha256, emulator, failed }`: the hash is that of the addon, so what ran is what is published, `emulator` is `null` for a
+ * `{ version, sha256, standIn, failed }`: the hash is that of the addon, so what ran is what is published, `standIn` is `null` for a
  * run on the system itself, and `failed` names the tests that failed.
  */
 export function problemsOfRuns(packed, files) {
   const runs = files.flatMap(recordsIn).flatMap((file) => {
     const record = readJson(file);
     for (const [name, run] of Object.entries(record))
-      if (typeof run?.sha256 !== "string" || run.emulator === undefined || !Array.isArray(run.failed))
-        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, emulator, failed }`);
+      if (typeof run?.sha256 !== "string" || run.standIn === undefined || !Array.isArray(run.failed))
+        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, standIn, failed }`);
     return Object.entries(record).map(([platform, run]) => ({ platform, ...run }));
   });
   /** Why a run does not count for a release, whatever ran. */
-  const flaw = ({ emulator, failed }) => {
+  const flaw = ({ standIn, failed }) => {
     if (failed.length > 0) return `, where ${failed.join(", ")} failed`;
-    return emulator === null ? "" : `, under the emulator ${emulator}`;
+    return standIn === null ? "" : `, where ${standIn} stood in for the system`;
   };
   return packed
     .filter(({ addon }) => addon !== undefined)

@@ -1,4 +1,5 @@
 // What a release asks of the carriers: that every one is built as it is released, and that its addon passes inspection.
+// A file of its own, since tests-js/packaging/release.test.mjs replaces it in a copy of the checkout.
 import { inspectCarriers } from "./inspect.mjs";
 import { platformNamed } from "./platforms.mjs";
 import { run } from "./shell.mjs";

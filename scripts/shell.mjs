@@ -14,7 +14,7 @@ export const PLATFORM_NAME = [
   process.arch,
   ...(process.platform === "linux" ? [process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl"] : []),
 ].join("-");
-/** Whether this machine is the one platform for which the addon is built and the other runtimes are installed. */
+/** Whether this machine is the platform on which the tests of the addon run and the other runtimes are installed. */
 export const isLinuxX64Gnu = PLATFORM_NAME === "linux-x64-gnu";
 
 /**

@@ -1,6 +1,6 @@
 // `npm run test:platform -- NAME`: installs the tarballs of frazil and of one carrier in an empty folder, and runs the addon there
-// under a Node of that platform, which it installs where that is not the Node that runs this. The result is put on record in
-// docs/proofs/platforms.json, from which docs/proofs/platforms.md is written.
+// in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs this. The result is put on
+// record (platform-record.mjs).
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { addonOf, inspectCarriers } from "./inspect.mjs";
+import { recordRun } from "./platform-record.mjs";
 import { runtimeOf } from "./platform-runtimes.mjs";
 import { PLATFORMS, platformNamed } from "./platforms.mjs";
 import { setUp } from "./setup.mjs";
@@ -50,7 +51,7 @@ function install() {
   );
 }
 
-/** Runs a check under the Node of the platform, and returns its answer. */
+/** Runs a check in the runtime of the platform, and returns its answer. */
 function check(name, argument) {
   const file = join(folder, `${name}.json`);
   const log = join(folder, `${name}.log`);
@@ -125,6 +126,15 @@ for (const [name, judge] of Object.entries(CHECKS)) {
   }).catch((error) => failures.push(`${name}: ${error.message}`));
 }
 
+// What the tests of `local()` ask of the package on every system. They start processes of their own, by the Node that runs this.
+if (runtime.standIn === null) {
+  await step(`${platform.name}: state files, from JavaScript`, () => {
+    const env = { ...process.env, FRAZIL_BACKEND: "native" };
+    run(process.execPath, ["--test", "--test-reporter=dot", "tests-js/local/portable.test.mjs"], { cwd: root, env });
+    passed.portable = "the tests of `local()` from JavaScript";
+  }).catch((error) => failures.push(`portable: ${error.message}`));
+}
+
 /** A command as it goes on record: without the folders of this machine. */
 function shown(parts) {
   const { execPath } = process;
@@ -132,13 +142,11 @@ function shown(parts) {
 }
 
 // What failed is on record too: a reader must not take a platform for proven because an older record says so.
-const path = `${root}docs/proofs/platforms.json`;
-const records = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
-records[platform.name] = {
+recordRun(platform.name, {
   date: new Date().toISOString().slice(0, 10),
   version: JSON.parse(readFileSync(`${root}npm/frazil/package.json`, "utf8")).version,
-  runtime: [ranIn ?? "none: no check ended", ...(runtime.system ? [runtime.system] : [])].join(", "),
-  emulator: runtime.emulator,
+  runtime: ranIn ?? "none: no check ended",
+  standIn: runtime.standIn,
   command: shown([
     ...Object.entries(runtime.env).map(([name, value]) => `${name}=${value}`),
     ...runtime.command,
@@ -147,33 +155,5 @@ records[platform.name] = {
   sha256,
   passed,
   failed: failures.map((failure) => failure.split("\n")[0]),
-};
-const ordered = Object.fromEntries(
-  PLATFORMS.filter(({ name }) => records[name]).map(({ name }) => [name, records[name]]),
-);
-writeFileSync(path, `${JSON.stringify(ordered, null, 2)}\n`);
-const cell = (texts) => texts.join("; ").replaceAll("|", "\\|");
-const rows = Object.entries(ordered).map(
-  ([name, { date, version, runtime, emulator, passed, failed }]) =>
-    `| ${name} | ${date} | ${version} | ${runtime} | ${emulator ?? "none"} | ${cell(Object.values(passed))} | ${cell(failed) || "nothing"} |`,
-);
-const files = Object.entries(ordered).map(
-  ([name, { sha256, command }]) => `| ${name} | \`${sha256}\` | \`${command}\` |`,
-);
-const table = `# Platforms: what was run
-
-Written by \`npm run test:platform -- NAME\` from [platforms.json](platforms.json). Do not edit it.
-
-| platform | date | version | runtime | emulator | passed | failed |
-|---|---|---|---|---|---|---|
-${rows.join("\n")}
-
-The addon that ran, and the command, in a folder with the installed tarballs. \`CHECK\` is \`${Object.keys(CHECKS).join("`, `")}\`:
-\`tests-js/platforms/main.mjs\` says what each does.
-
-| platform | SHA-256 of \`frazil.node\` | command |
-|---|---|---|
-${files.join("\n")}
-`;
-writeFileSync(`${root}docs/proofs/platforms.md`, table);
+});
 if (failures.length > 0) throw new Error(`${platform.name} failed:\n${failures.join("\n")}`);

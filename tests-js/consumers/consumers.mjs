@@ -4,6 +4,7 @@
 // - `fast`: whether `npm test` runs it as well;
 // - `packages`: what the project depends on besides frazil; `manifest`: more of its package.json;
 // - `under`: the Node that runs its tools, a name of `tools` or a path (default: this one);
+// - `tool`: a program of `tools` that it is about, for the record;
 // - `files`: the project; `mint.mjs` (runner.mjs) is there already;
 // - `install`: in place of `npm install`;
 // - `steps`: builds and runs, and resolves to the text of each place that mints;
@@ -12,11 +13,12 @@ import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PLATFORMS } from "../../scripts/platforms.mjs";
 import { tools } from "../../scripts/tools.mjs";
 import { root } from "../packaging/tarballs.mjs";
-import { MINT } from "./runner.mjs";
+import { MINT, VERSION } from "./runner.mjs";
 
-const FRAZIL = { dependencies: { frazil: "0.1.0" } };
+const FRAZIL = { dependencies: { frazil: VERSION } };
 /** The warning of a program that finds no addon. */
 const FALLS_BACK = [/FRAZIL_WASM/];
 
@@ -236,7 +238,7 @@ export const CONSUMERS = [
       const { packages } = JSON.parse(project.read("package-lock.json"));
       assert.equal(
         Object.keys(packages).filter((path) => /frazil-/.test(path)).length,
-        8,
+        PLATFORMS.length,
         Object.keys(packages).join(),
       );
       await project.npm(["ci"]);
@@ -246,7 +248,37 @@ export const CONSUMERS = [
   },
   { name: "node-22.3", shows: "the oldest Node 22", ...node("22.3.0") },
   { name: "node-25", shows: "Node 25", ...node("25.9.0") },
-  { name: "pnpm", shows: "pnpm", ...manager("pnpm", "12.21.0", "pnpm", {}) },
+  { name: "pnpm", shows: "`pnpm install`", ...manager("pnpm", "12.21.0", "pnpm", {}) },
+  {
+    name: "pnpm-esbuild",
+    shows: "pnpm, bundles by esbuild: frazil inside, frazil external, and with `frazil/native`",
+    ...manager("pnpm", "12.21.0", "pnpm", {
+      // Otherwise pnpm ends with an error for the script of esbuild, which it does not run.
+      args: ["install", "--ignore-scripts"],
+      "inside.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+      "native.mjs": 'import "frazil/native";\nimport { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+    }),
+    manifest: { dependencies: { ...FRAZIL.dependencies, esbuild: "0.28.2" } },
+    async steps(project) {
+      const bundle = (name, file, ...how) => {
+        const args = [`${file}.mjs`, "--bundle", "--platform=node", "--log-level=warning", ...how];
+        return project.bin("esbuild/bin/esbuild", [...args, `--outfile=out/${name}.cjs`]);
+      };
+      await bundle("inside", "inside");
+      await bundle("external", "inside", "--external:frazil");
+      await bundle("native", "native", "--loader:.node=copy");
+      const inside = await project.inNode(["out/inside.cjs"]);
+      // pnpm puts the package of the addon beside that of frazil, and not where the bundle finds it.
+      assert.match(inside, /Cannot find module 'frazil-linux-x64-gnu' from .*out\/inside\.cjs/);
+      return {
+        inside,
+        external: await project.inNode(["out/external.cjs"]),
+        native: await project.inNode(["out/native.cjs"]),
+      };
+    },
+    expect: { inside: "wasm", external: "native", native: "native" },
+    allowed: FALLS_BACK,
+  },
   {
     name: "yarn-node-modules",
     shows: "yarn, `nodeLinker: node-modules`",
@@ -265,6 +297,7 @@ export const CONSUMERS = [
   {
     name: "bun",
     shows: "`bun install`; run by Bun and by Node",
+    tool: "bun",
     fast: true,
     files: { "main.mjs": BOTH },
     install: (project) => project.run(tools.bun, ["install"]),
@@ -274,6 +307,7 @@ export const CONSUMERS = [
   {
     name: "bun-compile",
     shows: "`bun build --compile` with `frazil/native`, moved away from node_modules",
+    tool: "bun",
     files: { "main.mjs": `import "frazil/native";\nimport { mint } from "./mint.mjs";\nconsole.log(mint());\n` },
     async steps(project) {
       await project.run(tools.bun, ["build", "--compile", "main.mjs", "--outfile", "out/app"]);

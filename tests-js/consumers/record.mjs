@@ -32,11 +32,30 @@ export const backendsOf = ({ expect }) =>
     .map(([place, backend]) => `${place}: ${backend}`)
     .join(", ");
 
+/** The versions that the record names: the Node that runs the tools, a tool that is no package of the project, and its packages. */
+function versionsOf(consumer) {
+  const { under, tool } = consumer;
+  const node = `Node ${versionOf(under === undefined ? process.execPath : (tools[under] ?? under))}`;
+  return [node, tool && `${tool} ${versionOf(tools[tool])}`, packagesOf(consumer)].filter(Boolean).join("; ");
+}
+
+/** What the versions of a row must be, whatever version of Node ran the tools. */
+export function isOfVersions(text, consumer) {
+  const parts = text.trim().split("; ");
+  const tool = consumer.tool === undefined ? 0 : 1;
+  const packages = packagesOf(consumer);
+  return (
+    parts.length === 1 + tool + (packages ? 1 : 0) &&
+    /^Node \d+\.\d+\.\d+$/.test(parts[0]) &&
+    (!tool || new RegExp(`^${consumer.tool} \\d+\\.\\d+\\.\\d+$`).test(parts[1])) &&
+    (!packages || parts.at(-1) === packages)
+  );
+}
+
 /** The row of a consumer that has passed. */
 export function rowOf(consumer, date) {
-  const { name, shows, under } = consumer;
-  const node = under === undefined ? process.execPath : (tools[under] ?? under);
-  const used = [`Node ${versionOf(node)}`, packagesOf(consumer)].filter(Boolean).join("; ");
+  const { name, shows } = consumer;
+  const used = versionsOf(consumer);
   return `| \`${name}\` | ${shows} | ${used} | ${backendsOf(consumer)} | ${date.toISOString().slice(0, 10)} |`;
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { CONSUMERS } from "./consumers.mjs";
-import { backendsOf, packagesOf, parseRecord, RECORD } from "./record.mjs";
+import { backendsOf, isOfVersions, packagesOf, parseRecord, RECORD } from "./record.mjs";
 
 const rows = parseRecord(readFileSync(RECORD, "utf8"));
 
@@ -19,7 +19,7 @@ for (const consumer of CONSUMERS) {
   test(`the record of ${consumer.name} is of its packages and backends`, () => {
     const [, , shows, versions, backends, date] = (rows.get(consumer.name) ?? "").split(" | ").join("| ").split("| ");
     assert.equal(shows, consumer.shows);
-    assert.ok(versions.endsWith(packagesOf(consumer)), `${versions} is not ${packagesOf(consumer)}`);
+    assert.ok(isOfVersions(versions, consumer), `${versions} is not of ${consumer.tool ?? ""} ${packagesOf(consumer)}`);
     assert.equal(backends, backendsOf(consumer));
     assert.match(date, /^\d{4}-\d{2}-\d{2} \|$/);
   });

@@ -13,6 +13,9 @@ import { startDevServer } from "../dev-server.mjs";
 import { inherited, root } from "../packaging/tarballs.mjs";
 import { freePort } from "../stores/server-process.mjs";
 
+/** The version of frazil in this checkout, which is all that the registry has. */
+export const { version: VERSION } = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));
+
 /** How long a command of a consumer may take. */
 const LIMIT_MS = 400_000;
 
@@ -217,7 +220,7 @@ export async function runConsumer(consumer, origin) {
   const { name, packages = {}, files = {}, manifest = {}, install, steps, expect, allowed = [], under, env } = consumer;
   const project = new Project(name, { origin, under: under && (tools[under] ?? under), env });
   try {
-    const dependencies = { ...packages, frazil: "0.1.0" };
+    const dependencies = { ...packages, frazil: VERSION };
     const base = { name: `consumer-${name}`, version: "0.0.0", private: true, type: "module" };
     project.write({
       "package.json": JSON.stringify({ ...base, dependencies, ...manifest }, undefined, 2),

@@ -5,14 +5,12 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, test } from "node:test";
 import { ConfigError, Snowflake } from "frazil";
+import { PLATFORM_NAME as platform } from "../../scripts/shell.mjs";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { testFolder } from "./minting-process.mjs";
 import { brokenStorm, storm } from "./storm.mjs";
 
-process.report.excludeNetwork = true;
-const library = process.report.getReport().header.glibcVersionRuntime === undefined ? "musl" : "gnu";
-const platform = [process.platform, process.arch, ...(process.platform === "linux" ? [library] : [])].join("-");
 const record = JSON.parse(readFileSync(new URL("../../docs/proofs/local-platforms.json", import.meta.url), "utf8"));
 const proven = Object.keys(record.runs).filter((name) => record.runs[name].emulator === null);
 const accepted = { acceptUnprovenPlatform: true };

@@ -21,6 +21,7 @@ const ELF = {
   required: [{ name: "memcpy", hasVersion: true }],
   exports: [ENTRY],
   neverUnloaded: true,
+  executableStack: false,
   bindsOwnSymbols: true,
   visibleToCopies: true,
 };
@@ -52,6 +53,7 @@ const TWINS = {
   copies: ["darwin-x64", { visibleToCopies: false }, /^another copy in the process does not see it/],
   exports: ["linux-arm64-musl", { exports: [ENTRY, "malloc"] }, "it exports malloc, which nothing needs"],
   unloading: ["linux-x64-musl", { neverUnloaded: false }, /^it can be unloaded, .*-z nodelete/],
+  stack: ["linux-x64-gnu", { executableStack: true }, /^it asks for an executable stack .*-z noexecstack/],
   symbols: ["linux-arm64-gnu", { bindsOwnSymbols: false }, /^another copy can replace its symbols .*-Bsymbolic/],
   glibc: ["linux-arm64-gnu", { versions: ["GLIBC_2.9", "GLIBC_2.18"] }, "it needs glibc 2.18, and the floor is 2.17"],
   functions: [
@@ -143,6 +145,7 @@ test("a library with no precaution is refused for each; with them, for none of t
     link(
       "careless",
       `static const char here[] __attribute__((used)) = "${sysroot}"; int unknown(void); int stray(void) { return unknown(); }\n`,
+      "-Wl,-z,execstack",
     ),
     link("careful", note("frazil", 1) + entry, ...careful),
     link("other-owner", note("lizarf", 1) + entry, ...careful),
@@ -155,6 +158,7 @@ test("a library with no precaution is refused for each; with them, for none of t
     `it contains folders of this machine: ${sysroot}`,
     "it exports stray, which nothing needs",
     "it can be unloaded, and its states with it (link with -z nodelete)",
+    "it asks for an executable stack (link with -z noexecstack)",
     "another copy can replace its symbols (link with -Bsymbolic)",
     "it needs unknown, which glibc 2.17 lacks",
   ];

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { carrierFiles } from "../../scripts/carriers.mjs";
+import { pageOf, readRecord, refuseToReplace } from "../../scripts/platform-record.mjs";
 import { PLATFORMS, platformNamed } from "../../scripts/platforms.mjs";
 import { root } from "./tarballs.mjs";
 
@@ -56,4 +57,38 @@ test("the platforms on which state files are proven are those of the record", ()
     listOf("EMULATED"),
     runs.filter(([, { emulator }]) => emulator !== null).flatMap(([name, { emulator }]) => [name, emulator]),
   );
+});
+
+test("the page of the runs follows from their record", () => {
+  assert.equal(read("docs/proofs/platforms.md"), pageOf(readRecord()), "npm run test:platform writes both");
+});
+
+test("docs/platforms.md says of each carrier whether it was run, and on the system itself", () => {
+  const record = readRecord();
+  const rows = [...read("docs/platforms.md").matchAll(/^\| (`frazil-.*?) \|.*\| (.*?) \|$/gm)];
+  const said = rows.flatMap(([, names, run]) =>
+    Array.from(names.matchAll(/`frazil-(.*?)`/g), ([, name]) => [name, run]),
+  );
+  assert.deepEqual(said.map(([name]) => name).sort(), PLATFORMS.map(({ name }) => name).sort());
+  for (const [name, run] of said) {
+    const standIn = record[name]?.standIn;
+    const wanted =
+      record[name] === undefined
+        ? /^built and inspected$/
+        : standIn === null
+          ? /^all tests, on/
+          : /^(emulated|in Bun on Debian)/;
+    assert.match(run, wanted, name);
+  }
+});
+
+test("a run where something stands in for the system does not replace one on the system itself", () => {
+  assert.throws(() => refuseToReplace("linux-arm64-gnu", null, "qemu-user 7.2"), /a record of a real system/);
+  for (const [recorded, standIn] of [
+    [null, null],
+    ["qemu-user 7.2", "qemu-user 7.2"],
+    [undefined, "qemu-user 7.2"],
+    ["wine 8.0", null],
+  ])
+    refuseToReplace("linux-arm64-gnu", recorded, standIn);
 });

@@ -95,7 +95,7 @@ before(async () => {
     createHash("sha256")
       .update(readFileSync(addonOf(folder)))
       .digest("hex");
-  const runs = carriers.map(({ folder }) => [folder, { version, sha256: hash(folder), emulator: null, failed: [] }]);
+  const runs = carriers.map(({ folder }) => [folder, { version, sha256: hash(folder), standIn: null, failed: [] }]);
   writeFileSync(join(checkout, "docs/proofs/platforms.json"), JSON.stringify(Object.fromEntries(runs)));
   git("init", "-q");
   git("add", "-A");
@@ -240,11 +240,11 @@ for (const [name, change, reason, ...args] of [
     "a platform that was only emulated",
     () => {
       editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
-        content[folder].emulator = "qemu-user 7.2";
+        content[folder].standIn = "qemu-user 7.2";
       });
       commit();
     },
-    new RegExp(`${folder} ${version} .* has not run: .*, under the emulator qemu-user 7.2`),
+    new RegExp(`${folder} ${version} .* has not run: .*, where qemu-user 7.2 stood in for the system`),
   ],
   [
     "a platform without a record",
@@ -441,7 +441,7 @@ test("records are joined, and tarballs that were packed without one are publishe
     .flatMap(({ platform, version, addon }) => {
       mkdirSync(join(scratch, "records", platform), { recursive: true });
       const file = join(scratch, "records", platform, "platforms.json");
-      writeFileSync(file, JSON.stringify({ [platform]: { version, sha256: addon, emulator: null, failed: [] } }));
+      writeFileSync(file, JSON.stringify({ [platform]: { version, sha256: addon, standIn: null, failed: [] } }));
       return ["--record", file];
     });
   const joined = await publish(registry, ...records);

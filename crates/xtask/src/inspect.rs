@@ -54,6 +54,8 @@ fn elf_facts(file: &elf::Elf<'_>, bytes: &[u8]) -> Result<Value, Failure> {
     for note in file.iter_note_headers(bytes).into_iter().flatten() {
         visible |= note.is_ok_and(|note| note.name == "frazil" && note.n_type == 1);
     }
+    // Without this header the stack is executable, too.
+    let stack = file.program_headers.iter().find(|header| header.p_type == elf::program_header::PT_GNU_STACK);
     Ok(json!({
         "format": "elf",
         "library": file.is_lib,
@@ -64,6 +66,7 @@ fn elf_facts(file: &elf::Elf<'_>, bytes: &[u8]) -> Result<Value, Failure> {
         "required": required,
         "exports": exports,
         "neverUnloaded": dynamic.info.flags_1 & DF_1_NODELETE != 0,
+        "executableStack": stack.is_none_or(elf::ProgramHeader::is_executable),
         "bindsOwnSymbols": dynamic.info.flags & DF_SYMBOLIC != 0,
         "visibleToCopies": visible,
     }))
