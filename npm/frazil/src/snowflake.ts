@@ -36,11 +36,8 @@ const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
-/** What `Calls.next` returns in place of an ID. WebAssembly returns signed integers. */
+/** What `Calls.next` returns in place of an ID. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
-const NO_ID_OF_WASM = -1n;
-const { asUintN } = BigInt;
-const unsigned = (id: bigint): bigint => asUintN(64, id);
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
@@ -316,14 +313,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
-      // A program that mints now and then gets one ID by one call of the core.
+      // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
       const id = this.#mint(this.#pageNumber, this.#handle, now, false);
-      if (id !== NO_ID && id !== NO_ID_OF_WASM) {
+      if (id !== NO_ID) {
         if (this.#untilMs !== 0) this.#dropBlock();
         this.#singleMs = now;
         this.#reservations++;
         this.#reserved++;
-        return id < 0n ? unsigned(id) : id;
+        return id;
       }
     }
     return this.#refill(now, this.#maxWaitMs);
@@ -471,7 +468,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #refill(now: number, waitMs: number): bigint {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
-    const want = now === this.#singleMs ? min(2, this.#maxBlock) : usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
+    const want =
+      now === this.#singleMs ? min(2, this.#maxBlock) : usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
     if (typeof count !== "number") throw count;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
