@@ -39,10 +39,21 @@ export function copyIds(ids: BigUint64Array, from: number, count: number, target
   apply(copyInto, target, [new Ids(bufferOf(ids), offsetOf(ids) + 8 * from, count), at]);
 }
 
-/** A list of the IDs, each converted by `as`. @internal */
-export function listOf<T>(ids: BigUint64Array, as: (id: bigint) => T): T[] {
-  const list: T[] = [];
+/** Array, also if a program replaces the global later. */
+const List = Array;
+
+/** A list of the IDs. Of its full length from the start, which takes a third of the time of one that grows. @internal */
+export function listOf(ids: BigUint64Array): bigint[] {
   const length = lengthOf(ids);
-  for (let at = 0; at < length; at++) list[at] = as(ids[at] as bigint);
+  const list = new List<bigint>(length);
+  for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
+  return list;
+}
+
+/** A list of the IDs as decimal text. A loop of its own: one for both would call a function for each ID. @internal */
+export function textsOf(ids: BigUint64Array): string[] {
+  const length = lengthOf(ids);
+  const list = new List<string>(length);
+  for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
   return list;
 }

@@ -6,7 +6,7 @@
  * Over 500 lines: a private field cannot be shared between files, and a third of the lines document the public API.
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
-import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
+import { copyIds, Ids, isIdArray, lengthOf, listOf, textsOf } from "./arrays.js";
 import type { Backend, Calls } from "./boundary.js";
 import { checkedClock, wallClock } from "./clock.js";
 import { ClockError, ConfigError, configError, type ErrorCode, FrazilError } from "./errors.js";
@@ -344,10 +344,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /** An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`. */
-  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), (id) => id);
+  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count));
 
   /** An array of `count` IDs as decimal text. Throws the errors of `fill`. */
-  readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), (id) => `${id}`);
+  readonly nextManyStrings = (count: number): string[] => textsOf(this.#mintMany(count));
 
   /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
@@ -379,11 +379,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * reserved.
    */
   readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
-    this.#mintManyAsync(count, options, (id) => id);
+    this.#mintManyAsync(count, options, listOf);
 
   /** An array of `count` IDs as decimal text. Waits as `nextManyAsync`. */
   readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#mintManyAsync(count, options, (id) => `${id}`);
+    this.#mintManyAsync(count, options, textsOf);
 
   /** Decodes an ID: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
@@ -589,7 +589,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     await this.#retry(signal, () => this.#fill(call));
   }
 
-  async #mintManyAsync<T>(count: number, options: AsyncOptions | undefined, as: (id: bigint) => T): Promise<T[]> {
+  async #mintManyAsync<T>(
+    count: number,
+    options: AsyncOptions | undefined,
+    listOf: (ids: BigUint64Array) => T[],
+  ): Promise<T[]> {
     const signal = signalOf(options);
     this.#checkCount(count, this.#maxAsyncWaitMs);
     const call = newCall(new Ids(count), 0);
@@ -599,7 +603,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (signal?.aborted) this.#giveBack(call);
       throw error;
     }
-    return listOf(call.target, as);
+    return listOf(call.target);
   }
 
   /**
