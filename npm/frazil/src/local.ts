@@ -20,7 +20,7 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
 }
 
 export const LOCAL_OPTIONS =
-  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem, acceptUnprovenPlatform";
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, startWaitMs, fileSystem, acceptUnprovenPlatform";
 /** Options that other calls take, and `Snowflake.local()` does not. */
 export const NOT_LOCAL = "now, unshared, signal";
 

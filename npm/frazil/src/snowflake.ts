@@ -39,6 +39,9 @@ const OPEN_LOCAL_ASYNC = Symbol();
 /** What `Calls.next` returns in place of an ID. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
 
+/** Queues a microtask. Captured, so that a test that fakes it later does not keep a block for ever. */
+const enqueue = globalThis.queueMicrotask;
+
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
@@ -99,6 +102,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
   #capacity = 0;
+  /** Whether a block serves until the turn of the event loop ends (`freshness: "turn"`). */
+  readonly #isOfTurns: boolean;
+  /** Whether the block serves without a look at the clock, until a microtask ends that. */
+  #isOfThisTurn = false;
   #cursor = 0;
   #end = 0;
   #blockSize = 0;
@@ -198,12 +205,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const known = Host.FILES && local ? LOCAL_OPTIONS : CONSTRUCTOR_OPTIONS;
     const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
     if (Host.FILES && local) checkLocalOptions(given);
-    const { layout = "default", epochMs, node, unshared = false, now } = given;
+    const { layout = "default", epochMs, node, unshared = false, now, freshness = "call" } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
       PartsOf<L>
     >;
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (freshness !== "call" && freshness !== "turn")
+      throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
+    this.#isOfTurns = freshness === "turn";
     if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
     this.#session = session;
@@ -307,11 +317,16 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
    */
   readonly next = (): bigint => {
+    if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     const now = this.#clock();
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
-      if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+      if (this.#cursor < this.#end) {
+        const id = this.#ids[this.#cursor++] as bigint;
+        if (this.#isOfTurns) this.#serveTurn();
+        return id;
+      }
     } else if (now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
       // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
       const id = this.#mint(this.#pageNumber, this.#handle, now, false);
@@ -480,12 +495,25 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#blockSize = count;
     this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
     this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
+    const first = page[0] as bigint;
     if (count > 1) {
       this.#copyBlock(page, count);
       this.#cursor = 1;
+      if (this.#isOfTurns) this.#serveTurn();
     }
-    return page[0] as bigint;
+    return first;
   }
+
+  /** Lets the block serve without a look at the clock, until the microtask that this queues. */
+  #serveTurn(): void {
+    if (this.#isOfThisTurn) return;
+    enqueue(this.#endTurn);
+    this.#isOfThisTurn = true;
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isOfThisTurn = false;
+  };
 
   /** Copies the first `count` IDs of an array into the block. */
   #copyBlock(ids: BigUint64Array, count: number): void {
