@@ -20,7 +20,10 @@ const tagGetter = /* @__PURE__ */ (() => getter(Symbol.toStringTag))();
  *
  * @internal
  */
-export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array" | "Uint8Array"): boolean {
+export function isIdArray(
+  value: unknown,
+  name: "BigUint64Array" | "BigInt64Array" | "Uint8Array" | "Float64Array" | "Uint32Array",
+): boolean {
   return apply(tagGetter, value, []) === name;
 }
 

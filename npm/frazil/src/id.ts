@@ -78,7 +78,9 @@ export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join:
     const span = spanOf(bits, width);
     const below = spans[kind];
     spans[kind] = below ? join(span, below) : span;
-    if (kind === "node") parts.unshift([name, span.max + 1, below ? below.max + 1 : 1]);
+    // A name that was cut out of a text is no key yet, and the engine would look it up at each use.
+    if (kind === "node")
+      parts.unshift([Object.keys({ [name]: 0 })[0] as string, span.max + 1, below ? below.max + 1 : 1]);
     bits += width;
   }
   return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
