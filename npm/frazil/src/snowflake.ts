@@ -244,7 +244,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       write();
       this.#finishOpen(calls.open(page), given);
     }
-    if (Host.FILES && backend === "wasm" && !unshared && !this.#isPrivate) markProcess();
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate) markProcess();
   }
 
   /** Reads the result of opening from the page. No user code has run since the page was written. */
