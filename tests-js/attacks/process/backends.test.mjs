@@ -217,3 +217,40 @@ test("a child of a process on WebAssembly can use the addon", needsLinux, async 
   `;
   assert.deepEqual(await inNewProcess(script), ["native"]);
 });
+
+test(
+  "where process takes no note of the mark, one descriptor is opened and no call is refused",
+  needsLinux,
+  async () => {
+    const { opened, backends } = await inNewProcess(`
+    import { readdirSync } from "node:fs";
+    import { createRequire } from "node:module";
+    process.env.FRAZIL_BACKEND = "wasm";
+    const { Snowflake } = createRequire(import.meta.url)(${packaged});
+    new Snowflake({ node: 5, now: Date.now }).next();
+    Object.preventExtensions(process);
+    const before = readdirSync("/proc/self/fd").length;
+    const backends = new Set(Array.from({ length: 50 }, () => new Snowflake({ node: 5 }).backend));
+    const opened = readdirSync("/proc/self/fd").length - before;
+    process.stdout.write(JSON.stringify({ opened, backends: [...backends] }));
+  `);
+    assert.deepEqual({ opened, backends }, { opened: 1, backends: ["wasm"] });
+  },
+);
+
+test("where globalThis takes no properties, every generator is refused with a code, and not the first alone", async () => {
+  const codes = await inNewProcess(`
+    import { createRequire } from "node:module";
+    const { Snowflake } = createRequire(import.meta.url)(${packaged});
+    Object.preventExtensions(globalThis);
+    const codes = Array.from({ length: 3 }, () => {
+      try {
+        return new Snowflake({ node: 5 }).backend;
+      } catch ({ code }) {
+        return code;
+      }
+    });
+    process.stdout.write(JSON.stringify(codes));
+  `);
+  assert.deepEqual(codes, Array(3).fill("STATE_CONFLICT"));
+});

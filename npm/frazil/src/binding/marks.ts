@@ -31,6 +31,9 @@ const ADDON_FILE_TEXT = "frazil-native";
 /** The key under which a thread records, for all its realms, that it has marked the process. */
 const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
 
+/** Whether this copy of the package has marked the process: a frozen `process` takes no note. */
+let isMarked = false;
+
 /**
  * Marks the process as one that uses static node ids on WebAssembly. Refuses if the process uses them on the native
  * addon, because the two backends share no state. Only the main thread calls this: in worker threads static node ids
@@ -40,12 +43,13 @@ const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
  */
 export function mark(host: MarkHost): void {
   const thread = host.builtin("node:process") as { [MARKED]?: true };
-  if (thread[MARKED]) return;
+  if (isMarked || thread[MARKED]) return;
   // Before the check for the addon's mark, so that of two backends that start at the same time at least one sees the
   // other.
   const unmark = openMarkFile(host) ?? setMarkVariable(host);
   if (!addonIsInUse(host)) {
-    Object.defineProperty(thread, MARKED, ownOf({ value: true }));
+    isMarked = true;
+    Reflect.defineProperty(thread, MARKED, ownOf({ value: true }));
     return;
   }
   unmark();
