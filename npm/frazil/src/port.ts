@@ -130,7 +130,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
       if (!Reflect.set(realm, SHARED_CORE, { abi: Page.ABI, connect }))
         throw new ConfigError(
           "STATE_CONFLICT",
-          "globalThis takes no more properties, so other copies of frazil here could not share its states: make the first generator before you freeze it",
+          "globalThis is frozen, so other copies of frazil cannot share its states: freeze it after the first generator was made",
         );
       ownPort = new Port(binding);
       return ownPort;
