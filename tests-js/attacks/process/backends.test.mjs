@@ -254,3 +254,28 @@ test("where globalThis takes no properties, every generator is refused with a co
   `);
   assert.deepEqual(codes, Array(3).fill("STATE_CONFLICT"));
 });
+
+test(
+  "a program that closes all descriptors, or removes the variable, leaves one mark of WebAssembly",
+  needsLinux,
+  async () => {
+    const after = (change) =>
+      inNewProcess(
+        program({
+          main: wasm,
+          worker: native,
+          order: "main first",
+        }).replace("result = [first, await theirs()]", `${change}; result = [first, await theirs()]`),
+      );
+    const closing = `const { closeSync, readdirSync, readlinkSync } = require("node:fs");
+    for (const name of readdirSync("/proc/self/fd")) {
+      try { if (readlinkSync("/proc/self/fd/" + name).endsWith("/personality")) closeSync(Number(name)); } catch {}
+    }`;
+    for (const change of [closing, "delete process.env.FRAZIL_WASM_PROCESS"]) {
+      const results = await after(change);
+      assert.equal(results[1].code, "STATE_CONFLICT", change);
+    }
+    const both = await after(`${closing}; delete process.env.FRAZIL_WASM_PROCESS`);
+    assert.ok(repeats(minted(both)) > 0, "the checker must see what happens without a mark");
+  },
+);

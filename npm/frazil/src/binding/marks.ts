@@ -46,7 +46,7 @@ export function mark(host: MarkHost): void {
   if (isMarked || thread[MARKED]) return;
   // Before the check for the addon's mark, so that of two backends that start at the same time at least one sees the
   // other.
-  const unmark = openMarkFile(host) ?? setMarkVariable(host);
+  const unmark = leaveMarks(host);
   if (!addonIsInUse(host)) {
     isMarked = true;
     Reflect.defineProperty(thread, MARKED, ownOf({ value: true }));
@@ -58,6 +58,21 @@ export function mark(host: MarkHost): void {
     "the native addon of frazil is used in another thread or realm of this process, and WebAssembly shares no state with it, so a node id is refused here: use one backend in all of them. Install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process; or pass unshared: true if no other thread has this node id",
     { field: "node" },
   );
+}
+
+/** Leaves both marks, or the one that can be left: a program may close descriptors that it did not open, or remove variables. */
+function leaveMarks(host: MarkHost): () => void {
+  const closeFile = openMarkFile(host);
+  try {
+    const removeVariable = setMarkVariable(host);
+    return () => {
+      closeFile?.();
+      removeVariable();
+    };
+  } catch (error) {
+    if (closeFile === undefined) throw error;
+    return closeFile;
+  }
 }
 
 /** Linux: an open file. It belongs to this process alone, is not inherited, and no clean-up program removes it. */
