@@ -1,5 +1,5 @@
 // Publishes the tarballs of a dry run: exactly those, the carriers first. It never packs.
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,6 +34,13 @@ async function published({ name, version }, registry) {
   throw new Error(`${registry} does not say whether ${name} ${version} is published:\n${stdout}${stderr}`);
 }
 
+/** The SHA-256 of the addon in a tarball, or `undefined` if it has none. */
+function addonIn(tarball) {
+  const { status, stdout, error } = spawnSync("tar", ["-xzOf", tarball, "package/frazil.node"], { maxBuffer: 2 ** 28 });
+  if (error) throw new Error(`tar could not be run: ${error.message}`, { cause: error });
+  return status === 0 ? createHash("sha256").update(stdout).digest("hex") : undefined;
+}
+
 /** The report of a dry run, after comparing it with the tarballs beside it. */
 function readPacked(folder) {
   const file = join(folder, "release.json");
@@ -44,7 +51,7 @@ function readPacked(folder) {
   const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   const unknown = tarballs.filter((name) => !report.packages.some((each) => each.file === name));
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")} in ${folder} is not in the report`);
-  for (const { file, name, version, integrity } of report.packages) {
+  for (const { file, name, version, integrity, addon } of report.packages) {
     const path = join(folder, file);
     if (!existsSync(path)) throw new Error(`${path} is missing, which the report has`);
     const actual = `sha512-${createHash("sha512").update(readFileSync(path)).digest("base64")}`;
@@ -52,6 +59,10 @@ function readPacked(folder) {
     const manifest = JSON.parse(ask("tar", ["-xzOf", path, "package/package.json"]) ?? "{}");
     if (manifest.name !== name || manifest.version !== version)
       throw new Error(`${path} contains ${manifest.name} ${manifest.version}: the report has ${name} ${version}`);
+    // What the record of runs is asked for.
+    const contained = addonIn(path);
+    if (contained !== addon)
+      throw new Error(`${path} contains the addon ${contained ?? "none"}: the report has ${addon ?? "none"}`);
   }
   const [frazil] = report.packages.filter(({ name }) => name === "frazil");
   if (frazil === undefined) throw new Error(`the report of ${folder} has no package frazil`);

@@ -396,7 +396,12 @@ const SUITES = [
   { name: "attacks-process", run: () => testFolder("attacks/process") },
   { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
   { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
-  { name: "packaging", optional: [runtimes, browser], run: () => testFolder("packaging") },
+  // A release is packed and published more than thirty times, on a machine that may have other work.
+  {
+    name: "packaging",
+    optional: [runtimes, browser],
+    run: () => testFolder("packaging", { limitMs: 300_000 }),
+  },
   {
     name: "consumers",
     whyUnavailable: whyNoAddon,

@@ -1,7 +1,17 @@
 // Installs the packed tarballs into tiny projects of the kinds that users have. To run one of them: `node --test
 // --test-name-pattern=NAME tests-js/packaging/consumers.test.mjs`, with the name of its folder.
 import assert from "node:assert/strict";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -303,6 +313,52 @@ test("esbuild-node: native code of the working directory is loaded by no program
     for (const args of [[], [program], ["word"]])
       assert.deepEqual(node(folder, ["-e", text, ...args]), { stdout: "native 7", stderr: "" });
   }
+});
+
+test(
+  "native code of the working directory is loaded by no thread without a file, and by no program with other arguments",
+  native,
+  () => {
+    const program = installConsumer("no-addon", { addon: false });
+    const evil = installConsumer("esbuild-node");
+    const mint = `require(${JSON.stringify(join(program, "node_modules/frazil"))})`;
+    const thread = `const { Snowflake } = ${mint};
+    try { process.stdout.write(new Snowflake({ node: 7, unshared: true }).backend); } catch (error) { process.stdout.write(error.code); }`;
+    const data = `import { createRequire } from "node:module"; const require = createRequire(${JSON.stringify(program)});${thread}`;
+    for (const [name, text] of Object.entries({
+      "eval.cjs": `new (require("node:worker_threads").Worker)(${JSON.stringify(thread)}, { eval: true });`,
+      "data.cjs": `new (require("node:worker_threads").Worker)(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(data)})));`,
+      "shifted.cjs": `process.argv.splice(1, 1); ${thread}`,
+      "none.cjs": `process.argv = []; ${thread}`,
+    })) {
+      writeFileSync(join(program, name), text);
+      assert.equal(node(evil, [join(program, name)]).stdout, "wasm", name);
+    }
+  },
+);
+
+test("esbuild-node: a place that cannot be looked at leaves the others", native, () => {
+  const folder = installConsumer("node-require");
+  for (const change of [
+    'process.argv[1] = "/a\\0b"',
+    `process.argv[1] = "/" + "x".repeat(300)`,
+    `process.argv[1] = ${JSON.stringify(join(folder, "package.json", "x"))}`,
+    "process.argv[1] = 5",
+    "process.argv = undefined",
+    "process.execArgv = undefined",
+    'process.cwd = () => { throw new Error("gone"); }',
+  ]) {
+    const text = `${change}; process.stdout.write(new (require("frazil").Snowflake)({ node: 7 }).backend);`;
+    assert.deepEqual(node(folder, ["-e", text]), { stdout: "native", stderr: "" }, change);
+  }
+});
+
+test("esbuild-node: a global command is a link, and the addon is beside the program that it leads to", native, () => {
+  const folder = installConsumer("esbuild-node");
+  bundle(folder, { entryPoints: ["main.mjs"], outfile: "cli.mjs", format: "esm", platform: "node" });
+  const bin = join(emptyFolder("bin"), "tool");
+  symlinkSync(join(folder, "cli.mjs"), bin);
+  assert.deepEqual(node(emptyFolder("elsewhere"), [bin]), { stdout: "native 7", stderr: "" });
 });
 
 test("esbuild-node: in Node 22.2 CommonJS has the addon, and an ES module says which Node it needs", native, () => {

@@ -412,6 +412,27 @@ for (const [name, change, reason] of [
     },
     new RegExp(`frazil depends on ${manifest.name}, which .* does not have`),
   ],
+  [
+    "a report that leaves out an addon, so that no run would be asked for",
+    () =>
+      editJson(join(out, "release.json"), (content) => {
+        delete content.packages.find(({ name }) => name === manifest.name).addon;
+      }),
+    new RegExp(`${manifest.name}-.*\\.tgz contains the addon [0-9a-f]{64}: the report has none`),
+  ],
+  [
+    "a report and a record of an addon that the tarball does not contain",
+    () => {
+      const other = "0".repeat(64);
+      editJson(join(out, "release.json"), (content) => {
+        content.packages.find(({ name }) => name === manifest.name).addon = other;
+      });
+      editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
+        content[folder].sha256 = other;
+      });
+    },
+    new RegExp(`${manifest.name}-.*\\.tgz contains the addon [0-9a-f]{64}: the report has 0{64}`),
+  ],
   ["no report", () => rmSync(join(out, "release.json")), /has no release\.json: npm run release -- --dry-run/],
 ]) {
   test(`the publication refuses ${name}`, async (t) => {

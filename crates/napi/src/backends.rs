@@ -9,9 +9,9 @@
 //!   * Linux: a page of memory under a name, which `/proc/self/maps` shows.
 //!   * macOS, and Linux where the kernel refuses that: an open file that was removed, with a text that says what it is.
 //!   * Windows: a named pipe. Its name contains the process id, and it ends with the process.
-//! * **WebAssembly** opens a file in the main thread that no other code opens, which `/proc/self/fd` shows. (In a worker thread
-//!   it refuses static node ids.) Where that file does not exist or may not be read, it sets an environment variable, which
-//!   contains the process id because a child inherits it.
+//! * **WebAssembly** opens a file in the main thread that no other code opens, which `/proc/self/fd` shows, and sets an
+//!   environment variable, which contains the process id because a child inherits it. (In a worker thread it refuses static node
+//!   ids.) Where one of the two cannot be left, the other serves.
 //!
 //! Each backend leaves its mark before it looks, so of two that start at once at least one sees the other. The mark of a
 //! backend that was used stays until the process ends, as the states do.

@@ -126,11 +126,13 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
     const realm = globalThis as { [SHARED_CORE]?: SharedCore };
     if (realm[SHARED_CORE] === undefined) {
       const binding = load();
+      const connect = () => new Port((Host.FILES && binding.anotherPage?.()) || binding);
+      if (!Reflect.set(realm, SHARED_CORE, { abi: Page.ABI, connect }))
+        throw new ConfigError(
+          "STATE_CONFLICT",
+          "globalThis is frozen, so other copies of frazil cannot share its states: freeze it after the first generator was made",
+        );
       ownPort = new Port(binding);
-      realm[SHARED_CORE] = {
-        abi: Page.ABI,
-        connect: () => new Port((Host.FILES && binding.anotherPage?.()) || binding),
-      };
       return ownPort;
     }
     const { abi, connect } = realm[SHARED_CORE];

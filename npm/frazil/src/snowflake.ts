@@ -262,7 +262,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       write();
       this.#finishOpen(calls.open(page), given);
     }
-    if (Host.FILES && backend === "wasm" && !unshared && !this.#isPrivate) markProcess();
+    // The node id of a lease is no other generator's, whatever the backend.
+    if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session) markProcess();
   }
 
   /** Reads the result of opening from the page. No user code has run since the page was written. */

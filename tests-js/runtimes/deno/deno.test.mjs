@@ -50,6 +50,52 @@ test("Deno: require() with all permissions has the addon, also where it is force
   assert.equal(stdout.trim(), "native");
 });
 
+// docs/safety.md: 21
+test("Deno: WebAssembly by import and the addon by require in a worker: the second is refused", () => {
+  const worker = `
+    import { createRequire } from "node:module";
+    const { Snowflake } = createRequire(${JSON.stringify(`${root}tests-js/`)})("frazil");
+    self.onmessage = () => {
+      try {
+        self.postMessage({ backend: new Snowflake({ node: 7 }).backend });
+      } catch ({ code }) {
+        self.postMessage({ code });
+      }
+    };
+    self.postMessage("up");`;
+  const both = (order, ...permissions) => {
+    const text = `
+      const { Snowflake } = await import(${JSON.stringify(`${root}npm/frazil/dist/inline.mjs`)});
+      const url = "data:text/javascript," + encodeURIComponent(${JSON.stringify(worker)});
+      const thread = new Worker(url, { type: "module" });
+      const answer = () => new Promise((resolve) => { thread.onmessage = ({ data }) => resolve(data); });
+      await answer();
+      const theirs = () => { const reply = answer(); thread.postMessage(0); return reply; };
+      const ours = () => {
+        try { return { backend: new Snowflake({ node: 7 }).backend }; } catch ({ code }) { return { code }; }
+      };
+      const results = [];
+      for (const mint of ${order} ) results.push(await mint());
+      console.log(JSON.stringify(results));
+      Deno.exit();`;
+    const given = ["run", "--no-prompt", "--no-remote", ...permissions, "-"];
+    const { stdout, stderr } = spawnSync(tools.deno, given, {
+      env: { ...process.env, ...env },
+      input: text,
+      encoding: "utf8",
+    });
+    assert.equal(stderr, "");
+    return JSON.parse(stdout);
+  };
+  const refused = { code: "STATE_CONFLICT" };
+  assert.deepEqual(both("[ours, theirs]", "-A"), [{ backend: "wasm" }, refused]);
+  assert.deepEqual(both("[theirs, ours]", "-A"), [{ backend: "native" }, refused]);
+  // Native code is allowed, and nothing by which it could be told.
+  const withoutEnv = ["--allow-import", `--allow-read=${root}`, "--allow-ffi"];
+  assert.deepEqual(both("[ours]", ...withoutEnv), [refused]);
+  assert.deepEqual(both("[ours]", "--allow-import", `--allow-read=${root}`), [{ backend: "wasm" }]);
+});
+
 // docs/safety.md: 31
 test("Deno: a static node id is refused in web workers and in threads of node:worker_threads", () =>
   assertThreadsAreRefused(tools.deno, "inline.mjs", { before: ["run", "--no-prompt", "--allow-read"], env }));

@@ -25,5 +25,6 @@ export function registerCarriers(carriers: Carriers): boolean {
 
 /** Notes that the realm runs on WebAssembly for want of an addon, so that what is registered from now on is too late. */
 export function closeCarriers(): void {
-  realm[CARRIERS] ??= "late";
+  // If the realm is frozen, nothing can be registered later either.
+  if (realm[CARRIERS] === undefined) Reflect.set(realm, CARRIERS, "late");
 }

@@ -3,6 +3,7 @@ import text from "../../build/frazil.wasm";
 import type { Binding } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { forcedBackend } from "./forced.js";
+import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, instanceOf } from "./wasm.js";
 
@@ -41,5 +42,20 @@ export enum Host {
 export const inWorkerThread = (): boolean =>
   isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
 
-/** Does nothing: here other threads and realms cannot be seen. */
-export const markProcess = (): void => {};
+/** Of Deno: what the program may do without asking its user. */
+type Permissions = { querySync(permission: { name: string; variable?: string }): { state: string } };
+
+/**
+ * Marks the process in Deno, where `require` loads the addon in other threads. Without the permission for native code there is none,
+ * and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms cannot be seen.
+ *
+ * @throws {ConfigError} `STATE_CONFLICT`. See `marks.ts`.
+ */
+export function markProcess(): void {
+  const permissions = (globalThis as { Deno?: { permissions?: Permissions } }).Deno?.permissions;
+  const builtin = globalThis.process?.getBuiltinModule as MarkHost["builtin"] | undefined;
+  if (permissions === undefined || builtin === undefined) return;
+  const may = (name: string, variable?: string) =>
+    permissions.querySync(variable === undefined ? { name } : { name, variable }).state === "granted";
+  if (may("ffi")) mark({ builtin, mayRead: may("read"), maySet: may("env", MARK_VARIABLE) });
+}

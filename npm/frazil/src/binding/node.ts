@@ -10,6 +10,7 @@ import { builtin } from "./builtin.js";
 import { closeCarriers, registeredCarriers } from "./carriers.js";
 import { forcedBackend } from "./forced.js";
 import { wasmBytes } from "./inline.js";
+import { mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
@@ -31,21 +32,39 @@ const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
 
 /**
  * The files from whose folders `node_modules` are searched for the addon: the file that contains frazil, if it is one (Turbopack writes
- * `/ROOT/` into `__filename`, and an ES module has none), then the program. The working directory counts only where the program is no
- * file: nobody expects a program to load native code from wherever it is started.
+ * `/ROOT/` into `__filename`, and an ES module has none), then the program. The working directory counts only for the text of
+ * `node -e` and `-p`, which was typed there: nobody expects a program to load native code from wherever it is started.
+ *
+ * A place that cannot be looked at leaves the others, and goes to `causes`.
  */
-function places(): string[] {
-  const { statSync } = builtin("node:fs");
+function places(causes: unknown[]): string[] {
+  const { realpathSync, statSync } = builtin("node:fs");
   const { isAbsolute, join } = builtin("node:path");
+  const { isMainThread } = builtin("node:worker_threads");
+  const found = new Set<string>();
+  const look = (place: () => string | undefined) => {
+    try {
+      const path = place();
+      if (path !== undefined) found.add(path);
+    } catch (error) {
+      causes.push(error);
+    }
+  };
   const isFile = (path: string) => isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const found: string[] = [];
-  if (typeof __filename === "string" && isFile(__filename)) found.push(__filename);
-  const [, program] = process.argv;
-  if (program !== undefined && isAbsolute(program) && !process.execArgv.some((option) => RUNS_TEXT.test(option)))
-    // `node app` runs `app.js`, or `app/index.js`.
-    found.push(statSync(program, { throwIfNoEntry: false })?.isDirectory() ? join(program, "index.js") : program);
-  else found.push(join(process.cwd(), "program"));
-  return [...new Set(found)];
+  look(() => (typeof __filename === "string" && isFile(__filename) ? __filename : undefined));
+  // A program may have replaced the list by anything.
+  const options: unknown = process.execArgv;
+  const runsText = Array.isArray(options) && options.some((option) => RUNS_TEXT.test(`${option}`));
+  look(() => {
+    // In a worker, and where a program has changed its arguments, this may be anything.
+    const program: unknown = process.argv?.[1];
+    if (typeof program !== "string" || !isAbsolute(program) || (runsText && isMainThread)) return undefined;
+    const isFolder = statSync(program, { throwIfNoEntry: false })?.isDirectory() === true;
+    // `node app` runs `app.js`, or `app/index.js`. A global command is a link to its program.
+    return isFolder ? join(program, "index.js") : isFile(program) ? realpathSync(program) : program;
+  });
+  if (runsText && isMainThread) look(() => join(process.cwd(), "program"));
+  return [...found];
 }
 
 /** Loads a package from the program or the bundle that `frazil/native` is a part of. */
@@ -74,14 +93,14 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
     }
     return require(path) as Addon;
   }
-  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ")}`);
+  throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ") || "any file: none is known"}`);
 }
 
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
   const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
   try {
-    const searched = places();
+    const searched = places(causes);
     ways.push((addonPackage) => loadFrom(searched, addonPackage));
   } catch (error) {
     causes.push(error);
@@ -157,127 +176,8 @@ function loadWasm(): Binding<StateFiles> {
   return binding;
 }
 
-/**
- * The marks of WebAssembly, which the addon looks for, and those of the addon. See `crates/napi/src/backends.rs`.
- */
-const MARK_FILE = "/proc/self/personality";
-const MARK_VARIABLE = "FRAZIL_WASM_PROCESS";
-const ADDON_MAPPING = "/memfd:frazil-native";
-const ADDON_PIPE = "\\\\.\\pipe\\frazil-native-";
-const ADDON_FILE_TEXT = "frazil-native";
-
-/** The key under which a thread records, for all its realms, that it has marked the process. */
-const MARKED = /* @__PURE__ */ Symbol.for("frazil.marked");
-
-/** Marks the process as one that uses WebAssembly, and returns a function that removes the mark. */
-const leaveMark = (): (() => void) => openMarkFile() ?? setMarkVariable();
-
-/** An open file: it belongs to this process alone, is not inherited, and no clean-up program removes it. */
-function openMarkFile(): (() => void) | undefined {
-  if (process.platform !== "linux") return undefined;
-  const { closeSync, openSync } = builtin("node:fs");
-  try {
-    const file = openSync(MARK_FILE, "r");
-    return () => closeSync(file);
-  } catch {
-    // No permission to read files.
-    return undefined;
-  }
-}
-
-/** An environment variable of the process, which only the main thread can set. */
-function setMarkVariable(): () => void {
-  const { env, pid } = builtin("node:process");
-  const { timeOrigin } = builtin("node:perf_hooks").performance;
-  try {
-    env[MARK_VARIABLE] = `${pid}:${timeOrigin}`;
-  } catch (cause) {
-    throw new ConfigError(
-      "STATE_CONFLICT",
-      "WebAssembly cannot tell the native addon in other threads that it is used, because process.env cannot be written: leave it as it is until the first generator is made, or pass unshared: true if no other thread has this node id",
-      { field: "node", cause },
-    );
-  }
-  return () => {
-    delete env[MARK_VARIABLE];
-  };
-}
-
-/**
- * Marks the process as one that uses static node ids on WebAssembly. Refuses if the process uses them on the native
- * addon, because the two backends share no state. Only the main thread calls this: in worker threads static node ids
- * are refused on WebAssembly.
- *
- * @throws {ConfigError} `STATE_CONFLICT`
- */
-export function markProcess(): void {
-  const thread = builtin("node:process") as { [MARKED]?: true };
-  if (thread[MARKED]) return;
-  // Before the check for the addon's mark, so that of two backends that start at the same time at least one sees the
-  // other.
-  const unmark = leaveMark();
-  if (!addonIsInUse()) {
-    Object.defineProperty(thread, MARKED, ownOf({ value: true }));
-    return;
-  }
-  unmark();
-  throw new ConfigError(
-    "STATE_CONFLICT",
-    "the native addon of frazil is used in another thread or realm of this process, and WebAssembly shares no state with it, so a node id is refused here: use one backend in all of them. Install frazil and its addon where each finds them (a bundler must leave frazil external), or set FRAZIL_BACKEND for the whole process; or pass unshared: true if no other thread has this node id",
-    { field: "node" },
-  );
-}
-
-/** Whether the addon has marked the process. */
-function addonIsInUse(): boolean {
-  return process.platform === "win32" ? hasAddonPipe() : hasAddonMapping() || hasAddonFile();
-}
-
-/** Linux: memory with a name. */
-function hasAddonMapping(): boolean {
-  try {
-    return builtin("node:fs").readFileSync("/proc/self/maps", "latin1").includes(ADDON_MAPPING);
-  } catch {
-    return false;
-  }
-}
-
-/** macOS, and Linux where that memory is refused: an open file that was removed, with a text of its own. */
-function hasAddonFile(): boolean {
-  const { fstatSync, readdirSync, readSync } = builtin("node:fs");
-  const found = new Uint8Array(ADDON_FILE_TEXT.length);
-  const isMark = (descriptor: number) => {
-    try {
-      const file = fstatSync(descriptor);
-      if (!file.isFile() || file.nlink !== 0 || file.size !== found.length) return false;
-      // At a position, which leaves the position of the file as it is.
-      return readSync(descriptor, found, 0, found.length, 0) === found.length && text(found) === ADDON_FILE_TEXT;
-    } catch {
-      // Closed by another thread meanwhile, or not open for reading.
-      return false;
-    }
-  };
-  const text = (bytes: Uint8Array) => String.fromCharCode(...bytes);
-  try {
-    return readdirSync("/dev/fd").some((name) => isMark(Number(name)));
-  } catch {
-    return false;
-  }
-}
-
-/** Windows: a pipe whose name contains the process id. It ends with the process. */
-function hasAddonPipe(): boolean {
-  const { closeSync, openSync } = builtin("node:fs");
-  try {
-    closeSync(openSync(`${ADDON_PIPE}${process.pid}`, "r"));
-    return true;
-  } catch (error) {
-    // Any other refusal is that of a pipe that exists, such as EBUSY for one that was opened already. The permissions of Node
-    // (ERR_ACCESS_DENIED) do not tell.
-    const { code } = error as NodeJS.ErrnoException;
-    return code !== "ENOENT" && code !== "ERR_ACCESS_DENIED";
-  }
-}
+/** Marks the process. See `marks.ts`. */
+export const markProcess = (): void => mark({ builtin, mayRead: true, maySet: true });
 
 /** Whether this is a worker thread. Node 21 and 22.0 to 22.2 have no `getBuiltinModule`. */
 export function inWorkerThread(): boolean {
