@@ -29,10 +29,13 @@ function isAbove(version, limit) {
   return false;
 }
 
+/** The versions of glibc are numbers. Others are of one glibc only (GLIBC_PRIVATE), or of features of the loader (GLIBC_ABI_…). */
+const NUMBERED = /^GLIBC_[\d.]+$/;
+
 /** The highest version of glibc that a file of Linux names, such as "2.17". */
 export const glibcOf = ({ versions }) =>
   versions
-    .filter((version) => /^GLIBC_\d/.test(version))
+    .filter((version) => NUMBERED.test(version))
     .map((version) => version.slice("GLIBC_".length))
     .reduce((highest, version) => (isAbove(version, highest) ? version : highest), "0");
 
@@ -61,10 +64,15 @@ export function problemsOf({ os, cpu, libc, floor }, facts) {
     // glibc 2.41 loads no such library.
     rule(!facts.executableStack, "it asks for an executable stack (link with -z noexecstack)");
     rule(facts.bindsOwnSymbols, "another copy can replace its symbols (link with -Bsymbolic)");
+    rule(facts.searches.length === 0, `it has libraries looked for in ${facts.searches.join(", ")}`);
+    rule(facts.loaderTags.length === 0, `not every loader takes a file with ${facts.loaderTags.join(", ")}`);
+    rule(!facts.newerProcessor, "it says that it needs a newer processor");
   }
   if (libc === "glibc") {
     const glibc = glibcOf(facts);
     rule(!isAbove(glibc, floor.glibc), `it needs glibc ${glibc}, and the floor is ${floor.glibc}`);
+    const special = facts.versions.filter((version) => version.startsWith("GLIBC_") && !NUMBERED.test(version));
+    rule(special.length === 0, `it needs versions that not every glibc has: ${special.join(", ")}`);
     // The linker knows the functions of the floor, and gives each its version. It leaves open what it does not know.
     const unknown = facts.required.filter(({ hasVersion }) => !hasVersion).map(({ name }) => name);
     rule(unknown.length === 0, `it needs ${unknown.join(", ")}, which glibc ${floor.glibc} lacks`);

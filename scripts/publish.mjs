@@ -1,10 +1,12 @@
 // Publishes the tarballs of a dry run: exactly those, the carriers first. It never packs.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { contentOf } from "./package-content.mjs";
 import { readJson } from "./packages.mjs";
+import { PLATFORMS } from "./platforms.mjs";
 import { repositorySetting } from "./repository.mjs";
 import { ask } from "./shell.mjs";
 
@@ -34,24 +36,21 @@ async function published({ name, version }, registry) {
   throw new Error(`${registry} does not say whether ${name} ${version} is published:\n${stdout}${stderr}`);
 }
 
-/** The SHA-256 of the addon in a tarball, or `undefined` if it has none. */
-function addonIn(tarball) {
-  const { status, stdout, error } = spawnSync("tar", ["-xzOf", tarball, "package/frazil.node"], { maxBuffer: 2 ** 28 });
-  if (error) throw new Error(`tar could not be run: ${error.message}`, { cause: error });
-  return status === 0 ? createHash("sha256").update(stdout).digest("hex") : undefined;
-}
-
-/** The report of a dry run, after comparing it with the tarballs beside it. */
-function readPacked(folder) {
+/** The report of a dry run of the commit `head`, after comparing it with the tarballs beside it. */
+function readPacked(folder, head) {
   const file = join(folder, "release.json");
   if (!existsSync(file)) throw new Error(`${folder} has no release.json: npm run release -- --dry-run --out ${folder}`);
   const report = readJson(file);
   if (report.problems.length > 0)
     throw new Error(`the dry run found reasons not to release:\n${report.problems.join("\n")}`);
+  if (report.commit !== head)
+    throw new Error(
+      `${folder} was packed from ${report.commit}: this checkout is ${head}. Pack again, or check that commit out`,
+    );
   const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   const unknown = tarballs.filter((name) => !report.packages.some((each) => each.file === name));
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")} in ${folder} is not in the report`);
-  for (const { file, name, version, integrity, addon } of report.packages) {
+  for (const { file, name, version, integrity, platform, content } of report.packages) {
     const path = join(folder, file);
     if (!existsSync(path)) throw new Error(`${path} is missing, which the report has`);
     const actual = `sha512-${createHash("sha512").update(readFileSync(path)).digest("base64")}`;
@@ -60,16 +59,18 @@ function readPacked(folder) {
     if (manifest.name !== name || manifest.version !== version)
       throw new Error(`${path} contains ${manifest.name} ${manifest.version}: the report has ${name} ${version}`);
     // What the record of runs is asked for.
-    const contained = addonIn(path);
-    if (contained !== addon)
-      throw new Error(`${path} contains the addon ${contained ?? "none"}: the report has ${addon ?? "none"}`);
+    const expected = name === "frazil" ? undefined : PLATFORMS.find((each) => each.package === name)?.name;
+    if (platform !== expected || (name !== "frazil" && expected === undefined))
+      throw new Error(`${name} is of the platform ${expected ?? "none"}: the report has ${platform ?? "none"}`);
+    const contained = contentOf(path);
+    if (contained !== content) throw new Error(`${path} has the content ${contained}: the report has ${content}`);
   }
   const [frazil] = report.packages.filter(({ name }) => name === "frazil");
   if (frazil === undefined) throw new Error(`the report of ${folder} has no package frazil`);
   const wanted = JSON.parse(ask("tar", ["-xzOf", join(folder, frazil.file), "package/package.json"]));
-  const missing = Object.keys(wanted.optionalDependencies).filter(
-    (name) => !report.packages.some((each) => each.name === name),
-  );
+  const missing = Object.entries(wanted.optionalDependencies)
+    .filter(([wants, version]) => !report.packages.some((each) => each.name === wants && each.version === version))
+    .map(([name, version]) => `${name} ${version}`);
   if (missing.length > 0) throw new Error(`frazil depends on ${missing.join(", ")}, which ${folder} does not have`);
   return report;
 }
@@ -93,8 +94,8 @@ async function allVisible(carriers, registry) {
  * Publishes the tarballs in a folder. `problemsOfRuns`: returns the carriers that have not run. A version that is published with the same
  * content is skipped; with another content, nothing is published at all.
  */
-export async function publish({ folder, problemsOfRuns, registry, provenance }) {
-  const { packages, version } = readPacked(folder);
+export async function publish({ folder, head, problemsOfRuns, registry, provenance }) {
+  const { packages, version } = readPacked(folder, head);
   const problems = problemsOfRuns(packages);
   if (problems.length > 0) throw new Error(`not every platform has run:\n${problems.join("\n")}`);
   if (provenance && repositorySetting() === undefined)

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { packCrates } from "./crates.mjs";
+import { contentOf } from "./package-content.mjs";
 import { packages, readJson } from "./packages.mjs";
 import { NPM, publish } from "./publish.mjs";
 import { buildCarriers, inspectCarrier } from "./released-carriers.mjs";
@@ -21,7 +22,7 @@ npm run release -- --packed FOLDER [--record PATH]… [--registry URL] [--no-pro
                    same command continues after a failure.
 
 --out FOLDER       where the dry run puts tarballs and report (default: .cache/release)
---built            packs what is built already
+--built            packs what is built already, whatever it was built from. Without it, everything is built anew
 --record PATH      the record of the platforms that the addons ran on (default: docs/proofs/platforms.json). Of a folder, every JSON
                    file in it; more than one is joined
 --without-runs     leaves the check of that record to --packed: for tarballs that are tested after they are packed
@@ -49,8 +50,13 @@ async function problemsOf(check) {
 
 /** Reasons why this checkout cannot be released, besides those of the carriers. */
 async function problemsOfCheckout() {
-  const changed = git("status", "--porcelain");
+  const changed = git("status", "--porcelain", "--untracked-files=all");
   const problems = [];
+  const hidden = git("ls-files", "-v").match(/^([a-z]|S) .*$/gm) ?? [];
+  if (hidden.length > 0)
+    problems.push(
+      `git is told to overlook changes of: ${hidden.map((line) => line.slice(2)).join(", ")} (git update-index --no-assume-unchanged --no-skip-worktree)`,
+    );
   if (changed !== "") problems.push(`the checkout has changes that are not committed:\n${changed}`);
   problems.push(...(await problemsOf(() => void versionOf())));
   const stale = await problemsOf(() =>
@@ -89,15 +95,15 @@ function recordsIn(path) {
 
 /**
  * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has
- * `{ version, sha256, standIn, failed }`: the hash is that of the addon, so what ran is what is published, `standIn` is `null` for a
- * run on the system itself, and `failed` names the tests that failed.
+ * `{ version, contents, standIn, failed }`: the contents of frazil and of the carrier (package-content.mjs), so what ran is what is
+ * published, `standIn` is `null` for a run on the system itself, and `failed` names the tests that failed.
  */
 export function problemsOfRuns(packed, files) {
   const runs = files.flatMap(recordsIn).flatMap((file) => {
     const record = readJson(file);
     for (const [name, run] of Object.entries(record))
-      if (typeof run?.sha256 !== "string" || run.standIn === undefined || !Array.isArray(run.failed))
-        throw new Error(`${file}: ${name} is no record of a run: must have { version, sha256, standIn, failed }`);
+      if (typeof run?.contents !== "object" || run.standIn === undefined || !Array.isArray(run.failed))
+        throw new Error(`${file}: ${name} is no record of a run: must have { version, contents, standIn, failed }`);
     return Object.entries(record).map(([platform, run]) => ({ platform, ...run }));
   });
   /** Why a run does not count for a release, whatever ran. */
@@ -105,18 +111,20 @@ export function problemsOfRuns(packed, files) {
     if (failed.length > 0) return `, where ${failed.join(", ")} failed`;
     return standIn === null ? "" : `, where ${standIn} stood in for the system`;
   };
+  const frazil = packed.find(({ name }) => name === "frazil");
   return packed
-    .filter(({ addon }) => addon !== undefined)
-    .filter(({ platform, version, addon }) => {
-      const isCovering = (run) => run.platform === platform && run.version === version && run.sha256 === addon;
-      return !runs.some((run) => isCovering(run) && flaw(run) === "");
-    })
-    .map(({ platform, version, addon }) => {
-      const others = runs
-        .filter((run) => run.platform === platform)
-        .map((run) => `${run.version} ${run.sha256}${flaw(run)}`);
-      const found = others.length === 0 ? "no run of it" : `only ${others.join(", ")}`;
-      return `${platform} ${version} with the addon ${addon} has not run: the record (${files.join(", ")}) has ${found}`;
+    .filter((each) => each !== frazil)
+    .flatMap((carrier) => {
+      const { platform, version } = carrier;
+      const its = runs.filter((run) => run.platform === platform);
+      const others = its.map((run) => {
+        const other = [frazil, carrier].filter(({ name, content }) => run.contents[name] !== content);
+        const contents = other.map(({ name }) => `, with another content of ${name}`).join("");
+        return `${run.version === version ? "" : ` of ${run.version}`}${contents}${flaw(run)}`;
+      });
+      if (others.includes("")) return [];
+      const found = others.length === 0 ? "no run of it" : others.map((reason) => `a run${reason}`).join("; ");
+      return [`${platform} ${version} has not run as it is packed: the record (${files.join(", ")}) has ${found}`];
     });
 }
 
@@ -132,7 +140,7 @@ function packPackages(chosen, folder) {
   for (const [at, { files }] of npm("--dry-run").entries())
     for (const { path } of files) chmodSync(join(chosen[at].path, path), 0o644);
   return npm("--pack-destination", folder).map(({ filename, files, unpackedSize }, at) => {
-    const { manifest, path, folder: platform, isCarrier } = chosen[at];
+    const { manifest, folder: platform, isCarrier } = chosen[at];
     const bytes = readFileSync(join(folder, filename));
     const { name, version, os, cpu, libc } = manifest;
     return {
@@ -146,12 +154,13 @@ function packPackages(chosen, folder) {
       integrity: `sha512-${sha("sha512", bytes, "base64")}`,
       // Without the compression, which depends on the version of Node and on the processor.
       tarSha256: sha("sha256", gunzipSync(bytes), "hex"),
+      // Without the pages: what a record of a run is compared with.
+      content: contentOf(join(folder, filename)),
       ...(isCarrier && {
         platform,
         os,
         cpu,
         libc,
-        addon: sha("sha256", readFileSync(join(path, "frazil.node")), "hex"),
       }),
     };
   });
@@ -194,7 +203,11 @@ function page({ version, commit, tools, problems, packages, crates }) {
 
 async function dryRun({ out, built, record, withRuns }) {
   const problems = await problemsOfCheckout();
-  if (!built) buildCarriers();
+  if (!built) {
+    // What git ignores there was built, from whatever, or was left by something else.
+    git("clean", "-fdXq", "npm");
+    buildCarriers();
+  }
   const all = packages();
   const chosen = [];
   await step("inspecting the carriers", async () => {
@@ -252,6 +265,7 @@ async function main() {
     const folder = resolve(values.packed);
     await publish({
       folder,
+      head: git("rev-parse", "HEAD"),
       problemsOfRuns: (packed) => problemsOfRuns(packed, record),
       registry: values.registry ?? NPM,
       provenance: !values["no-provenance"],

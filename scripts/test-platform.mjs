@@ -1,14 +1,15 @@
-// `npm run test:platform -- NAME`: installs the tarballs of frazil and of one carrier in an empty folder, and runs the addon there
-// in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs this. The result is put on
-// record (platform-record.mjs).
+// `npm run test:platform -- NAME [--packed FOLDER]`: installs the tarballs of frazil and of one carrier in an empty folder, and runs the
+// addon there in a runtime of that platform (platform-runtimes.mjs), which it installs where that is not the Node that runs this. The
+// tarballs are those of a dry run in FOLDER, or are packed from what is built here. The result is put on record (platform-record.mjs).
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { addonOf, inspectCarriers } from "./inspect.mjs";
+import { contentOf } from "./package-content.mjs";
 import { recordRun } from "./platform-record.mjs";
 import { runtimeOf } from "./platform-runtimes.mjs";
 import { PLATFORMS, platformNamed } from "./platforms.mjs";
@@ -18,8 +19,8 @@ import { npm, root, run, step } from "./shell.mjs";
 /** A check that takes longer counts as hanging. An emulated system is many times slower. */
 const HANG_MS = 600_000;
 
-const { positionals } = parseArgs({ allowPositionals: true });
-if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME");
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { packed: { type: "string" } } });
+if (positionals.length !== 1) throw new Error("usage: npm run test:platform -- NAME [--packed FOLDER]");
 const platform = platformNamed(positionals[0]);
 
 await setUp();
@@ -28,16 +29,30 @@ const runtime = await runtimeOf(platform);
 const folder = mkdtempSync(join(tmpdir(), "frazil-platform-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
-/** Installs the tarballs without a registry, as npm would on that platform. */
-function install() {
+/** The tarballs of frazil and of the carrier, by the names of the packages. */
+function tarballs() {
+  if (values.packed !== undefined) {
+    const { packages } = JSON.parse(readFileSync(join(values.packed, "release.json"), "utf8"));
+    return Object.fromEntries(
+      ["frazil", platform.package].map((name) => {
+        const packed = packages.find((each) => each.name === name);
+        assert.ok(packed, `${values.packed} has no ${name}`);
+        return [name, resolve(values.packed, packed.file)];
+      }),
+    );
+  }
   const packages = ["frazil", platform.name].map((name) => join(root, "npm", name));
   const options = { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
   const pack = [...npm.slice(1), "pack", "--json", "--pack-destination", folder, ...packages];
   const { status, stdout } = spawnSync(npm[0], pack, options);
   assert.equal(status, 0, "npm pack failed");
-  const [frazil, carrier] = JSON.parse(stdout).map(({ filename }) => `file:${filename}`);
-  const manifest = { private: true, type: "module", dependencies: { frazil } };
-  manifest.optionalDependencies = { [platform.package]: carrier };
+  return Object.fromEntries(JSON.parse(stdout).map(({ name, filename }) => [name, join(folder, filename)]));
+}
+
+/** Installs tarballs without a registry, as npm would on that platform. */
+function install({ frazil, [platform.package]: carrier }) {
+  const manifest = { private: true, type: "module", dependencies: { frazil: `file:${frazil}` } };
+  manifest.optionalDependencies = { [platform.package]: `file:${carrier}` };
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   const { os, cpu, libc } = platform;
   const system = [`--os=${os}`, `--cpu=${cpu}`, ...(libc ? [`--libc=${libc}`] : [])];
@@ -48,6 +63,12 @@ function install() {
     installed.map(({ name }) => name),
     [platform.name],
     "exactly the carrier of the platform is installed",
+  );
+  // What inspection reads, and what the tests of `local()` from JavaScript load.
+  const installedAddon = readFileSync(join(folder, "node_modules", platform.package, "frazil.node"));
+  assert.ok(
+    installedAddon.equals(readFileSync(addonOf(platform))),
+    `npm/${platform.name} has another addon than ${carrier}`,
   );
 }
 
@@ -68,7 +89,8 @@ function check(name, argument) {
 }
 
 await step("inspecting the addon", () => inspectCarriers([platform]));
-await step("installing the tarballs", install);
+const packed = tarballs();
+await step("installing the tarballs", () => install(packed));
 // A package of npm, which `setUp` installs.
 const { build: bundle } = await import("esbuild");
 await bundle({
@@ -153,6 +175,7 @@ recordRun(platform.name, {
     "main.mjs CHECK FILE",
   ]),
   sha256,
+  contents: Object.fromEntries(Object.entries(packed).map(([name, tarball]) => [name, contentOf(tarball)])),
   passed,
   failed: failures.map((failure) => failure.split("\n")[0]),
 });

@@ -288,7 +288,7 @@ export const CONSUMERS = [
     name: "yarn-pnp",
     shows: "yarn Plug'n'Play, with the ESM loader",
     ...manager("@yarnpkg/cli-dist", "4.18.1", "bin/yarn.js", {
-      ".yarnrc.yml": "nodeLinker: pnp\npnpEnableEsmLoader: true\n",
+      ".yarnrc.yml": "nodeLinker: pnp\n",
       run: ["--require", "./.pnp.cjs", "--import", "./register.mjs", "main.mjs"],
       "register.mjs":
         'import { register } from "node:module";\nimport { pathToFileURL } from "node:url";\nregister("./.pnp.loader.mjs", pathToFileURL("./"));\n',
@@ -334,6 +334,36 @@ export const CONSUMERS = [
           'import resolve from "@rollup/plugin-node-resolve";\nexport default { input: "page.mjs", output: { file: "dist/page.js" }, plugins: [resolve({ browser: true })] };\n',
       },
     ),
+  },
+  {
+    name: "rollup-node",
+    shows: "Rollup for Node: frazil inside, external, and where Rollup is not told that it is for Node",
+    fast: true,
+    packages: { rollup: "4.68.7", "@rollup/plugin-node-resolve": "16.0.3", "@rollup/plugin-commonjs": "29.0.3" },
+    under: "node24",
+    files: {
+      "main.mjs": 'import { mint } from "./mint.mjs";\nconsole.log(mint());\n',
+      "rollup.config.mjs": `import commonjs from "@rollup/plugin-commonjs";
+import resolve from "@rollup/plugin-node-resolve";
+const bundle = (name, how, external) => ({
+  input: "main.mjs", external, output: { file: "out/" + name + ".mjs" }, plugins: [resolve(how), commonjs()],
+});
+const told = { exportConditions: ["node"] };
+export default [bundle("inside", told), bundle("external", told, [/^frazil(-|\\/|$)/]), bundle("untold", { preferBuiltins: true })];
+`,
+    },
+    async steps(project) {
+      await project.bin("rollup/dist/bin/rollup", ["-c", "--silent"]);
+      const untold = await project.inNode(["out/untold.mjs"]);
+      assert.match(untold, /this is its entry for browsers, in Node/);
+      return {
+        inside: await project.inNode(["out/inside.mjs"]),
+        external: await project.inNode(["out/external.mjs"]),
+        untold,
+      };
+    },
+    expect: { inside: "native", external: "native", untold: "wasm" },
+    allowed: FALLS_BACK,
   },
   {
     name: "rolldown",

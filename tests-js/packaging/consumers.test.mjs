@@ -212,6 +212,18 @@ test("native: a bundle of frazil/native carries the addon, and runs in a folder 
   }
 });
 
+test("native: an ES module by esbuild without a require says that the bundle needs one", native, () => {
+  const folder = installConsumer("native");
+  bundle(folder, { ...withAddon, format: "esm", outfile: "esm/out.mjs" });
+  const out = emptyFolder("out");
+  cpSync(join(folder, "esm"), out, { recursive: true });
+  const { stdout, stderr } = node(out, ["out.mjs"]);
+  assert.equal(stdout, "wasm 7");
+  assert.match(stderr, /Dynamic require of .* is not supported/);
+  assert.match(stderr, /To have the addon, give the bundle a require by esbuild's --banner/);
+  assert.doesNotMatch(stderr, /frazil\/native/);
+});
+
 test("native: bun build --compile makes one file that runs natively in an empty folder", bunNeeds, () => {
   const folder = installConsumer("native");
   const elsewhere = emptyFolder("elsewhere");
@@ -483,6 +495,29 @@ test("no-addon: an addon that cannot be loaded counts as missing, and the warnin
   for (const cause of [/frazil\.node: file too short/, /Cannot find module 'frazil-linux-\w+-musl'/]) {
     assert.match(warnings[0].message, cause);
   }
+});
+
+test("no-addon: node_modules of another system are named, with what to install, by every message", () => {
+  const folder = installConsumer("no-addon", { addon: false });
+  const foreign = "frazil-darwin-s390x";
+  mkdirSync(join(folder, "node_modules", foreign));
+  const { platform, arch } = process;
+  const cause = `${foreign} is installed, for another system`;
+  const remedy = `install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}`;
+  const says = (text) => {
+    for (const part of [cause, remedy]) assert.ok(text.includes(part), text);
+    assert.ok(!text.includes("omit=optional"), text);
+  };
+  const [warning] = JSON.parse(node(folder, ["main.mjs"]).stdout).warnings;
+  says(`${warning.message}\n${warning.detail}`);
+  const forced = JSON.parse(node(folder, ["main.mjs"], { env: { FRAZIL_BACKEND: "native" } }).stdout);
+  says(forced.main[0].message);
+  const local = 'require("frazil").Snowflake.local({ dir: "state" })';
+  says(node(folder, ["-p", `try { ${local} } catch ({ message }) { message }`]).stdout);
+  // Without it, the others have the remedy for a package that was left out.
+  rmSync(join(folder, "node_modules", foreign), { recursive: true });
+  const without = JSON.parse(node(folder, ["main.mjs"], { env: { FRAZIL_BACKEND: "native" } }).stdout);
+  assert.match(without.main[0].message, /To have one, install without --omit=optional/);
 });
 
 test("no-addon: no package runs a script when it is installed", () => {

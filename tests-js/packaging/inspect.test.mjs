@@ -24,6 +24,9 @@ const ELF = {
   executableStack: false,
   bindsOwnSymbols: true,
   visibleToCopies: true,
+  searches: [],
+  loaderTags: [],
+  newerProcessor: false,
 };
 /** The facts of an addon that may be released, by system. */
 const SOUND = {
@@ -55,6 +58,14 @@ const TWINS = {
   unloading: ["linux-x64-musl", { neverUnloaded: false }, /^it can be unloaded, .*-z nodelete/],
   stack: ["linux-x64-gnu", { executableStack: true }, /^it asks for an executable stack .*-z noexecstack/],
   symbols: ["linux-arm64-gnu", { bindsOwnSymbols: false }, /^another copy can replace its symbols .*-Bsymbolic/],
+  searches: ["linux-x64-gnu", { searches: ["/opt/lib"] }, "it has libraries looked for in /opt/lib"],
+  tags: ["linux-x64-musl", { loaderTags: ["RELR"] }, "not every loader takes a file with RELR"],
+  newer: ["linux-x64-gnu", { newerProcessor: true }, "it says that it needs a newer processor"],
+  special: [
+    "linux-x64-gnu",
+    { versions: ["GLIBC_2.17", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR"] },
+    "it needs versions that not every glibc has: GLIBC_PRIVATE, GLIBC_ABI_DT_RELR",
+  ],
   glibc: ["linux-arm64-gnu", { versions: ["GLIBC_2.9", "GLIBC_2.18"] }, "it needs glibc 2.18, and the floor is 2.17"],
   functions: [
     "linux-x64-gnu",
@@ -152,6 +163,26 @@ test("a library with no precaution is refused for each; with them, for none of t
     link("other-type", note("frazil", 2) + entry, ...careful),
   ];
   const [careless, sound, ...unseen] = factsOf(files).map((facts) => problemsOf(platform, facts));
+  const source = note("frazil", 1) + entry;
+  const address = `${source}static char here[8]; char *there[] = {here, here + 1, here + 2, here + 3};\n`;
+  const text = `${source}__asm__(".text\\n.quad ${ENTRY}\\n.previous");\n`;
+  const refusals = [
+    ["runpath", source, "-Wl,-rpath,/opt/lib", "it has libraries looked for in /opt/lib"],
+    ["old-rpath", source, "-Wl,--disable-new-dtags,-rpath,/opt/lib", "it has libraries looked for in /opt/lib"],
+    ["relr", address, "-Wl,-z,pack-relative-relocs", "not every loader takes a file with RELR"],
+    ["textrel", text, "-Wl,-z,notext", "not every loader takes a file with TEXTREL"],
+    ["filter", source, "-Wl,-F,libother.so", "not every loader takes a file with FILTER"],
+    ["auxiliary", source, "-Wl,-f,libother.so", "not every loader takes a file with AUXILIARY"],
+    ["noopen", source, "-Wl,-z,nodlopen", "not every loader takes a file with NOOPEN"],
+    ...(process.arch === "x64" ? [["isa", source, "-Wl,-z,x86-64-v4", "it says that it needs a newer processor"]] : []),
+  ];
+  const linked = refusals.map(([name, source, option]) => link(name, source, ...careful, option));
+  for (const [at, facts] of factsOf(linked).entries()) {
+    const [name, , , sentence] = refusals[at];
+    // Special symbols of the linker, which a packed table and text relocations bring along, are no rule here.
+    const problems = problemsOf(platform, facts).filter((problem) => !problem.startsWith("it exports"));
+    assert.deepEqual(problems, [sentence], name);
+  }
   const expected = [
     `it does not export ${ENTRY}`,
     "another copy in the process does not see it (crates/napi/src/copies)",

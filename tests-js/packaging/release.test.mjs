@@ -1,7 +1,7 @@
 // `npm run release` in a copy of this checkout, with a registry on the loopback interface.
 //
 // The copy has every carrier: where no addon is built on this machine, a file that is none. So `scripts/released-carriers.mjs` is replaced
-// in it: nothing is built, and inspection refuses what begins with "broken".
+// in it: what is built is copied, and inspection refuses what begins with "broken".
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -21,6 +21,9 @@ const out = join(scratch, "out");
 const version = versionOf();
 const carriers = packages().filter(({ isCarrier }) => isCarrier);
 const addonOf = (folder) => join(checkout, "npm", folder, "frazil.node");
+/** What the build of the copy makes of `npm`. */
+const built = join(scratch, "built");
+const record = join(checkout, "docs/proofs/platforms.json");
 
 const git = (...args) =>
   execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.org", ...args], {
@@ -51,7 +54,7 @@ const release = (...args) =>
   });
 
 /** Packs the copy without building anything. */
-const dryRun = (...args) => release("--dry-run", "--out", out, ...args);
+const dryRun = (...args) => release("--dry-run", "--built", "--out", out, ...args);
 const report = () => JSON.parse(readFileSync(join(out, "release.json"), "utf8"));
 
 before(async () => {
@@ -80,7 +83,8 @@ before(async () => {
   writeFileSync(
     join(checkout, "scripts/released-carriers.mjs"),
     'import { readFileSync } from "node:fs";\n' +
-      "export const buildCarriers = () => {};\n" +
+      'import { cpSync } from "node:fs";\n' +
+      `export const buildCarriers = () => cpSync(${JSON.stringify(built)}, "npm", { recursive: true });\n` +
       "export function inspectCarrier({ path }) {\n" +
       '  if (readFileSync(path + "/frazil.node").subarray(0, 6).toString() === "broken") throw new Error("it needs glibc 2.99");\n' +
       "}\n",
@@ -90,20 +94,33 @@ before(async () => {
     join(checkout, "CHANGELOG.md"),
     `# Changelog\n\n## Unreleased\n\n## ${version} - 2026-11-23\n\n* All.\n`,
   );
-  mkdirSync(join(checkout, "docs/proofs"), { recursive: true });
-  const hash = (folder) =>
-    createHash("sha256")
-      .update(readFileSync(addonOf(folder)))
-      .digest("hex");
-  const runs = carriers.map(({ folder }) => [folder, { version, sha256: hash(folder), standIn: null, failed: [] }]);
-  writeFileSync(join(checkout, "docs/proofs/platforms.json"), JSON.stringify(Object.fromEntries(runs)));
+  cpSync(join(checkout, "npm"), built, { recursive: true });
   git("init", "-q");
   git("add", "-A");
   commit();
-  const { status, output } = await dryRun();
-  assert.equal(status, 0, output);
+  await recordRuns();
 });
 after(() => rmSync(scratch, { recursive: true }));
+
+/** Puts on record that every platform has run what the copy packs, and packs it again. */
+async function recordRuns() {
+  const first = await dryRun("--without-runs");
+  assert.equal(first.status, 0, first.output);
+  writeFileSync(record, JSON.stringify(Object.assign({}, ...runsOf(report()))));
+  commit();
+  const { status, output } = await dryRun();
+  assert.equal(status, 0, output);
+}
+
+/** For each platform of a report, a record of a run of what was packed. */
+function runsOf({ packages: packed }) {
+  const { content: ofFrazil } = packed.find(({ name }) => name === "frazil");
+  return packed
+    .filter(({ platform }) => platform !== undefined)
+    .map(({ platform, name, version, content }) => ({
+      [platform]: { version, contents: { frazil: ofFrazil, [name]: content }, standIn: null, failed: [] },
+    }));
+}
 
 /** Changes the copy for a test. Afterwards it is as it was, and packed as it was. */
 function changed(t, change) {
@@ -201,6 +218,7 @@ for (const [name, change, reason, ...args] of [
       commit();
     },
     /package\.json does not follow the repository/,
+    "--without-runs",
   ],
   [
     "a carrier without an addon",
@@ -216,12 +234,14 @@ for (const [name, change, reason, ...args] of [
   [
     "an addon that has not run",
     () => writeFileSync(addonOf(folder), "another build"),
-    new RegExp(`${folder} ${version} with the addon [0-9a-f]{64} has not run: .* only ${version} [0-9a-f]{64}`),
+    new RegExp(
+      `${folder} ${version} has not run as it is packed: .* has a run, with another content of frazil-${folder}`,
+    ),
   ],
   [
     "a checkout without a record of runs",
     () => {
-      rmSync(join(checkout, "docs/proofs/platforms.json"));
+      rmSync(record);
       commit();
     },
     /there is no record of runs at .*docs\/proofs\/platforms\.json/,
@@ -229,31 +249,30 @@ for (const [name, change, reason, ...args] of [
   [
     "a platform on which a test failed",
     () => {
-      editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
+      editJson(record, (content) => {
         content[folder].failed = ["vectors"];
       });
       commit();
     },
-    new RegExp(`${folder} ${version} .* has not run: .*, where vectors failed`),
+    new RegExp(`${folder} ${version} has not run as it is packed: .* has a run, where vectors failed`),
   ],
   [
     "a platform that was only emulated",
     () => {
-      editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
+      editJson(record, (content) => {
         content[folder].standIn = "qemu-user 7.2";
       });
       commit();
     },
-    new RegExp(`${folder} ${version} .* has not run: .*, where qemu-user 7.2 stood in for the system`),
+    new RegExp(`${folder} ${version} has not run as .* has a run, where qemu-user 7.2 stood in for the system`),
   ],
   [
     "a platform without a record",
     () => {
-      const record = join(checkout, "docs/proofs/platforms.json");
       editJson(record, (content) => delete content[folder]);
       commit();
     },
-    new RegExp(`${folder} ${version} .* has not run: .* no run of it`),
+    new RegExp(`${folder} ${version} has not run as it is packed: .* has no run of it`),
   ],
 ]) {
   test(`the dry run refuses ${name}, and so does the publication`, async (t) => {
@@ -279,6 +298,38 @@ const publish = (registry, ...args) => {
   return release("--packed", out, "--registry", registry.url, "--no-provenance", ...args);
 };
 const inOrder = [...carriers.map(({ manifest }) => manifest.name), "frazil"].map((name) => `${name}@${version}`);
+
+// A dist that throws was packed, and published: git ignores what is built.
+test("without --built nothing is packed that was changed after the build, or that nothing makes any more", async (t) => {
+  const [dist, left] = ["dist/node.cjs", "dist/left.js"].map((name) => join(checkout, "npm/frazil", name));
+  changed(t, () => {
+    append("npm/frazil/dist/node.cjs", "throw new Error();\n");
+    writeFileSync(left, "");
+  });
+  t.after(() => cpSync(built, join(checkout, "npm"), { recursive: true }));
+  const before = report();
+  const again = await release("--dry-run", "--out", out);
+  assert.equal(again.status, 0, again.output);
+  assert.deepEqual(report(), before);
+  assert.ok(!existsSync(left));
+  // The twin, and what a run on record is compared with.
+  append("npm/frazil/dist/node.cjs", "throw new Error();\n");
+  const stale = await dryRun();
+  assert.equal(stale.status, 1, stale.output);
+  assert.match(stale.output, /has not run as it is packed: .* has a run, with another content of frazil$/m);
+  cpSync(join(built, "frazil/dist/node.cjs"), dist);
+});
+
+test("changes that git is told to overlook are refused", async (t) => {
+  changed(t, () => {
+    append("README.md", "changed\n");
+    git("update-index", "--assume-unchanged", "README.md");
+  });
+  const refused = await dryRun();
+  git("update-index", "--no-assume-unchanged", "README.md");
+  assert.equal(refused.status, 1);
+  assert.match(refused.output, /git is told to overlook changes of: README\.md/);
+});
 
 test("exactly the packed tarballs are published, the carriers first, and they can be installed", async (t) => {
   const registry = await startRegistry(t);
@@ -349,7 +400,7 @@ test("if a version is published with another content, nothing is published", asy
     append(`npm/${folder}/README.md`, "changed\n");
     commit();
   });
-  assert.equal((await dryRun()).status, 0);
+  assert.equal((await dryRun()).status, 0, "a page is nothing that runs");
   const { status, output } = await publish(registry);
   assert.equal(status, 1);
   assert.match(
@@ -374,12 +425,9 @@ test("a version before the release is published under the tag next", async (t) =
   changed(t, () => {
     execFileSync(process.execPath, ["scripts/versions.mjs", "7.0.0-beta.1"], { cwd: checkout });
     writeFileSync(join(checkout, "CHANGELOG.md"), "# Changelog\n\n## 7.0.0-beta.1 - 2026-11-23\n");
-    const record = join(checkout, "docs/proofs/platforms.json");
-    writeFileSync(record, readFileSync(record, "utf8").replaceAll(version, "7.0.0-beta.1"));
     commit();
   });
-  const { status, output } = await dryRun();
-  assert.equal(status, 0, output);
+  await recordRuns();
   const registry = await startRegistry(t);
   const publication = await publish(registry);
   assert.equal(publication.status, 0, publication.output);
@@ -410,28 +458,44 @@ for (const [name, change, reason] of [
       });
       rmSync(join(out, `${manifest.name}-${version}.tgz`));
     },
-    new RegExp(`frazil depends on ${manifest.name}, which .* does not have`),
+    new RegExp(`frazil depends on ${manifest.name} ${version}, which .* does not have`),
   ],
   [
-    "a report that leaves out an addon, so that no run would be asked for",
+    "a report that leaves out a platform, so that no run would be asked for",
     () =>
       editJson(join(out, "release.json"), (content) => {
-        delete content.packages.find(({ name }) => name === manifest.name).addon;
+        delete content.packages.find(({ name }) => name === manifest.name).platform;
       }),
-    new RegExp(`${manifest.name}-.*\\.tgz contains the addon [0-9a-f]{64}: the report has none`),
+    new RegExp(`${manifest.name} is of the platform ${folder}: the report has none`),
   ],
   [
-    "a report and a record of an addon that the tarball does not contain",
+    "a carrier that says it is of another platform, which has run",
+    () =>
+      editJson(join(out, "release.json"), (content) => {
+        content.packages.find(({ name }) => name === manifest.name).platform = "linux-x64-gnu";
+      }),
+    new RegExp(`${manifest.name} is of the platform ${folder}: the report has linux-x64-gnu`),
+  ],
+  [
+    "a report and a record of a content that the tarball does not have",
     () => {
       const other = "0".repeat(64);
       editJson(join(out, "release.json"), (content) => {
-        content.packages.find(({ name }) => name === manifest.name).addon = other;
+        content.packages.find(({ name }) => name === manifest.name).content = other;
       });
-      editJson(join(checkout, "docs/proofs/platforms.json"), (content) => {
-        content[folder].sha256 = other;
+      editJson(record, (content) => {
+        content[folder].contents[manifest.name] = other;
       });
     },
-    new RegExp(`${manifest.name}-.*\\.tgz contains the addon [0-9a-f]{64}: the report has 0{64}`),
+    new RegExp(`${manifest.name}-.*\\.tgz has the content [0-9a-f]{64}: the report has 0{64}`),
+  ],
+  [
+    "tarballs of another commit",
+    () => {
+      append("README.md", "changed\n");
+      commit();
+    },
+    /out was packed from [0-9a-f]{40}: this checkout is [0-9a-f]{40}\. Pack again/,
   ],
   ["no report", () => rmSync(join(out, "release.json")), /has no release\.json: npm run release -- --dry-run/],
 ]) {
@@ -447,7 +511,7 @@ for (const [name, change, reason] of [
 
 test("records are joined, and tarballs that were packed without one are published only with it", async (t) => {
   changed(t, () => {
-    writeFileSync(join(checkout, "docs/proofs/platforms.json"), "{}");
+    writeFileSync(record, "{}");
     commit();
   });
   const { status, output } = await dryRun("--without-runs");
@@ -457,14 +521,12 @@ test("records are joined, and tarballs that were packed without one are publishe
   assert.equal(without.status, 1);
   assert.match(without.output, /not every platform has run/);
   assert.deepEqual(registry.requests, []);
-  const records = report()
-    .packages.filter(({ addon }) => addon !== undefined)
-    .flatMap(({ platform, version, addon }) => {
-      mkdirSync(join(scratch, "records", platform), { recursive: true });
-      const file = join(scratch, "records", platform, "platforms.json");
-      writeFileSync(file, JSON.stringify({ [platform]: { version, sha256: addon, standIn: null, failed: [] } }));
-      return ["--record", file];
-    });
+  const records = runsOf(report()).flatMap((run) => {
+    const folder = join(scratch, "records", Object.keys(run)[0]);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "platforms.json"), JSON.stringify(run));
+    return ["--record", join(folder, "platforms.json")];
+  });
   const joined = await publish(registry, ...records);
   assert.equal(joined.status, 0, joined.output);
   assert.deepEqual(registry.published, inOrder);

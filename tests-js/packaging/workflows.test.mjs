@@ -89,7 +89,7 @@ test("only the jobs that publish may ask for a token of the workflow, and they c
   const { content } = workflows.find(({ name }) => name === "release.yml");
   const { jobs } = await parsed("release.yml", content);
   const publishing = jobs.filter(({ steps }) =>
-    steps.some(({ run }) => /--packed|cargo publish/.test(String(run?.source ?? run))),
+    steps.some(({ run }) => /release -- --packed|cargo publish/.test(String(run?.source ?? run))),
   );
   assert.deepEqual(
     publishing.map(({ id }) => String(id)),
@@ -109,6 +109,10 @@ test("only the jobs that publish may ask for a token of the workflow, and they c
     /needs: npm/,
   );
   assert.doesNotMatch(content, /secrets\./);
+  // What runs on the platforms is what is published.
+  const runs = content.match(/npm run test:platform .*/g);
+  assert.equal(runs.length, 2);
+  for (const run of runs) assert.match(run, / --packed tarballs$/);
 });
 
 for (const [name, content, message] of [

@@ -4,7 +4,7 @@
 //! goblin reads ELF, Mach-O and PE. It does not read the signature of a Mach-O file, whose pages are hashed here: a system on
 //! Apple silicon ends a process that loads a library whose hashes do not fit.
 
-use goblin::elf::dynamic::{DF_1_NODELETE, DF_SYMBOLIC};
+use goblin::elf::dynamic::{DF_1_NODELETE, DF_1_NOOPEN, DF_SYMBOLIC, DT_SYMBOLIC, DT_TEXTREL};
 use goblin::mach::load_command::CommandVariant;
 use goblin::{Object, elf, mach, pe};
 use serde_json::{Value, json};
@@ -50,10 +50,13 @@ fn elf_facts(file: &elf::Elf<'_>, bytes: &[u8]) -> Result<Value, Failure> {
     }
     let dynamic = file.dynamic.as_ref().ok_or("no dynamic section")?;
     // By the program headers, as another copy looks.
-    let mut visible = false;
-    for note in file.iter_note_headers(bytes).into_iter().flatten() {
-        visible |= note.is_ok_and(|note| note.name == "frazil" && note.n_type == 1);
+    let (mut visible, mut newer_processor) = (false, false);
+    for note in file.iter_note_headers(bytes).into_iter().flatten().flatten() {
+        visible |= note.name == "frazil" && note.n_type == 1;
+        let is_property = note.name == "GNU" && note.n_type == elf::note::NT_GNU_PROPERTY_TYPE_0;
+        newer_processor |= is_property && needs_newer_processor(note.desc);
     }
+    let searches: Vec<_> = file.rpaths.iter().chain(&file.runpaths).collect();
     // Without this header the stack is executable, too.
     let stack = file.program_headers.iter().find(|header| header.p_type == elf::program_header::PT_GNU_STACK);
     Ok(json!({
@@ -67,9 +70,44 @@ fn elf_facts(file: &elf::Elf<'_>, bytes: &[u8]) -> Result<Value, Failure> {
         "exports": exports,
         "neverUnloaded": dynamic.info.flags_1 & DF_1_NODELETE != 0,
         "executableStack": stack.is_none_or(elf::ProgramHeader::is_executable),
-        "bindsOwnSymbols": dynamic.info.flags & DF_SYMBOLIC != 0,
+        "bindsOwnSymbols": dynamic.info.flags & DF_SYMBOLIC != 0 || has_tag(dynamic, DT_SYMBOLIC),
         "visibleToCopies": visible,
+        "searches": searches,
+        "loaderTags": loader_tags(dynamic),
+        "newerProcessor": newer_processor,
     }))
+}
+
+fn has_tag(dynamic: &elf::Dynamic, tag: u64) -> bool {
+    dynamic.dyns.iter().any(|entry| entry.d_tag == tag)
+}
+
+/// The entries of the dynamic section that a loader may refuse, that an older one does not know, or that name more libraries.
+fn loader_tags(dynamic: &elf::Dynamic) -> Vec<&'static str> {
+    // Those that goblin has no names for are of the ELF specification (gABI).
+    const NAMES: [(u64, &str); 4] = [(DT_TEXTREL, "TEXTREL"), (36, "RELR"), (0x7fff_fffd, "AUXILIARY"), (0x7fff_ffff, "FILTER")];
+    let present = NAMES.iter().filter(|(tag, _)| has_tag(dynamic, *tag));
+    let mut names: Vec<_> = present.map(|&(_, name)| name).collect();
+    if dynamic.info.flags_1 & DF_1_NOOPEN != 0 {
+        names.push("NOOPEN");
+    }
+    names
+}
+
+/// Whether a note asks for more than the first x86-64 (`GNU_PROPERTY_X86_ISA_1_NEEDED` of the x86-64 psABI: one bit for each level).
+fn needs_newer_processor(properties: &[u8]) -> bool {
+    const NEEDED: u32 = 0xc000_8002;
+    const BASELINE: u32 = 1;
+    // Of each: type, number of bytes, and the bytes, filled up to a multiple of 8.
+    let mut rest = properties;
+    while let Some((&[t0, t1, t2, t3, n0, n1, n2, n3], data)) = rest.split_first_chunk::<8>() {
+        let (kind, length) = (u32::from_le_bytes([t0, t1, t2, t3]), u32::from_le_bytes([n0, n1, n2, n3]) as usize);
+        if kind == NEEDED && data.first_chunk().is_some_and(|&bits| u32::from_le_bytes(bits) > BASELINE) {
+            return true;
+        }
+        rest = data.get(length.next_multiple_of(8)..).unwrap_or_default();
+    }
+    false
 }
 
 fn mach_facts(file: &mach::MachO<'_>, bytes: &[u8]) -> Result<Value, Failure> {

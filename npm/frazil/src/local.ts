@@ -2,14 +2,14 @@
 import { Host } from "#binding";
 import { ConfigError, configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
-import { noAddonError, reasonsOf } from "./native-causes.js";
+import { noAddonError, reasonsOf, remedyOf } from "./native-causes.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   let why = "";
   if (Host.FILES) {
     const reasons = reasonsOf(causes);
     why = reasons
-      ? `. None could be loaded (${reasons}): install without --omit=optional, and keep frazil external in a bundle`
+      ? `. None could be loaded (${reasons}): ${remedyOf(causes)}`
       : ". FRAZIL_BACKEND=wasm forbids it: unset it";
   }
   return new ConfigError(

@@ -129,6 +129,42 @@ test(
   () => assertSecondIsRefused(join(copyPackage(), "dist/node.cjs")),
 );
 
+// 600,516 IDs repeated: Rollup takes that entry if it is not told that the program is for Node.
+test("the entry for browsers in the main thread, and the addon in a worker: the second is refused", needsLinux, () =>
+  assertSecondIsRefused(join(copyPackage(), "dist/inline.cjs")),
+);
+
+test("the entry for browsers warns in Node, says what to tell the bundler, and does not in a test environment with a document", async () => {
+  const minted = (before, env) =>
+    inNewProcess(
+      `
+      const warnings = [];
+      process.on("warning", ({ code, message, detail }) => warnings.push({ code, message, detail }));
+      ${before}
+      const { Snowflake } = await import(${JSON.stringify(join(copyPackage(), "dist/inline.mjs"))});
+      let said;
+      try { said = [new Snowflake({ node: 5 }), new Snowflake({ node: 6 })].map(({ backend }) => backend); }
+      catch ({ code, message }) { said = { code, message }; }
+      await new Promise(setImmediate);
+      process.stdout.write(JSON.stringify({ said, warnings, isMarked: process.env.FRAZIL_WASM_PROCESS !== undefined }));
+      `,
+      { env: { FRAZIL_BACKEND: "", ...env } },
+    );
+  const { said, warnings, isMarked } = await minted("");
+  assert.deepEqual({ said, isMarked }, { said: ["wasm", "wasm"], isMarked: true });
+  assert.equal(warnings.length, 1);
+  assert.equal(warnings[0].code, "FRAZIL_WASM");
+  assert.match(warnings[0].message, /entry for browsers/);
+  assert.match(warnings[0].detail, /--platform=node.*exportConditions: \["node"\]/);
+  const chosen = await minted("", { FRAZIL_BACKEND: "wasm" });
+  assert.deepEqual(chosen, { said: ["wasm", "wasm"], warnings: [], isMarked: true });
+  const simulated = await minted("globalThis.document = {};");
+  assert.deepEqual(simulated, { said: ["wasm", "wasm"], warnings: [], isMarked: false });
+  const forced = await minted("", { FRAZIL_BACKEND: "native" });
+  assert.equal(forced.said.code, "NATIVE_REQUIRED");
+  assert.match(forced.said.message, /In Node, tell the bundler/);
+});
+
 test(
   "a package that finds the addon of another version mints no static IDs beside the package that belongs to it",
   needsLinux,

@@ -7,17 +7,54 @@ import { MARK_VARIABLE, type MarkHost, mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, instanceOf } from "./wasm.js";
 
+/** What this reads of the global object. */
+interface Global {
+  readonly Deno?: { readonly permissions?: Permissions };
+  readonly document?: unknown;
+}
+
+/** Of Deno: what the program may do without asking its user. */
+type Permissions = { querySync(permission: { name: string; variable?: string }): { state: string } };
+
+/**
+ * Whether this is Node or Bun, for whose programs this entry is not. A bundler that is not told what a program runs on chooses it
+ * (Rollup, esbuild). Test environments that stand in for a browser, such as jsdom, have a document.
+ */
+function isServer(): boolean {
+  const { Deno, document } = globalThis as Global;
+  const { versions, getBuiltinModule } = globalThis.process ?? {};
+  return Deno === undefined && document === undefined && versions?.node !== undefined && getBuiltinModule !== undefined;
+}
+
+const REMEDY =
+  'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/bundlers.md)';
+
 /** The bytes of the module, decoded from the text. */
 export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-/** @throws {ConfigError} `NATIVE_REQUIRED` if the environment forces the addon, which this entry of the package cannot load. */
+/**
+ * Warns in Node and Bun, where the addon would be expected.
+ *
+ * @throws {ConfigError} `NATIVE_REQUIRED` if the environment forces the addon, which this entry of the package cannot load.
+ */
 export function load(): Binding {
-  if (forcedBackend() === "native")
+  const forced = forcedBackend();
+  if (forced === "native")
     throw new ConfigError(
       "NATIVE_REQUIRED",
-      'FRAZIL_BACKEND asks for the native addon, and this entry of frazil has none: it is the one for browsers and Deno. In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)',
+      `FRAZIL_BACKEND asks for the native addon, and this entry of frazil has none: it is the one for browsers and Deno. ${
+        isServer()
+          ? `In Node, ${REMEDY}`
+          : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)'
+      }`,
     );
-  return bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
+  const binding = bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
+  if (isServer() && forced === undefined)
+    globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {
+      code: "FRAZIL_WASM",
+      detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${REMEDY}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
+    });
+  return binding;
 }
 
 /**
@@ -42,20 +79,20 @@ export enum Host {
 export const inWorkerThread = (): boolean =>
   isWorkerThread(globalThis.process?.getBuiltinModule?.("node:worker_threads"));
 
-/** Of Deno: what the program may do without asking its user. */
-type Permissions = { querySync(permission: { name: string; variable?: string }): { state: string } };
-
 /**
- * Marks the process in Deno, where `require` loads the addon in other threads. Without the permission for native code there is none,
- * and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms cannot be seen.
+ * Marks the process in Node and Bun, and in Deno, where `require` loads the addon in other threads. Without Deno's permission for native
+ * code there is none, and no thread has more permissions than the main thread. Elsewhere this does nothing: other threads and realms
+ * cannot be seen.
  *
  * @throws {ConfigError} `STATE_CONFLICT`. See `marks.ts`.
  */
 export function markProcess(): void {
-  const permissions = (globalThis as { Deno?: { permissions?: Permissions } }).Deno?.permissions;
-  const builtin = globalThis.process?.getBuiltinModule as MarkHost["builtin"] | undefined;
-  if (permissions === undefined || builtin === undefined) return;
-  const may = (name: string, variable?: string) =>
-    permissions.querySync(variable === undefined ? { name } : { name, variable }).state === "granted";
-  if (may("ffi")) mark({ builtin, mayRead: may("read"), maySet: may("env", MARK_VARIABLE) });
+  const builtin = globalThis.process?.getBuiltinModule as MarkHost["builtin"];
+  const { permissions } = (globalThis as Global).Deno ?? {};
+  if (isServer()) mark({ builtin, mayRead: true, maySet: true });
+  else if (permissions !== undefined && builtin !== undefined) {
+    const may = (name: string, variable?: string) =>
+      permissions.querySync(variable === undefined ? { name } : { name, variable }).state === "granted";
+    if (may("ffi")) mark({ builtin, mayRead: may("read"), maySet: may("env", MARK_VARIABLE) });
+  }
 }

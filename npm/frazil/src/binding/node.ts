@@ -4,7 +4,7 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { noAddonError, reasonsOf } from "../native-causes.js";
+import { noAddonError, ofAnotherSystem, reasonsOf, remedyOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
 import { builtin } from "./builtin.js";
 import { closeCarriers, registeredCarriers } from "./carriers.js";
@@ -96,11 +96,30 @@ function loadFrom(searched: readonly string[], addonPackage: string): Addon {
   throw new Error(`Cannot find module '${addonPackage}' from ${searched.join(" or ") || "any file: none is known"}`);
 }
 
+const NAME_OF_ADDON = /^frazil-(linux|darwin|win32)-/;
+
+/** The packages of the addon in the `node_modules` that were searched, if none of them is for this system. */
+function foundForOthers(searched: readonly string[]): string[] {
+  if (searched.length === 0) return [];
+  const { createRequire } = builtin("node:module");
+  const { readdirSync } = builtin("node:fs");
+  const folders = searched.flatMap((place) => createRequire(place).resolve.paths("frazil") ?? []);
+  const found = folders.flatMap((folder) => {
+    try {
+      return readdirSync(folder).filter((name) => NAME_OF_ADDON.test(name));
+    } catch {
+      return []; // there is no such folder, or no permission to list it
+    }
+  });
+  return addonPackages().some((ours) => found.includes(ours)) ? [] : [...new Set(found)];
+}
+
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
   const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
+  let searched: string[] = [];
   try {
-    const searched = places(causes);
+    searched = places(causes);
     ways.push((addonPackage) => loadFrom(searched, addonPackage));
   } catch (error) {
     causes.push(error);
@@ -139,6 +158,8 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
       causes.push(error);
     }
   }
+  const others = foundForOthers(searched);
+  if (others.length > 0) causes.push(ofAnotherSystem(others));
   return { causes };
 }
 
@@ -207,13 +228,13 @@ export function load(): Binding<StateFiles> {
   if (forced === "native") {
     throw new ConfigError(
       "NATIVE_REQUIRED",
-      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}`,
+      `FRAZIL_BACKEND asks for the native addon, and none could be loaded: ${reasons}. To have one, ${remedyOf(causes)}`,
       { cause: noAddonError(causes) },
     );
   }
   const fallback = wasmFallback(causes);
   closeCarriers();
-  warnOnce(reasons);
+  warnOnce(reasons, remedyOf(causes));
   return fallback;
 }
 
@@ -262,14 +283,11 @@ function isFirstToWarn(): boolean {
   }
 }
 
-const ADVICE =
-  'WebAssembly shares no state between worker threads, and has no Snowflake.local(). Install without --omit=optional; in a bundle keep frazil external, or write import "frazil/native" first (docs/bundlers.md). FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.';
-
 /** Warns once in a process. */
-function warnOnce(reasons: string): void {
+function warnOnce(reasons: string, remedy: string): void {
   if (!isFirstToWarn()) return;
   process.emitWarning(`frazil runs on WebAssembly, because no native addon could be loaded: ${reasons}`, {
     code: NOTE,
-    detail: ADVICE,
+    detail: `WebAssembly shares no state between worker threads, and has no Snowflake.local(). To have the addon, ${remedy}. FRAZIL_BACKEND=wasm chooses WebAssembly without this warning.`,
   });
 }
