@@ -45,18 +45,16 @@ export function copyIds(ids: BigUint64Array, from: number, count: number, target
 /** Array, also if a program replaces the global later. */
 const List = Array;
 
-/** A list of the IDs. Of its full length from the start, which takes a third of the time of one that grows. @internal */
-export function listOf(ids: BigUint64Array): bigint[] {
+/**
+ * A list of the IDs, or of their decimal texts. Of its full length from the start, which takes a third of the time of one that grows.
+ *
+ * @internal
+ */
+export function listOf<T extends bigint | string>(ids: BigUint64Array, areTexts: boolean): T[] {
   const length = lengthOf(ids);
-  const list = new List<bigint>(length);
-  for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
-  return list;
-}
-
-/** A list of the IDs as decimal text. A loop of its own: one for both would call a function for each ID. @internal */
-export function textsOf(ids: BigUint64Array): string[] {
-  const length = lengthOf(ids);
-  const list = new List<string>(length);
-  for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
-  return list;
+  const list = new List<bigint | string>(length);
+  // Two loops: one that asks at each ID takes a tenth more.
+  if (areTexts) for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
+  else for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
+  return list as T[];
 }

@@ -13,9 +13,9 @@
  * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
+import { Decoding, firstWith, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
-import { joinAnywhere, type Span, split } from "./bits.js";
-import { firstAbove, readColumn } from "./columns.js";
+import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
 import { configError, DecodeError, isWhole, refusal, whole } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
@@ -28,14 +28,13 @@ import {
   type LayoutName,
   type LayoutSpec,
   layoutNames,
-  msOf,
   namedSpec,
   parseId,
-  type Shape,
   shapeOf,
 } from "./id.js";
 import { checkKeys, hintOf } from "./keys.js";
 import { ownOf } from "./own-properties.js";
+import { msOf, type Shape } from "./shape.js";
 
 export type { Decoded } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
@@ -140,17 +139,6 @@ function encodeField(span: Span | undefined, value = 0): bigint {
     value = Math.floor(value / (max + 1));
   }
   return id;
-}
-
-/** The fields of columns that a caller gives. */
-function copyColumns(into: Columns): Columns {
-  const { timestampMs, node, clock, sequence } = checkKeys(
-    "INVALID_ARGUMENT",
-    "into",
-    into,
-    "timestampMs, node, clock, sequence",
-  );
-  return { timestampMs, node, clock, sequence };
 }
 
 /**
@@ -303,10 +291,10 @@ export class Layout<P extends string = string> {
 
   /**
    * Decodes many IDs into one typed array for each field: new ones, or those of `into`, such as an earlier result. They must have
-   * the length of `ids`. If an ID is refused, nothing is written.
+   * the length of `ids` and memory of their own. If an ID is refused, nothing is written.
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
-   * bits, a BigInt64Array; or if `into` does not have the fields of the layout in arrays of that length.
+   * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
    * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns {
@@ -314,52 +302,46 @@ export class Layout<P extends string = string> {
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
       throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
-    // The fields of `into` are read first, once: a getter is user code, and may transfer the IDs.
-    const given = into === undefined ? into : copyColumns(into);
+    // Read first, and once: a getter is user code, and may transfer the IDs.
+    const given = into === undefined ? into : ownOf(into);
     const length = lengthOf(ids);
-    if (given) this.#checkColumns(into, given, ids, length);
+    const isColumn = (array: unknown, name: "Float64Array" | "Uint32Array") =>
+      isIdArray(array, name) &&
+      lengthOf(array as Uint32Array) === length &&
+      bufferOf(array as Uint32Array) !== bufferOf(ids);
+    const fits = (field: Span | undefined, array: unknown) =>
+      field ? isColumn(array, "Uint32Array") : array === field;
+    if (
+      given &&
+      !(
+        isColumn(given.timestampMs, "Float64Array") &&
+        isColumn(given.sequence, "Float64Array") &&
+        fits(node, given.node) &&
+        fits(clock, given.clock)
+      )
+    )
+      throw configError("INVALID_ARGUMENT", "into", into, Rule.COLUMNS);
     const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
-    const invalid = firstAbove(halves, bits);
-    if (invalid >= 0) this.parse(ids[invalid] as bigint);
-    const columns = given ?? this.#newColumns(length);
-    const { tickMs, epochMs } = this.#shape;
-    readColumn(halves, time, columns.timestampMs, tickMs, epochMs);
-    readColumn(halves, sequence, columns.sequence);
-    if (node) readColumn(halves, node, columns.node as Uint32Array);
-    if (clock) readColumn(halves, clock, columns.clock as Uint32Array);
-    return into ?? columns;
-  }
-
-  #newColumns(length: number): Columns {
-    const { node, clock } = this.#shape;
-    return {
+    const unused = spanOf(bits, 64 - bits);
+    if (Decoding.FAST) {
+      const invalid = firstWith(unused, halves);
+      if (invalid >= 0) this.parse(ids[invalid] as bigint);
+    } else for (let at = 0; at < length; at++) if (unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
+    const columns = given ?? {
       timestampMs: new Float64Array(length),
       node: node && new Uint32Array(length),
       clock: clock && new Uint32Array(length),
       sequence: new Float64Array(length),
     };
-  }
-
-  /** Checks the arrays that the caller gives: their kinds and lengths, and that none lies over the IDs. */
-  #checkColumns(
-    into: unknown,
-    { timestampMs, node, clock, sequence }: Columns,
-    ids: ArrayBufferView,
-    length: number,
-  ): void {
-    const end = offsetOf(ids) + 8 * length;
-    const isColumn = (given: unknown, name: "Float64Array" | "Uint32Array", bytes: number) => {
-      if (!isIdArray(given, name) || lengthOf(given as ArrayBufferView) !== length) return false;
-      const array = given as ArrayBufferView;
-      const from = offsetOf(array);
-      return bufferOf(array) !== bufferOf(ids) || from >= end || from + bytes * length <= offsetOf(ids);
-    };
-    const fits =
-      isColumn(timestampMs, "Float64Array", 8) &&
-      isColumn(sequence, "Float64Array", 8) &&
-      (this.#shape.node ? isColumn(node, "Uint32Array", 4) : node === undefined) &&
-      (this.#shape.clock ? isColumn(clock, "Uint32Array", 4) : clock === undefined);
-    if (!fits) throw configError("INVALID_ARGUMENT", "into", into, Rule.COLUMNS, 0, length);
+    if (Decoding.FAST) readColumns(this.#shape, halves, columns);
+    else
+      for (let at = 0; at < length; at++) {
+        columns.timestampMs[at] = msOf(this.#shape, time.of(halves, 2 * at));
+        columns.sequence[at] = sequence.of(halves, 2 * at);
+        if (columns.node) columns.node[at] = (node as Span).of(halves, 2 * at);
+        if (columns.clock) columns.clock[at] = (clock as Span).of(halves, 2 * at);
+      }
+    return into ?? columns;
   }
 
   /**

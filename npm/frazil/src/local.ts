@@ -15,7 +15,7 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   return new ConfigError(
     "NATIVE_REQUIRED",
     `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
-    { cause: noAddonError(causes) },
+    Host.FILES ? { cause: noAddonError(causes) } : undefined,
   );
 }
 

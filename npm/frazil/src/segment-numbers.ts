@@ -2,7 +2,7 @@
  * The numbers of a tag as a program takes them: `Segment`, and the segment of an isolate of Cloudflare Workers. They differ in their
  * `Supply`: how the store is asked, and how a call waits.
  */
-import { isIdArray, lengthOf, listOf, textsOf } from "./arrays.js";
+import { isIdArray, lengthOf, listOf } from "./arrays.js";
 import { LOW } from "./bits.js";
 import { monotonicClock } from "./clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
@@ -205,11 +205,11 @@ export class SegmentNumbers {
    * An array of `count` numbers, 0 to 1,048,576. They increase, and need not follow each other. Waits and rejects as `next`; then
    * no number is lost.
    */
-  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> => this.#list(count, options, listOf);
+  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> => this.#list(count, options, false);
 
   /** As `nextMany`, the numbers as decimal texts. */
   readonly nextManyStrings = (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#list(count, options, textsOf);
+    this.#list(count, options, true);
 
   /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
   readonly fill = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
@@ -266,15 +266,15 @@ export class SegmentNumbers {
     return number;
   }
 
-  async #list<T>(
+  async #list<T extends bigint | string>(
     count: number,
     options: AsyncOptions | undefined,
-    listOf: (numbers: BigUint64Array) => T[],
+    areTexts: boolean,
   ): Promise<T[]> {
     const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Page.MAX_COUNT));
     const outcome = this.#fill(target, options);
     if (outcome) (await outcome)();
-    return listOf(target);
+    return listOf(target, areTexts);
   }
 
   /** Fills the array now, or returns what the caller awaits and calls. */

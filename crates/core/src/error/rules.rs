@@ -103,5 +103,5 @@ rules! {
     SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
     ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
     KnownFreshness = 68, "must be \"call\" or \"turn\"";
-    Columns = 69, "must have an array of {max} numbers for each field of the layout: Float64Array for timestampMs and sequence, Uint32Array for node and clock, and none over the IDs";
+    Columns = 69, "must be what decodeMany returns for as many IDs, in other memory than theirs";
 }

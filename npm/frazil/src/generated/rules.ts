@@ -71,5 +71,5 @@ export enum Rule {
   SEGMENT_ABOVE = "must have a range above the numbers that were granted before: the counter of the store went back",
   A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
   KNOWN_FRESHNESS = "must be \"call\" or \"turn\"",
-  COLUMNS = "must have an array of {max} numbers for each field of the layout: Float64Array for timestampMs and sequence, Uint32Array for node and clock, and none over the IDs",
+  COLUMNS = "must be what decodeMany returns for as many IDs, in other memory than theirs",
 }
