@@ -1,5 +1,5 @@
 // Writes what follows from the list of platforms: `package.json` and `README.md` of each carrier, and the optional dependencies
-// of `frazil` and of the root. Run it after a change of the list, or of the version or the `engines` of frazil:
+// of `frazil` and of the root. Run it after a change of the list, or of the version of frazil:
 //
 //   node scripts/carriers.mjs && npm install --package-lock-only --ignore-scripts
 //
@@ -14,7 +14,7 @@ import { root } from "./shell.mjs";
 const read = (path) => JSON.parse(readFileSync(`${root}${path}`, "utf8"));
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
-function manifestOf({ package: carrier, title, os, cpu, libc }, { version, license, engines }) {
+function manifestOf({ package: carrier, title, os, cpu, libc }, { version, license }) {
   return {
     name: carrier,
     version,
@@ -26,7 +26,8 @@ function manifestOf({ package: carrier, title, os, cpu, libc }, { version, licen
     os: [os],
     cpu: [cpu],
     ...(libc && { libc: [libc] }),
-    engines,
+    // No `engines`: npm and pnpm leave an optional dependency out, without a word, where they do not fit, and the program may run under
+    // another Node than the one that installs. Those of frazil warn.
     // Yarn must not keep the package in an archive, from which the system cannot load a library.
     preferUnplugged: true,
   };

@@ -51,7 +51,10 @@ function runTests(program, args, env) {
 /** The commit of the code that is tested; with a mark if the code differs from it. */
 function commit() {
   const changed = ask("git", ["status", "--porcelain", "--", "crates", "Cargo.toml", "Cargo.lock"]);
-  return ask("git", ["rev-parse", "--short=12", "HEAD"]) + (changed === "" ? "" : "-changed");
+  const head = ask("git", ["rev-parse", "--short=12", "HEAD"]);
+  if (changed === undefined || head === undefined)
+    throw new Error(`git does not tell the commit of ${root}, which the record names`);
+  return head + (changed === "" ? "" : "-changed");
 }
 
 /** Runs the tests of a platform, and returns the record of the run. */

@@ -1,7 +1,7 @@
 // Packs a release, and publishes what was packed. docs/releasing.md has the steps.
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { packCrates } from "./crates.mjs";
@@ -23,8 +23,8 @@ npm run release -- --packed FOLDER [--record PATH]… [--registry URL] [--no-pro
 
 --out FOLDER       where the dry run puts tarballs and report (default: .cache/release)
 --built            packs what is built already, whatever it was built from. Without it, everything is built anew
---record PATH      the record of the platforms that the addons ran on (default: docs/proofs/platforms.json). Of a folder, every JSON
-                   file in it; more than one is joined
+--record PATH      the record of the platforms that the addons ran on (default: docs/proofs/platforms.json). Of a folder, every
+                   platforms.json in it; more than one is joined
 --without-runs     leaves the check of that record to --packed: for tarballs that are tested after they are packed
 --registry URL     the registry (default: ${NPM})
 --no-provenance    publishes without a statement of where the tarballs were built. npm makes one only in a workflow of GitHub Actions
@@ -84,12 +84,12 @@ async function problemsOfCarrier(carrier) {
   return (await problemsOf(() => inspectCarrier(carrier))).map((reason) => `npm/${folder} fails inspection: ${reason}`);
 }
 
-/** The files of a record: itself, or those of a folder. */
+/** The files of a record: itself, or those named platforms.json in a folder, where a workflow has put other records beside them. */
 function recordsIn(path) {
   if (!existsSync(path)) throw new Error(`there is no record of runs at ${path}`);
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path, { recursive: true })
-    .filter((name) => name.endsWith(".json"))
+    .filter((name) => basename(name) === "platforms.json")
     .map((name) => join(path, name));
 }
 
@@ -124,7 +124,9 @@ export function problemsOfRuns(packed, files) {
       });
       if (others.includes("")) return [];
       const found = others.length === 0 ? "no run of it" : others.map((reason) => `a run${reason}`).join("; ");
-      return [`${platform} ${version} has not run as it is packed: the record (${files.join(", ")}) has ${found}`];
+      return [
+        `${platform} ${version} has not run as it is packed: the record (${files.join(", ")}) has ${found} (npm run test:platform -- ${platform} --packed FOLDER on that system, and --record PATH of what it writes)`,
+      ];
     });
 }
 

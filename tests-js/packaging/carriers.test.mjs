@@ -47,6 +47,8 @@ for (const { folder, path, manifest } of carriers) {
     assert.equal(manifest.scripts, undefined);
     assert.equal(manifest.dependencies, undefined);
     const frazil = JSON.parse(readFileSync(join(root, "npm/frazil/package.json"), "utf8"));
-    assert.deepEqual([manifest.engines, manifest.license], [frazil.engines, frazil.license]);
+    assert.equal(manifest.license, frazil.license);
+    // npm would leave the package out, without a word, under an older Node than the one that runs the program.
+    assert.equal(manifest.engines, undefined);
   });
 }

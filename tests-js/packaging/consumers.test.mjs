@@ -520,6 +520,55 @@ test("no-addon: node_modules of another system are named, with what to install, 
   assert.match(without.main[0].message, /To have one, install without --omit=optional/);
 });
 
+// As Node words them: by glibc, by musl, by Node's permission model, by a mount with noexec.
+for (const [message, code, remedy] of [
+  ["/lib/x86_64-linux-gnu/libc.so: invalid ELF header", "ERR_DLOPEN_FAILED", /install on the system that runs/],
+  ["Error loading shared library ld-linux-x86-64.so.2: No such file", "ERR_DLOPEN_FAILED", /install on the system/],
+  ["Cannot load native addon because loading addons is disabled.", "ERR_DLOPEN_DISABLED", /--allow-addons/],
+  ["frazil.node: failed to map segment", "ERR_DLOPEN_FAILED", /keeps this system from loading .*docs\/platforms\.md/],
+]) {
+  test(`no-addon: what to do about "${message.slice(-40)}"`, () => {
+    const folder = installConsumer("no-addon", { addon: false });
+    const carrier = join(folder, "node_modules", addonPackages[0]);
+    mkdirSync(carrier);
+    const thrown = JSON.stringify({ message, code });
+    writeFileSync(join(carrier, "index.js"), `throw Object.assign(new Error(), ${thrown});`);
+    const { main, warnings } = JSON.parse(node(folder, ["main.mjs"]).stdout);
+    assert.equal(main[0].backend, "wasm");
+    assert.match(warnings[0].detail, remedy);
+    assert.doesNotMatch(warnings[0].detail, /omit=optional/);
+  });
+}
+
+test("no-addon: on a system that no addon is for, nothing is looked for, and the messages say so", () => {
+  const folder = installConsumer("no-addon");
+  writeFileSync(join(folder, "arm.cjs"), 'Object.defineProperty(process, "arch", { value: "arm" });');
+  const on = (env) => JSON.parse(node(folder, ["--require", "./arm.cjs", "main.mjs"], { env }).stdout);
+  const { main, warnings } = on({});
+  const cause = `there is no addon for ${process.platform}-arm`;
+  assert.equal(main[0].backend, "wasm");
+  assert.ok(warnings[0].message.endsWith(`no native addon could be loaded: ${cause}`), warnings[0].message);
+  assert.match(warnings[0].detail, /To have the addon, run on a system that has one \(docs\/platforms\.md\)/);
+  const [forced] = on({ FRAZIL_BACKEND: "native" }).main;
+  assert.deepEqual([forced.code, forced.causes], ["NATIVE_REQUIRED", [cause]]);
+});
+
+test("no-addon: Node that forbids addons is told apart from an addon that is missing", native, () => {
+  const folder = installConsumer("no-addon", { addon: true });
+  const { warnings } = JSON.parse(node(folder, ["--no-addons", "main.mjs"]).stdout);
+  assert.match(warnings[0].detail, /allow addons: node --permission --allow-addons/);
+});
+
+test("native: a bundler that gives the name of the file is told which loader it needs", native, () => {
+  const folder = installConsumer("native");
+  bundle(folder, { ...withAddon, loader: { ".node": "file" }, format: "cjs", outfile: "file/out.cjs" });
+  const out = emptyFolder("out");
+  cpSync(join(folder, "file"), out, { recursive: true });
+  const { stderr } = node(out, ["out.cjs"]);
+  assert.match(stderr, /the bundler gives string in place of/);
+  assert.match(stderr, /To have the addon, let the bundler copy \.node files/);
+});
+
 test("no-addon: no package runs a script when it is installed", () => {
   for (const { name } of pack()) {
     const { scripts = {}, gypfile } = JSON.parse(readFileSync(join(root, "npm", name, "package.json"), "utf8"));

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -32,8 +33,8 @@ const git = (...args) =>
   });
 const commit = () => git("commit", "-qam", "test");
 
-/** Runs the command of a release in the copy, as npm does. Whatever is not on this machine cannot be reached. */
-const release = (...args) =>
+/** Runs a script in the copy, as npm does. Whatever is not on this machine cannot be reached. */
+const run = (script, ...args) =>
   new Promise((resolve) => {
     const env = {
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|node_|github_|ci$)/i.test(name))),
@@ -45,13 +46,12 @@ const release = (...args) =>
       NPM_CONFIG_NOPROXY: "127.0.0.1",
       NPM_CONFIG_FETCH_RETRIES: "0",
     };
-    execFile(
-      process.execPath,
-      ["scripts/release.mjs", ...args],
-      { cwd: checkout, env, encoding: "utf8" },
-      (error, stdout, stderr) => resolve({ status: error ? error.code : 0, output: stdout + stderr }),
+    execFile(process.execPath, [script, ...args], { cwd: checkout, env, encoding: "utf8" }, (error, stdout, stderr) =>
+      resolve({ status: error ? error.code : 0, output: stdout + stderr }),
     );
   });
+
+const release = (...args) => run("scripts/release.mjs", ...args);
 
 /** Packs the copy without building anything. */
 const dryRun = (...args) => release("--dry-run", "--built", "--out", out, ...args);
@@ -316,7 +316,7 @@ test("without --built nothing is packed that was changed after the build, or tha
   append("npm/frazil/dist/node.cjs", "throw new Error();\n");
   const stale = await dryRun();
   assert.equal(stale.status, 1, stale.output);
-  assert.match(stale.output, /has not run as it is packed: .* has a run, with another content of frazil$/m);
+  assert.match(stale.output, /has not run as it is packed: .* has a run, with another content of frazil \(/m);
   cpSync(join(built, "frazil/dist/node.cjs"), dist);
 });
 
@@ -530,7 +530,8 @@ test("records are joined, and tarballs that were packed without one are publishe
   const joined = await publish(registry, ...records);
   assert.equal(joined.status, 0, joined.output);
   assert.deepEqual(registry.published, inOrder);
-  // The folder of all of them, as a workflow downloads them.
+  // The folder of all of them, as a workflow downloads them, with records of something else.
+  writeFileSync(join(scratch, "records", "local-platforms.json"), '{ "runs": {} }');
   const again = await startRegistry(t);
   const folder = await publish(again, "--record", join(scratch, "records"));
   assert.equal(folder.status, 0, folder.output);
@@ -553,6 +554,61 @@ test("provenance needs the address of the repository, and a workflow", async (t)
   assert.equal(outside.status, 1);
   assert.match(outside.output, /provenance/);
   assert.deepEqual(registry.published, []);
+});
+
+test("the crates: what is published is left out, and another content is refused", async (t) => {
+  const cksums = Object.fromEntries(report().crates.map(({ name, sha256 }) => [name, sha256]));
+  const index = {};
+  const server = createServer(({ url }, response) => {
+    const lines = index[url.split("/").at(-1)];
+    response.writeHead(lines === undefined ? 404 : 200);
+    response.end(lines?.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const publishing = () => run("scripts/publish-crates.mjs", "--dry-run", "--index", url);
+  const entry = (name, vers, cksum) => ({ name, vers, cksum, deps: [], features: {}, yanked: false });
+  assert.deepEqual(await publishing(), {
+    status: 0,
+    output: `frazil ${version}: to be published\nfrazil-local ${version}: to be published\n`,
+  });
+  index.frazil = [entry("frazil", "0.0.0", "0".repeat(64)), entry("frazil", version, cksums.frazil)];
+  assert.deepEqual(await publishing(), {
+    status: 0,
+    output: `frazil ${version}: published before\nfrazil-local ${version}: to be published\n`,
+  });
+  index["frazil-local"] = [entry("frazil-local", version, "0".repeat(64))];
+  const other = await publishing();
+  assert.equal(other.status, 1);
+  assert.match(
+    other.output,
+    /frazil-local .* is published with the sha256 0{64}, and is [0-9a-f]{64} here: must be another/,
+  );
+  server.close();
+  server.closeAllConnections();
+  assert.equal((await publishing()).status, 1, "an index that cannot be reached is no missing crate");
+});
+
+test("the names are held by packages that can be published", async () => {
+  const folder = join(scratch, "reserved");
+  const { status, output } = await run("scripts/reserve.mjs", folder);
+  assert.equal(status, 0, output);
+  for (const { manifest } of [...carriers, { manifest: { name: "frazil" } }]) {
+    const [packed] = JSON.parse(
+      execFileSync("npm", ["pack", "--json", "--dry-run"], {
+        cwd: join(folder, "npm", manifest.name),
+        encoding: "utf8",
+      }),
+    );
+    assert.equal(packed.id, `${manifest.name}@0.0.0`);
+    assert.ok(output.includes(`npm deprecate ${packed.id} `));
+  }
+  for (const name of ["frazil", "frazil-local"]) {
+    const manifest = join(folder, "crates", name, "Cargo.toml");
+    execFileSync("cargo", ["package", "--quiet", "--offline", "--manifest-path", manifest], { stdio: "pipe" });
+    assert.ok(output.includes(`cargo yank ${name}@0.0.0`));
+  }
 });
 
 test("--help prints every option, and options that do not fit are refused", async () => {

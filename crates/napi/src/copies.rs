@@ -47,9 +47,9 @@ pub(crate) fn mark_in_use() -> Result<(), String> {
         let unknown = |why| format!("frazil cannot find out whether another copy of its addon is in this process: {why}");
         system::pin().map_err(|why| format!("the addon of frazil cannot be kept loaded: {why}"))?;
         match system::other().map_err(unknown)? {
-            Some(path) => {
-                Err(format!("another copy of frazil is loaded from {path}, and its states cannot be shared: install one"))
-            }
+            Some(path) => Err(format!(
+                "another copy of frazil is loaded from {path}, and its states cannot be shared: install one, and bundle all entries into one folder"
+            )),
             None => Ok(()),
         }
     })

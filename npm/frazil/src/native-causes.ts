@@ -15,13 +15,29 @@ const OF_ANOTHER_SYSTEM = "for another system";
 export const ofAnotherSystem = (names: readonly string[]): Error =>
   new Error(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} installed, ${OF_ANOTHER_SYSTEM}`);
 
+const NONE_FOR = "there is no addon for ";
+
+/** The error for a system that no package of the addon is for. */
+export const noneFor = (system: string): Error => new Error(`${NONE_FOR}${system}`);
+
+/** The loader of a system with one C library does not find that of the other one: musl's, or glibc's. */
+const OTHER_LIBC = /\blibc\.so: |\bld-linux-/;
+
 /** What to do, by the causes. */
 export function remedyOf(causes: readonly unknown[]): string {
-  const lines = causes.map(firstLine);
   const { platform, arch } = process;
-  if (lines.some((line) => line.endsWith(OF_ANOTHER_SYSTEM)))
+  const isOneOf = (test: (line: string, code: unknown) => boolean) =>
+    causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown }).code));
+  if (isOneOf((line) => line.startsWith(NONE_FOR))) return "run on a system that has one (docs/platforms.md)";
+  if (isOneOf((line) => line.endsWith(OF_ANOTHER_SYSTEM) || OTHER_LIBC.test(line)))
     return `install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}`;
-  if (lines.some((line) => line.startsWith("Dynamic require")))
+  if (isOneOf((line) => line.startsWith("Dynamic require")))
     return "give the bundle a require by esbuild's --banner (docs/bundlers.md)";
+  if (isOneOf((line) => line.startsWith("the bundler gives")))
+    return "let the bundler copy .node files and load them: esbuild --loader:.node=copy, webpack node-loader (docs/bundlers.md)";
+  if (isOneOf((_, code) => code === "ERR_DLOPEN_DISABLED"))
+    return "allow addons: node --permission --allow-addons, and not --no-addons";
+  if (isOneOf((_, code) => code === "ERR_DLOPEN_FAILED"))
+    return "remove what keeps this system from loading the one that is installed (docs/platforms.md)";
   return 'install without --omit=optional; in a bundle keep frazil external, or write import "frazil/native" first (docs/bundlers.md)';
 }

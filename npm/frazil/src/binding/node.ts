@@ -4,7 +4,7 @@ import type { Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
-import { noAddonError, ofAnotherSystem, reasonsOf, remedyOf } from "../native-causes.js";
+import { noAddonError, noneFor, ofAnotherSystem, reasonsOf, remedyOf } from "../native-causes.js";
 import { ownOf } from "../own-properties.js";
 import { builtin } from "./builtin.js";
 import { closeCarriers, registeredCarriers } from "./carriers.js";
@@ -20,9 +20,17 @@ interface Addon extends Calls, FileCalls {
   page(owner: object): { readonly page: number; readonly memory: Uint8Array };
 }
 
-/** The packages that may contain the addon for this machine. For both glibc and musl: the wrong one fails to load. */
+/** The systems that have an addon, as `process` names them. */
+const SYSTEMS = /^(linux|darwin|win32)-(x64|arm64)$/;
+
+/**
+ * The packages that may contain the addon for this machine. For both glibc and musl: the wrong one fails to load.
+ *
+ * @throws {Error} if there is none for the system
+ */
 function addonPackages(): string[] {
   const { platform, arch } = process;
+  if (!SYSTEMS.test(`${platform}-${arch}`)) throw noneFor(`${platform}-${arch}`);
   if (platform === "linux") return [`frazil-linux-${arch}-gnu`, `frazil-linux-${arch}-musl`];
   return [`frazil-${platform}-${arch}`];
 }
@@ -118,13 +126,15 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
   const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
   let searched: string[] = [];
+  let names: string[] = [];
   try {
+    names = addonPackages();
     searched = places(causes);
     ways.push((addonPackage) => loadFrom(searched, addonPackage));
   } catch (error) {
     causes.push(error);
   }
-  const attempts = addonPackages().flatMap((addonPackage) => ways.map((load) => ({ addonPackage, load })));
+  const attempts = names.flatMap((addonPackage) => ways.map((load) => ({ addonPackage, load })));
   for (const { addonPackage, load } of attempts) {
     try {
       const addon = load(addonPackage);
