@@ -141,6 +141,9 @@ function encodeField(span: Span | undefined, value = 0): bigint {
   return id;
 }
 
+/** The numbers in an ID. */
+const NUMBERS = "timestampMs, node, clock, sequence";
+
 /**
  * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times as long.
  */
@@ -303,7 +306,7 @@ export class Layout<P extends string = string> {
       throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
     // Read first, and once: a getter is user code, and may transfer the IDs.
-    const given = into === undefined ? into : ownOf(into);
+    const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
     const length = lengthOf(ids);
     const isColumn = (array: unknown, name: "Float64Array" | "Uint32Array") =>
       isIdArray(array, name) &&
@@ -357,7 +360,7 @@ export class Layout<P extends string = string> {
       "INVALID_ARGUMENT",
       "fields",
       fields,
-      "timestampMs, node, clock, sequence",
+      NUMBERS,
       "id, date, parts",
     );
     const shape = this.#shape;

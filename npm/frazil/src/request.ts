@@ -65,9 +65,9 @@ export function openRequest(
   return pairs;
 }
 
-/** Writes a request into the page, which holds 0 or 1 for a boolean. */
+/** Writes a request into the page, where a boolean becomes 0 or 1. */
 export function writeRequest({ numbers }: Port, request: readonly (number | boolean)[]): void {
-  for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = Number(request[at + 1]);
+  for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
 
 /** The error of a request to open that was refused, with the value that the caller gave. */
