@@ -89,6 +89,12 @@ before(async () => {
       '  if (readFileSync(path + "/frazil.node").subarray(0, 6).toString() === "broken") throw new Error("it needs glibc 2.99");\n' +
       "}\n",
   );
+  // No address of a repository, whether or not this checkout has one.
+  editJson(join(checkout, "package.json"), (content) => {
+    delete content.repository;
+    delete content.author;
+  });
+  execFileSync(process.execPath, ["scripts/repository.mjs", "--write"], { cwd: checkout });
   // What belongs to a release: a heading, and a record of a run on each platform.
   writeFileSync(
     join(checkout, "CHANGELOG.md"),
