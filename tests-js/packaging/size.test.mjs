@@ -95,8 +95,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // Making the frequent refusal of `next()` where it is found, without the general path, takes 0.06 of the entry.
 //
 // `decodeMany` into given arrays takes 0.11 of `Layout`: a check of each array. What Node decodes with (`decoding/fast.ts`) is in its file
-// alone; in Workers the clock stands still within a turn, so `freshness: "turn"` is an option there and no code. Lists of their full length take 0.02 where they are made. What a Worker uploads is 33 bytes larger by all that together:
-// the order of functions in the module saves 36, and the start of a process, which is not known there, 35.
+// alone; in Workers the clock stands still within a turn, so `freshness: "turn"` is an option there and no code. Lists of their full length
+// take 0.02 where they are made. What a Worker uploads is 33 bytes larger by all that together: the order of functions in the module saves
+// 36, and the start of a process, which is not known there, 35.
 //
 // `frazil/layout` is `Layout` from the file that `frazil` shares with it. The syntax of that file is not shortened, so that bundlers
 // see what they may leave out: 0.13 kB of the errors alone.
