@@ -104,7 +104,8 @@ function* options() {
     maxwaitms: "did you mean maxWaitMs?",
     epoch: "did you mean epochMs?",
     layuot: "did you mean layout?",
-    somethingElse: "one of node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now",
+    somethingElse:
+      "one of node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, unshared, now",
   })) {
     yield option(misspelt, 5, "INVALID_OPTION", `${rules.KNOWN_KEY} (${hint})`);
   }
@@ -116,6 +117,8 @@ function* options() {
   yield option("maxLeadMs", 1001, "INVALID_OPTION", ruleOf("STATIC_LEAD", 0, 1000));
   for (const value of ["Zero", "ones", "", null, 0, ["zero"], unconvertible])
     yield option("sequenceStart", value, "INVALID_OPTION", rules.KNOWN_START);
+  for (const value of ["Turn", "", null, 0, true, ["turn"], unconvertible])
+    yield option("freshness", value, "INVALID_OPTION", rules.KNOWN_FRESHNESS);
   for (const value of ["yes", 1, 0, null]) yield option("unshared", value, "INVALID_OPTION", rules.TRUE_OR_FALSE);
   for (const value of [5, null, "Date.now", {}]) yield option("now", value, "INVALID_OPTION", rules.FUNCTION);
 }

@@ -19,8 +19,10 @@ const CHECKED = 200_000;
 const [COLD, ISOLATED] = [100, 700];
 
 const ids = new Snowflake({ node: 7, maxWaitMs: 10_000, maxLeadMs: 1000 });
+const turns = new Snowflake({ node: 8, maxWaitMs: 10_000, maxLeadMs: 1000, freshness: "turn" });
 const generators = {
   [`frazil (${ids.backend})`]: { bigint: ids.next, text: ids.nextString },
+  [`frazil (${ids.backend}), freshness: "turn"`]: { bigint: turns.next, text: turns.nextString },
   ...PEERS,
 };
 const words = BigUint64Array.from({ length: 4096 }, (_, at) => 383_000_000_000_000_000n + BigInt(at));

@@ -333,7 +333,7 @@ describe("the file", () => {
 describe("bad options", () => {
   const whole = (min, max) => rules.WHOLE_NUMBER.replace("{min}", min).replace("{max}", max);
   const known =
-    "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem, acceptUnprovenPlatform";
+    "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, startWaitMs, fileSystem, acceptUnprovenPlatform";
   const hint = (text) => `${rules.KNOWN_KEY} (${text})`;
   const rows = [
     ["dir", "", "INVALID_OPTION", rules.A_PATH],

@@ -11,8 +11,8 @@ const bindings = {
   classes: { FrazilLeases: "sqlite", Room: "sqlite" },
 };
 const warningOf = (node) => [
-  `node is ${node}: isolates share nothing, so each one with this node id repeats the IDs of the others. Use leased() of ` +
-    "frazil/workers, in a Durable Object also durable(), or pass unshared: true if no other isolate has it",
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a ` +
+    "Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it",
 ];
 
 for (const date of DATES) {

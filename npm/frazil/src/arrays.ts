@@ -20,7 +20,10 @@ const tagGetter = /* @__PURE__ */ (() => getter(Symbol.toStringTag))();
  *
  * @internal
  */
-export function isIdArray(value: unknown, name: "BigUint64Array" | "BigInt64Array" | "Uint8Array"): boolean {
+export function isIdArray(
+  value: unknown,
+  name: "BigUint64Array" | "BigInt64Array" | "Uint8Array" | "Float64Array" | "Uint32Array",
+): boolean {
   return apply(tagGetter, value, []) === name;
 }
 
@@ -39,10 +42,19 @@ export function copyIds(ids: BigUint64Array, from: number, count: number, target
   apply(copyInto, target, [new Ids(bufferOf(ids), offsetOf(ids) + 8 * from, count), at]);
 }
 
-/** A list of the IDs, each converted by `as`. @internal */
-export function listOf<T>(ids: BigUint64Array, as: (id: bigint) => T): T[] {
-  const list: T[] = [];
+/** Array, also if a program replaces the global later. */
+const List = Array;
+
+/**
+ * A list of the IDs, or of their decimal texts. Of its full length from the start, which takes a third of the time of one that grows.
+ *
+ * @internal
+ */
+export function listOf<T extends bigint | string>(ids: BigUint64Array, areTexts: boolean): T[] {
   const length = lengthOf(ids);
-  for (let at = 0; at < length; at++) list[at] = as(ids[at] as bigint);
-  return list;
+  const list = new List<bigint | string>(length);
+  // Two loops: one that asks at each ID takes a tenth more.
+  if (areTexts) for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
+  else for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
+  return list as T[];
 }

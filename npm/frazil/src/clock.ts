@@ -9,8 +9,7 @@ export const wallClock = (): number => Date.now();
 export const monotonicClock = (): number => performance.now();
 
 /**
- * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown. On Cloudflare Workers it
- * is unknown: an isolate has no start time, and its `timeOrigin` is 0.
+ * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown.
  */
 export function processStartMs(): number {
   const origin = globalThis.performance?.timeOrigin;

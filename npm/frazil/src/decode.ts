@@ -14,7 +14,8 @@
 
 import { type Decoded, decodeId } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import { type IdInput, type LayoutName, namedSpec, type Shape, shapeOf } from "./id.js";
+import { type IdInput, type LayoutName, namedSpec, shapeOf } from "./id.js";
+import type { Shape } from "./shape.js";
 
 export type { Decoded } from "./decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";

@@ -2,8 +2,10 @@
  * A decoded ID. In a file of its own, since no bundler removes an unused class that has a method with a symbol as its
  * name.
  */
+import { Decoding, partsOf } from "#decoding";
 import { split } from "./bits.js";
-import { type IdInput, msOf, parseId, type Shape } from "./id.js";
+import { type IdInput, parseId } from "./id.js";
+import { msOf, type Shape } from "./shape.js";
 
 /** The method by which an object tells Node how to print it. */
 const INSPECT: unique symbol = /* @__PURE__ */ Symbol.for("nodejs.util.inspect.custom") as never;
@@ -51,6 +53,7 @@ export class Decoded<P extends string = string> {
   /** The parts of the node id by name; `undefined` if the layout has no node field. */
   get parts(): { readonly [K in P]: number } | undefined {
     const { node } = this;
+    if (Decoding.FAST && node !== undefined) return partsOf(this.#shape.parts, node) as { [K in P]: number };
     return node === undefined
       ? node
       : (Object.fromEntries(

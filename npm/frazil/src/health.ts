@@ -101,7 +101,7 @@ export function readHealth(
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
   if (Host.ISOLATES && staticNode !== undefined)
     warnings.push(
-      `node is ${staticNode}: isolates share nothing, so each one with this node id repeats the IDs of the others. Use leased() of frazil/workers, in a Durable Object also durable(), or pass unshared: true if no other isolate has it`,
+      `node is ${staticNode}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`,
     );
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
   if (!Host.FILES || file === undefined) return health;

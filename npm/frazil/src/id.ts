@@ -2,12 +2,14 @@
  * Reading an ID: what the decoder and `Layout` share. This is JavaScript on every backend, because a call into native
  * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
  */
+import { Decoding, keyOf } from "#decoding";
 import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
 import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { ownOf } from "./own-properties.js";
+import type { Shape } from "./shape.js";
 
 /** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */
 export type IdInput = bigint | string | number;
@@ -39,24 +41,6 @@ export interface LayoutSpec {
 /** The names of the built-in layouts. */
 export type LayoutName = keyof LayoutParts;
 
-/** The positions of the fields of a checked layout. @internal */
-export interface Shape {
-  readonly epochMs: number;
-  readonly tickMs: number;
-  /** How many bits the layout uses. */
-  readonly bits: number;
-  readonly maxId: bigint;
-  readonly time: Span;
-  readonly node: Span | undefined;
-  readonly clock: Span | undefined;
-  readonly sequence: Span;
-  /**
-   * The parts of the node id, the most significant first: name, number of values, and the factor of the part in the
-   * node id.
-   */
-  readonly parts: readonly (readonly [name: string, count: number, below: number])[];
-}
-
 /**
  * Computes the positions of fields, the last one at bit 0. Does not check their widths. `join` combines the parts of a
  * node id; in the built-in layouts they are adjacent.
@@ -78,7 +62,7 @@ export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join:
     const span = spanOf(bits, width);
     const below = spans[kind];
     spans[kind] = below ? join(span, below) : span;
-    if (kind === "node") parts.unshift([name, span.max + 1, below ? below.max + 1 : 1]);
+    if (kind === "node") parts.unshift([Decoding.FAST ? keyOf(name) : name, span.max + 1, below ? below.max + 1 : 1]);
     bits += width;
   }
   return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
@@ -124,6 +108,3 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint
   if (id < 0n || id > maxId) throw refuse(Rule.ID_RANGE);
   return id;
 }
-
-/** The start of a tick, in Unix milliseconds. @internal */
-export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;

@@ -13,6 +13,7 @@
  * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
+import { Decoding, firstWith, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
 import { type Decoded, decodeId } from "./decoded.js";
@@ -27,14 +28,13 @@ import {
   type LayoutName,
   type LayoutSpec,
   layoutNames,
-  msOf,
   namedSpec,
   parseId,
-  type Shape,
   shapeOf,
 } from "./id.js";
 import { checkKeys, hintOf } from "./keys.js";
 import { ownOf } from "./own-properties.js";
+import { msOf, type Shape } from "./shape.js";
 
 export type { Decoded } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
@@ -140,6 +140,9 @@ function encodeField(span: Span | undefined, value = 0): bigint {
   }
   return id;
 }
+
+/** The numbers in an ID. */
+const NUMBERS = "timestampMs, node, clock, sequence";
 
 /**
  * The built-in layouts that were used so far. They never change, and reading one from the table takes 30 times as long.
@@ -290,34 +293,58 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * Decodes many IDs into one typed array for each field.
+   * Decodes many IDs into one typed array for each field: new ones, or those of `into`, such as an earlier result. They must have
+   * the length of `ids` and memory of their own. If an ID is refused, nothing is written.
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
-   * bits, a BigInt64Array.
+   * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
    * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
    */
-  decodeMany(ids: BigUint64Array | BigInt64Array): Columns {
+  decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns {
     const { bits, time, node, clock, sequence } = this.#shape;
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
       throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
+    // Read first, and once: a getter is user code, and may transfer the IDs.
+    const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
     const length = lengthOf(ids);
+    const isColumn = (array: unknown, name: "Float64Array" | "Uint32Array") =>
+      isIdArray(array, name) &&
+      lengthOf(array as Uint32Array) === length &&
+      bufferOf(array as Uint32Array) !== bufferOf(ids);
+    const fits = (field: Span | undefined, array: unknown) =>
+      field ? isColumn(array, "Uint32Array") : array === field;
+    if (
+      given &&
+      !(
+        isColumn(given.timestampMs, "Float64Array") &&
+        isColumn(given.sequence, "Float64Array") &&
+        fits(node, given.node) &&
+        fits(clock, given.clock)
+      )
+    )
+      throw configError("INVALID_ARGUMENT", "into", into, Rule.COLUMNS);
     const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
     const unused = spanOf(bits, 64 - bits);
-    const columns = {
+    if (Decoding.FAST) {
+      const invalid = firstWith(unused, halves);
+      if (invalid >= 0) this.parse(ids[invalid] as bigint);
+    } else for (let at = 0; at < length; at++) if (unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
+    const columns = given ?? {
       timestampMs: new Float64Array(length),
       node: node && new Uint32Array(length),
       clock: clock && new Uint32Array(length),
       sequence: new Float64Array(length),
     };
-    for (let at = 0; at < length; at++) {
-      if (unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
-      columns.timestampMs[at] = msOf(this.#shape, time.of(halves, 2 * at));
-      columns.sequence[at] = sequence.of(halves, 2 * at);
-      if (columns.node) columns.node[at] = (node as Span).of(halves, 2 * at);
-      if (columns.clock) columns.clock[at] = (clock as Span).of(halves, 2 * at);
-    }
-    return columns;
+    if (Decoding.FAST) readColumns(this.#shape, halves, columns);
+    else
+      for (let at = 0; at < length; at++) {
+        columns.timestampMs[at] = msOf(this.#shape, time.of(halves, 2 * at));
+        columns.sequence[at] = sequence.of(halves, 2 * at);
+        if (columns.node) columns.node[at] = (node as Span).of(halves, 2 * at);
+        if (columns.clock) columns.clock[at] = (clock as Span).of(halves, 2 * at);
+      }
+    return into ?? columns;
   }
 
   /**
@@ -333,7 +360,7 @@ export class Layout<P extends string = string> {
       "INVALID_ARGUMENT",
       "fields",
       fields,
-      "timestampMs, node, clock, sequence",
+      NUMBERS,
       "id, date, parts",
     );
     const shape = this.#shape;

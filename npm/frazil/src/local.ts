@@ -15,12 +15,12 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
   return new ConfigError(
     "NATIVE_REQUIRED",
     `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
-    { cause: noAddonError(causes) },
+    Host.FILES ? { cause: noAddonError(causes) } : undefined,
   );
 }
 
 export const LOCAL_OPTIONS =
-  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, startWaitMs, fileSystem, acceptUnprovenPlatform";
+  "dir, node, scope, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, startWaitMs, fileSystem, acceptUnprovenPlatform";
 /** Options that other calls take, and `Snowflake.local()` does not. */
 export const NOT_LOCAL = "now, unshared, signal";
 

@@ -36,6 +36,12 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
    */
   readonly sequenceStart?: SequenceStart;
   /**
+   * When the clock is read. Default: `"call"`, at each call, so the time in an ID is that of its call. `"turn"`: IDs that were reserved
+   * together are issued until the running turn of the event loop ends, without reading the clock: faster, and the time in an ID may be as
+   * old as the turn. It changes `next()` and `nextString()` alone.
+   */
+  readonly freshness?: Freshness;
+  /**
    * Set to `true` to confirm that no other thread has this node id, and on Cloudflare Workers no other isolate. Needed
    * on WebAssembly in a Node worker thread, or if the process also uses the other backend; on Workers `health()` warns
    * without it.
@@ -85,6 +91,9 @@ export interface LocalOptions<L extends LayoutInput = "default">
 /** The options of `Snowflake.localAsync()`. */
 export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
 
+/** When a generator reads the clock: at each call, or once for the IDs of a block in a turn of the event loop. */
+export type Freshness = "call" | "turn";
+
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";
 
@@ -96,7 +105,7 @@ export interface AsyncOptions {
 
 /** The names of the constructor's options. @internal */
 export const CONSTRUCTOR_OPTIONS =
-  "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, unshared, now";
+  "node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, unshared, now";
 
 /** Checks the options of a call: see `checkKeys`. @internal */
 export const checkOptions = (given: unknown, known: string, ignored?: string): Record<string, unknown> =>

@@ -130,7 +130,7 @@ export function sharedPort(load: () => Binding<StateFiles>): Port {
       if (!Reflect.set(realm, SHARED_CORE, { abi: Page.ABI, connect }))
         throw new ConfigError(
           "STATE_CONFLICT",
-          "globalThis is frozen, so other copies of frazil cannot share its states: freeze it after the first generator was made",
+          "globalThis is frozen, so copies of frazil cannot share states: freeze it after the first generator",
         );
       ownPort = new Port(binding);
       return ownPort;

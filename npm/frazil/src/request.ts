@@ -20,40 +20,53 @@ export function openRequest(
   given: Record<string, unknown>,
   node: unknown,
   isPrivate: boolean,
-): number[] {
+): (number | boolean)[] {
   const { epochMs, tickMs, unsigned, fields } = layout;
   const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
-  const pairs: number[] = [];
-  // The page holds 0 or 1 for a boolean.
-  const write = (at: Slot, value: number | boolean) => {
-    pairs.push(at, Number(value));
-  };
-  write(Slot.EPOCH_MS, epochMs);
-  write(Slot.TICK_MS, tickMs);
-  write(Slot.UNSIGNED, unsigned);
-  write(Slot.HAS_NODE, node !== undefined);
-  write(Slot.NODE, numberOrNaN(node));
-  write(Slot.NODE_NONE, node === "none");
-  write(Slot.START_MS, isPrivate ? NaN : processStartMs());
-  write(Slot.PRIVATE, isPrivate);
-  if (Host.FILES) write(Slot.UNSHARED, given["unshared"] === true);
-  write(Slot.HAS_MAX_LEAD_MS, maxLeadMs !== undefined);
-  write(Slot.MAX_LEAD_MS, numberOrNaN(maxLeadMs));
-  write(Slot.HAS_MAX_WAIT_MS, maxWaitMs !== undefined);
-  write(Slot.MAX_WAIT_MS, numberOrNaN(maxWaitMs));
-  write(Slot.HAS_MAX_ASYNC_WAIT_MS, maxAsyncWaitMs !== undefined);
-  write(Slot.MAX_ASYNC_WAIT_MS, numberOrNaN(maxAsyncWaitMs));
-  write(Slot.SEQUENCE_START, STARTS.indexOf(sequenceStart as SequenceStart));
-  write(Slot.FIELD_COUNT, fields.length);
+  const pairs: (number | boolean)[] = [
+    Slot.EPOCH_MS,
+    epochMs,
+    Slot.TICK_MS,
+    tickMs,
+    Slot.UNSIGNED,
+    unsigned,
+    Slot.HAS_NODE,
+    node !== undefined,
+    Slot.NODE,
+    numberOrNaN(node),
+    Slot.NODE_NONE,
+    node === "none",
+    Slot.START_MS,
+    // An isolate of Cloudflare Workers has no start time: its `timeOrigin` is 0.
+    Host.ISOLATES || isPrivate ? NaN : processStartMs(),
+    Slot.PRIVATE,
+    isPrivate,
+    Slot.HAS_MAX_LEAD_MS,
+    maxLeadMs !== undefined,
+    Slot.MAX_LEAD_MS,
+    numberOrNaN(maxLeadMs),
+    Slot.HAS_MAX_WAIT_MS,
+    maxWaitMs !== undefined,
+    Slot.MAX_WAIT_MS,
+    numberOrNaN(maxWaitMs),
+    Slot.HAS_MAX_ASYNC_WAIT_MS,
+    maxAsyncWaitMs !== undefined,
+    Slot.MAX_ASYNC_WAIT_MS,
+    numberOrNaN(maxAsyncWaitMs),
+    Slot.SEQUENCE_START,
+    STARTS.indexOf(sequenceStart as SequenceStart),
+    Slot.FIELD_COUNT,
+    fields.length,
+  ];
+  if (Host.FILES) pairs.push(Slot.UNSHARED, given["unshared"] === true);
   fields.forEach(({ kind, bits }, at) => {
-    write(Slot.FIELDS + 2 * at, KINDS.indexOf(kind));
-    write(Slot.FIELDS + 2 * at + 1, bits);
+    pairs.push(Slot.FIELDS + 2 * at, KINDS.indexOf(kind), Slot.FIELDS + 2 * at + 1, bits);
   });
   return pairs;
 }
 
-/** Writes a request into the page. */
-export function writeRequest({ numbers }: Port, request: readonly number[]): void {
+/** Writes a request into the page, where a boolean becomes 0 or 1. */
+export function writeRequest({ numbers }: Port, request: readonly (number | boolean)[]): void {
   for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
 

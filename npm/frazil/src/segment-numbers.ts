@@ -98,7 +98,6 @@ export interface SegmentKind {
   supply(options: HolderOptions, drawn: Drawable, limitMs: number): Supply;
 }
 
-const numberIn = (number: bigint) => number;
 const textOf = (number: bigint) => `${number}`;
 
 /**
@@ -206,12 +205,11 @@ export class SegmentNumbers {
    * An array of `count` numbers, 0 to 1,048,576. They increase, and need not follow each other. Waits and rejects as `next`; then
    * no number is lost.
    */
-  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> =>
-    this.#list(count, options, numberIn);
+  readonly nextMany = (count: number, options?: AsyncOptions): Promise<bigint[]> => this.#list(count, options, false);
 
   /** As `nextMany`, the numbers as decimal texts. */
   readonly nextManyStrings = (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#list(count, options, textOf);
+    this.#list(count, options, true);
 
   /** Fills the array with numbers, at most 1,048,576. Waits and rejects as `nextMany`. */
   readonly fill = async (target: BigUint64Array, options?: AsyncOptions): Promise<BigUint64Array> => {
@@ -268,11 +266,15 @@ export class SegmentNumbers {
     return number;
   }
 
-  async #list<T>(count: number, options: AsyncOptions | undefined, as: (number: bigint) => T): Promise<T[]> {
+  async #list<T extends bigint | string>(
+    count: number,
+    options: AsyncOptions | undefined,
+    areTexts: boolean,
+  ): Promise<T[]> {
     const target = new BigUint64Array(whole("INVALID_ARGUMENT", "count", count, 0, Page.MAX_COUNT));
     const outcome = this.#fill(target, options);
     if (outcome) (await outcome)();
-    return listOf(target, as);
+    return listOf(target, areTexts);
   }
 
   /** Fills the array now, or returns what the caller awaits and calls. */

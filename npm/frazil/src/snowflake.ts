@@ -36,6 +36,12 @@ const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
 
+/** What `Calls.next` returns in place of an ID. */
+const NO_ID = 0xffff_ffff_ffff_ffffn;
+
+/** Queues a microtask. Captured, so that a test that fakes it later does not keep a block for ever. */
+const enqueue = globalThis.queueMicrotask;
+
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
 
@@ -81,7 +87,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /** Whether the generator has its own clock (`now`) and its own state, which no other generator shares. */
   readonly #isPrivate: boolean;
   /** Whether the state is in a file. */
-  readonly #isLocal: boolean;
+  readonly #isLocal: boolean = false;
   /** Whether only the program keeps other isolates from having the node id. */
   readonly #isStatic: boolean;
   /** How long to wait before the first ID, in milliseconds. */
@@ -96,11 +102,19 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
   #capacity = 0;
+  /** Whether the block serves without a look at the clock, until a microtask ends that. */
+  #isOfThisTurn: boolean | undefined;
+  /** Ends that. Absent unless a block serves until the turn of the event loop ends (`freshness: "turn"`). */
+  #endTurn: (() => void) | undefined;
   #cursor = 0;
   #end = 0;
   #blockSize = 0;
   #fromMs = 0;
   #untilMs = 0;
+  /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
+  #mint: ((now: number) => bigint) | undefined;
+  /** The time of the last ID that was minted alone. At the same time again, a block is reserved. */
+  #singleMs: number | undefined;
 
   // Views of the page, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
@@ -190,17 +204,23 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const known = Host.FILES && local ? LOCAL_OPTIONS : CONSTRUCTOR_OPTIONS;
     const given = checkOptions(options === undefined ? {} : options, known, Host.FILES && local ? NOT_LOCAL : "");
     if (Host.FILES && local) checkLocalOptions(given);
-    const { layout = "default", epochMs, node, unshared = false, now } = given;
+    const { layout = "default", epochMs, node, unshared = false, now, freshness = "call" } = given;
     const plain = Layout.from(layout);
     this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
       PartsOf<L>
     >;
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
+    if (freshness !== "call" && freshness !== "turn")
+      throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
+    if (Host.MOVING_CLOCK && freshness === "turn")
+      this.#endTurn = () => {
+        this.#isOfThisTurn = false;
+      };
     if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
     this.#session = session;
     this.#isPrivate = now !== undefined;
-    this.#isLocal = local;
+    if (Host.FILES) this.#isLocal = local;
     this.#isStatic = Boolean(Host.ISOLATES) && !session && !unshared && !this.#isPrivate;
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
@@ -254,6 +274,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
+    if (Host.MOVING_CLOCK && !this.#session) {
+      const { calls, page } = (this.#port as Port).binding;
+      const { next } = calls;
+      const handle = this.#handle;
+      this.#mint = (now) => next(page, handle, now, false);
+    }
     this.#maxBlock = numbers[Slot.MAX_BLOCK] as number;
     this.#maxWaitMs = numbers[Slot.MAX_WAIT_MS] as number;
     this.#maxAsyncWaitMs = numbers[Slot.MAX_ASYNC_WAIT_MS] as number;
@@ -263,13 +289,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       // The core chose the node id if none was given.
       if (this.layout.fields.some(({ kind }) => kind === "node")) this.#node = node;
     }
-    if (this.#isPrivate || this.#isLocal) unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
+    if (this.#isPrivate || (Host.FILES && this.#isLocal))
+      unclosed?.register(this, releaserOf(this.#port as Port, this.#handle), this);
   }
 
   /** Waits until the state file is open, and then reads the result. */
   async #finishOpenAsync(given: Record<string, unknown>): Promise<void> {
+    if (!Host.FILES) return;
     const { files } = (this.#port as Port).binding;
-    if (!Host.FILES || !files) return;
+    if (!files) return;
     await files.whenOpened(this.#ticket);
     this.#finishOpen(files.opened(this.#port as Port, this.#ticket), given);
   }
@@ -295,11 +323,27 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
    */
   readonly next = (): bigint => {
+    if (Host.MOVING_CLOCK && this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     const now = this.#clock();
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
-    if (now >= this.#fromMs && now < this.#untilMs && this.#cursor < this.#end)
-      return this.#ids[this.#cursor++] as bigint;
+    if (now >= this.#fromMs && now < this.#untilMs) {
+      if (this.#cursor < this.#end) {
+        const id = this.#ids[this.#cursor++] as bigint;
+        if (Host.MOVING_CLOCK && this.#endTurn) this.#serveTurn();
+        return id;
+      }
+    } else if (Host.MOVING_CLOCK && now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
+      // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
+      const id = this.#mint(now);
+      if (id !== NO_ID) {
+        if (this.#untilMs !== 0) this.#dropBlock();
+        this.#singleMs = now;
+        this.#reservations++;
+        this.#reserved++;
+        return id;
+      }
+    }
     return this.#refill(now, this.#maxWaitMs);
   };
 
@@ -321,10 +365,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /** An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`. */
-  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), (id) => id);
+  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), false);
 
   /** An array of `count` IDs as decimal text. Throws the errors of `fill`. */
-  readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), (id) => `${id}`);
+  readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), true);
 
   /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
@@ -356,11 +400,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * reserved.
    */
   readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
-    this.#mintManyAsync(count, options, (id) => id);
+    this.#mintManyAsync(count, options, false);
 
   /** An array of `count` IDs as decimal text. Waits as `nextManyAsync`. */
   readonly nextManyStringsAsync = async (count: number, options?: AsyncOptions): Promise<string[]> =>
-    this.#mintManyAsync(count, options, (id) => `${id}`);
+    this.#mintManyAsync(count, options, true);
 
   /** Decodes an ID: `layout.decode`. */
   readonly decode = (id: IdInput): Decoded<PartsOf<L>> => this.layout.decode(id);
@@ -390,7 +434,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Checked again: the clock may have closed this generator.
     const port = this.#requirePort();
     this.#session?.writeClocks(port.numbers);
-    return readHealth(port, this.#handle, now, this.#isLocal, this.#isStatic ? (this.#node ?? "none") : undefined);
+    return readHealth(
+      port,
+      this.#handle,
+      now,
+      Host.FILES && this.#isLocal,
+      this.#isStatic ? (this.#node ?? "none") : undefined,
+    );
   };
 
   /**
@@ -403,8 +453,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (this.#closed) return;
     this.#finalCounts = counts;
     this.#closed = true;
+    if (Host.MOVING_CLOCK) this.#mint = undefined;
     this.#dropBlock();
-    if ((this.#isPrivate || this.#isLocal) && this.#port !== undefined) {
+    if ((this.#isPrivate || (Host.FILES && this.#isLocal)) && this.#port !== undefined) {
       unclosed?.unregister(this);
       releaserOf(this.#port, this.#handle)();
     }
@@ -444,7 +495,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #refill(now: number, waitMs: number): bigint {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
-    const want = usedUp ? min(2 * this.#blockSize, this.#maxBlock) : 1;
+    const want =
+      Host.MOVING_CLOCK && now === this.#singleMs
+        ? min(2, this.#maxBlock)
+        : usedUp
+          ? min(2 * this.#blockSize, this.#maxBlock)
+          : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
     if (typeof count !== "number") throw count;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
@@ -455,11 +511,20 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#blockSize = count;
     this.#fromMs = numbers[Slot.VALID_FROM_MS] as number;
     this.#untilMs = numbers[Slot.VALID_UNTIL_MS] as number;
+    const first = page[0] as bigint;
     if (count > 1) {
       this.#copyBlock(page, count);
       this.#cursor = 1;
+      if (Host.MOVING_CLOCK && this.#endTurn) this.#serveTurn();
     }
-    return page[0] as bigint;
+    return first;
+  }
+
+  /** Lets the block serve without a look at the clock, until the microtask that this queues. */
+  #serveTurn(): void {
+    if (!Host.MOVING_CLOCK || this.#isOfThisTurn) return;
+    enqueue(this.#endTurn as () => void);
+    this.#isOfThisTurn = true;
   }
 
   /** Copies the first `count` IDs of an array into the block. */
@@ -479,6 +544,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#end = 0;
     this.#blockSize = 0;
     this.#untilMs = 0;
+    if (Host.MOVING_CLOCK) this.#singleMs = undefined;
   }
 
   /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
@@ -563,7 +629,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     await this.#retry(signal, () => this.#fill(call));
   }
 
-  async #mintManyAsync<T>(count: number, options: AsyncOptions | undefined, as: (id: bigint) => T): Promise<T[]> {
+  async #mintManyAsync<T extends bigint | string>(
+    count: number,
+    options: AsyncOptions | undefined,
+    areTexts: boolean,
+  ): Promise<T[]> {
     const signal = signalOf(options);
     this.#checkCount(count, this.#maxAsyncWaitMs);
     const call = newCall(new Ids(count), 0);
@@ -573,7 +643,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (signal?.aborted) this.#giveBack(call);
       throw error;
     }
-    return listOf(call.target, as);
+    return listOf(call.target, areTexts);
   }
 
   /**

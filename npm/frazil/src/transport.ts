@@ -13,7 +13,8 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
-import { ANY_ID, type IdInput, parseId, type Shape } from "./id.js";
+import { ANY_ID, type IdInput, parseId } from "./id.js";
+import type { Shape } from "./shape.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";

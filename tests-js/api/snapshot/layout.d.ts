@@ -112,13 +112,14 @@ export declare class Layout<P extends string = string> {
      */
     timestampOf(input: IdInput): number;
     /**
-     * Decodes many IDs into one typed array for each field.
+     * Decodes many IDs into one typed array for each field: new ones, or those of `into`, such as an earlier result. They must have
+     * the length of `ids` and memory of their own. If an ID is refused, nothing is written.
      *
      * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
-     * bits, a BigInt64Array.
+     * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
      * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
      */
-    decodeMany(ids: BigUint64Array | BigInt64Array): Columns;
+    decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns;
     /**
      * Makes an ID from its fields: the inverse of `decode`. It accepts the result of `decode`, or a copy with some fields
      * changed. It uses only the time, the node id, the clock id and the sequence.

@@ -102,4 +102,6 @@ rules! {
     SegmentRange = 65, "must have a range of numbers from 0 to 9223372036854775806, one at least";
     SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
     ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
+    KnownFreshness = 68, "must be \"call\" or \"turn\"";
+    Columns = 69, "must be what decodeMany returns for as many IDs, in other memory than theirs";
 }

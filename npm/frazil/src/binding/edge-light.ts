@@ -12,6 +12,7 @@ export enum Host {
   THREADS = 0,
   FILES = 0,
   ISOLATES = 0,
+  MOVING_CLOCK = 1,
 }
 
 export const inWorkerThread = (): boolean => false;

@@ -48,7 +48,10 @@ export function load(): Binding {
           : 'In Deno, createRequire(import.meta.url)("frazil") loads the addon (deno run -A)'
       }`,
     );
-  const binding = bindExports(() => instanceOf(new WebAssembly.Module(wasmBytes())));
+  const binding = bindExports(
+    () => instanceOf(new WebAssembly.Module(wasmBytes())),
+    " (a page allows it with script-src 'wasm-unsafe-eval')",
+  );
   if (isServer() && forced === undefined)
     globalThis.process?.emitWarning("frazil runs on WebAssembly, because this is its entry for browsers, in Node", {
       code: "FRAZIL_WASM",
@@ -70,6 +73,8 @@ export enum Host {
   FILES = 0,
   /** A program runs in many isolates at a time, which share nothing, and nothing numbers them. */
   ISOLATES = 0,
+  /** The clock moves while a program runs. On Cloudflare Workers it stands still in a turn of the event loop. */
+  MOVING_CLOCK = 1,
 }
 
 /**

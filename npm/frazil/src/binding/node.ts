@@ -227,6 +227,7 @@ export enum Host {
   THREADS = 1,
   FILES = 1,
   ISOLATES = 0,
+  MOVING_CLOCK = 1,
 }
 
 export function load(): Binding<StateFiles> {

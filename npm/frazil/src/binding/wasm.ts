@@ -11,28 +11,22 @@ export interface Exports extends Calls {
 }
 
 /** The error if WebAssembly is not available. */
-export const wasmUnavailable = (cause: unknown, reasons = String(cause)): ConfigError =>
-  new ConfigError(
-    "WASM_UNAVAILABLE",
-    `WebAssembly is forbidden or missing here (a page allows it with script-src 'wasm-unsafe-eval'): ${reasons}`,
-    { cause },
-  );
+export const wasmUnavailable = (cause: unknown, reasons = String(cause), hint = ""): ConfigError =>
+  new ConfigError("WASM_UNAVAILABLE", `WebAssembly is forbidden or missing here${hint}: ${reasons}`, { cause });
+
+const CALLS = "open release admit reserve next health lease segment";
 
 /** The exports of a new instance. The module has no imports: see `crates/xtask/src/module.rs`. */
 export const instanceOf = (module: WebAssembly.Module): Exports =>
   new WebAssembly.Instance(module).exports as unknown as Exports;
 
-/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. */
-export function bindExports(make: () => Exports): Binding {
+/** @throws {ConfigError} `WASM_UNAVAILABLE` with the cause. `hint`: what allows it there. */
+export function bindExports(make: () => Exports, hint?: string): Binding {
   try {
     const exports = make();
     const page = exports.page();
-    const { open, release, admit, reserve, health, lease, segment } = exports;
-    // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
     const asUint = BigInt.asUintN;
-    const next: Calls["next"] = (page, handle, nowMs, confirmed) =>
-      asUint(64, exports.next(page, handle, nowMs, confirmed));
-    const calls = { open, release, admit, reserve, next, health, lease, segment };
+    const calls = {} as Record<keyof Calls, (...given: unknown[]) => unknown>;
     let stopped: unknown;
     // A stack overflow inside the module ends a call halfway. The next call then traps, and the module is stopped for
     // good. A stack overflow before the module is entered leaves it intact.
@@ -41,19 +35,23 @@ export function bindExports(make: () => Exports): Binding {
       const said = `WebAssembly was stopped inside a call and cannot go on: ${cause}`;
       stopped = new ConfigError("WASM_UNAVAILABLE", said, { cause });
     };
-    for (const name of Object.keys(calls) as (keyof Calls)[]) {
-      const call = calls[name] as (...given: unknown[]) => never;
+    for (const name of CALLS.split(" ") as (keyof Calls)[]) {
+      const call = exports[name] as (...given: unknown[]) => bigint;
       // Five parameters, and no rest parameter with spread: spread calls an iterator, which a program can replace.
       calls[name] = (a?: unknown, b?: unknown, c?: unknown, d?: unknown, e?: unknown) => {
         try {
-          if (stopped === undefined) return call(a, b, c, d, e);
+          if (stopped === undefined) {
+            const answer = call(a, b, c, d, e);
+            // WebAssembly returns signed integers. Statuses and addresses are below 2^31, but an ID may be 2^63 or more.
+            return name === "next" ? asUint(64, answer) : answer;
+          }
         } catch (error) {
           if (name !== "release") halt(error);
         }
         // `release` does not throw: nobody can catch an error of a finalization callback, and a stopped module holds
         // nothing.
         if (name !== "release") throw stopped;
-        return undefined as never;
+        return undefined;
       };
     }
     // The getter is captured now: one that is replaced later is user code.
@@ -64,7 +62,7 @@ export function bindExports(make: () => Exports): Binding {
     // All fields are own properties, so that none is read from a polluted `Object.prototype`.
     return {
       backend: "wasm",
-      calls,
+      calls: calls as unknown as Calls,
       files: undefined,
       anotherPage: undefined,
       page,
@@ -74,6 +72,6 @@ export function bindExports(make: () => Exports): Binding {
       causes: [],
     };
   } catch (error) {
-    throw wasmUnavailable(error);
+    throw wasmUnavailable(error, undefined, hint);
   }
 }

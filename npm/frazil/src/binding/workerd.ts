@@ -19,6 +19,7 @@ export enum Host {
   THREADS = 0,
   FILES = 0,
   ISOLATES = 1,
+  MOVING_CLOCK = 0,
 }
 
 export const inWorkerThread = (): boolean => false;

@@ -70,4 +70,6 @@ export enum Rule {
   SEGMENT_RANGE = "must have a range of numbers from 0 to 9223372036854775806, one at least",
   SEGMENT_ABOVE = "must have a range above the numbers that were granted before: the counter of the store went back",
   A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
+  KNOWN_FRESHNESS = "must be \"call\" or \"turn\"",
+  COLUMNS = "must be what decodeMany returns for as many IDs, in other memory than theirs",
 }

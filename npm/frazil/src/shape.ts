@@ -1,0 +1,29 @@
+/** Where the fields of a layout are in an ID. */
+import type { Span } from "./bits.js";
+
+/** The positions of the fields of a checked layout. @internal */
+export interface Shape {
+  readonly epochMs: number;
+  readonly tickMs: number;
+  /** How many bits the layout uses. */
+  readonly bits: number;
+  readonly maxId: bigint;
+  readonly time: Span;
+  readonly node: Span | undefined;
+  readonly clock: Span | undefined;
+  readonly sequence: Span;
+  /**
+   * The parts of the node id, the most significant first: name, number of values, and the factor of the part in the
+   * node id.
+   */
+  readonly parts: readonly (readonly [name: string, count: number, below: number])[];
+}
+
+/** The start of a tick, in Unix milliseconds. @internal */
+export const msOf = ({ epochMs, tickMs }: Shape, tick: number): number => epochMs + tick * tickMs;
+
+/** Arrays for the fields of many IDs. @internal */
+export interface Arrays extends Record<"timestampMs" | "sequence", Float64Array> {
+  readonly node: Uint32Array | undefined;
+  readonly clock: Uint32Array | undefined;
+}

@@ -1,0 +1,137 @@
+// `Layout.decodeMany`: many IDs, one array for each field, new ones or those that are given.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Layout } from "frazil";
+import { Layout as BundledLayout } from "../../npm/frazil/dist/inline.mjs";
+import { rules } from "../vectors/generated-tables.mjs";
+import { errorOf } from "./bad-input.mjs";
+
+/** A layout from fields such as "time 30, node 2", the most significant first. */
+const layoutOf = (text) =>
+  new Layout({
+    epochMs: 0,
+    tickMs: 3,
+    unsigned: true,
+    fields: text.split(", ").map((field, at) => {
+      const [kind, bits] = field.split(" ");
+      return { kind, bits: Number(bits), ...(kind === "node" && { name: `n${at}` }) };
+    }),
+  });
+
+/** Layouts with fields in one half, over both, in several runs, below bit 32 altogether, and up to the highest bit. */
+const LAYOUTS = [
+  ...Layout.names.map((name) => Layout.named(name)),
+  ...[
+    "time 30, node 2, sequence 20, node 8",
+    "node 5, time 20, clock 3, node 4, sequence 11, node 20",
+    "sequence 53, time 11",
+    "time 33, sequence 31",
+    "time 32, sequence 32",
+    "time 11, node 32, sequence 21",
+    "time 5, node 6, clock 7, sequence 8",
+    "time 1, sequence 1",
+    "node 1, time 1, node 15, sequence 1, node 16, clock 1",
+  ].map(layoutOf),
+];
+const idsOf = (layout) => {
+  const bits = layout.fields.reduce((sum, field) => sum + field.bits, 0);
+  const max = 2n ** BigInt(bits) - 1n;
+  let seed = 7n;
+  const random = () => {
+    seed = (seed * 6364136223846793005n + 1442695040888963407n) & (2n ** 64n - 1n);
+    return (seed ^ (seed >> 29n)) & max;
+  };
+  return BigUint64Array.from([
+    0n,
+    max,
+    ...Array.from({ length: bits }, (_, bit) => 1n << BigInt(bit)),
+    ...Array.from({ length: 50 }, random),
+  ]);
+};
+const columnsOf = (layout, length) => layout.decodeMany(new BigUint64Array(length));
+
+test("every field of every layout is what decode() reads, in new arrays and in given ones, in every bundle", () => {
+  for (const layout of LAYOUTS) {
+    const ids = idsOf(layout);
+    const into = columnsOf(layout, ids.length);
+    for (const column of Object.values(into)) column?.fill(77);
+    assert.equal(layout.decodeMany(ids, into), into, "the given columns are the answer");
+    assert.deepEqual(layout.decodeMany(ids), into);
+    assert.deepEqual(
+      new BundledLayout(layout.toJSON()).decodeMany(ids),
+      into,
+      "the loop of the bundles that are downloaded",
+    );
+    for (const [at, id] of ids.entries()) {
+      const { timestampMs, node, clock, sequence } = layout.decode(id);
+      const read = Object.values(into).map((column) => column?.[at]);
+      assert.deepEqual(read, [timestampMs, node, clock, sequence], `${JSON.stringify(layout)}: ${id}`);
+    }
+  }
+});
+
+test("an ID with a bit above the layout is refused, wherever it stands, and nothing is written", () => {
+  for (const layout of LAYOUTS) {
+    const bits = layout.fields.reduce((sum, field) => sum + field.bits, 0);
+    for (let bit = bits; bit < 64; bit++) {
+      const ids = idsOf(layout);
+      ids[20 % ids.length] |= 1n << BigInt(bit);
+      const into = columnsOf(layout, ids.length);
+      assert.throws(() => layout.decodeMany(ids, into), { code: "INVALID_ID", value: ids[20 % ids.length] });
+      assert.deepEqual(into, columnsOf(layout, ids.length));
+    }
+  }
+});
+
+test("columns that do not fit are refused, and nothing is written", async () => {
+  const layout = Layout.named("default");
+  const ids = BigUint64Array.of(1n << 22n, 2n << 22n);
+  const rule = rules.COLUMNS;
+  const fitting = () => columnsOf(layout, 2);
+  const shared = new ArrayBuffer(64);
+  const over = new BigUint64Array(shared, 8, 2);
+  for (const [given, into] of [
+    [ids, { ...fitting(), timestampMs: new Float32Array(2) }],
+    [ids, { ...fitting(), timestampMs: new Float64Array(3) }],
+    [ids, { ...fitting(), sequence: [0, 0] }],
+    [ids, { ...fitting(), node: undefined }],
+    [ids, { ...fitting(), clock: new Uint32Array(2) }],
+    [ids, { ...fitting(), node: new Int32Array(2) }],
+    [ids, {}],
+    // In the memory of the IDs.
+    [over, { ...fitting(), timestampMs: new Float64Array(shared, 24, 2) }],
+    [over, { ...fitting(), node: new Uint32Array(shared, 0, 2) }],
+  ]) {
+    const before = structuredClone(into);
+    const error = await errorOf(() => layout.decodeMany(given, into));
+    assert.deepEqual([error.code, error.field, error.value, error.rule], ["INVALID_ARGUMENT", "into", into, rule]);
+    assert.deepEqual(into, before);
+  }
+  for (const into of [null, 5, [], new Uint32Array(2)])
+    assert.equal((await errorOf(() => layout.decodeMany(ids, into))).code, "INVALID_ARGUMENT");
+  const misspelt = await errorOf(() => layout.decodeMany(ids, { ...fitting(), timestamp: 1 }));
+  assert.deepEqual([misspelt.code, misspelt.field], ["INVALID_ARGUMENT", "timestamp"]);
+});
+
+test("a getter that transfers the IDs, or shows another array at the second reading, is no way in", () => {
+  const layout = Layout.named("default");
+  const ids = BigUint64Array.of(1n << 22n, 2n << 22n);
+  const into = columnsOf(layout, 2);
+  const transferring = {
+    ...into,
+    get sequence() {
+      structuredClone(ids.buffer, { transfer: [ids.buffer] });
+      return into.sequence;
+    },
+  };
+  assert.throws(() => layout.decodeMany(ids, transferring), { code: "INVALID_ARGUMENT", field: "into" });
+  let reads = 0;
+  const changing = {
+    ...into,
+    get sequence() {
+      return reads++ === 0 ? into.sequence : new Float64Array(0);
+    },
+  };
+  layout.decodeMany(BigUint64Array.of(5n, 6n), changing);
+  assert.deepEqual([reads, ...into.sequence], [1, 5, 6]);
+});
