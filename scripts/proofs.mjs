@@ -60,8 +60,11 @@ export function noPanic() {
 const fuzzFolder = "crates/core/fuzz";
 const manifest = ["--manifest-path", `${root}${fuzzFolder}/Cargo.toml`];
 
-/** Formats the fuzz targets, which are a separate workspace. */
-export const formatFuzz = (...options) => run("cargo", ["fmt", ...manifest, ...options]);
+/** Formats the fuzz targets and the benchmark, which are separate workspaces. */
+export function formatOthers(...options) {
+  for (const folder of [fuzzFolder, "crates/core/bench"])
+    run("cargo", ["fmt", "--manifest-path", `${root}${folder}/Cargo.toml`, ...options]);
+}
 
 /**
  * Fuzzes each target for some seconds, starting from the stored corpus. In the same time, starting from an empty corpus, the

@@ -11,7 +11,7 @@ import { build } from "./build.mjs";
 import { checkColumns } from "./columns.mjs";
 import { denier, deny, testPackedCrates } from "./crates.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
-import { formatFuzz, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
+import { formatOthers, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
 import { isLinuxX64Gnu, root, run, runBeside, step } from "./shell.mjs";
 import {
@@ -195,7 +195,7 @@ const SUITES = [
     name: "format",
     run: () => {
       cargo("fmt", "--all", "--check");
-      formatFuzz("--check");
+      formatOthers("--check");
       run(`${bin}/biome`, ["ci", "--error-on-warnings", "."]);
       checkColumns();
     },
@@ -459,7 +459,7 @@ await setUp();
 await rustTools();
 if (values.fix) {
   cargo("fmt", "--all");
-  formatFuzz();
+  formatOthers();
   run(`${bin}/biome`, ["check", "--write", "."]);
 }
 await build();

@@ -38,6 +38,8 @@ function placesOf(checkout) {
     })),
     ...inherits.map(({ name }) => ({ file: "Cargo.lock", what: name, find: inLock(name) })),
     { file: "crates/core/fuzz/Cargo.lock", what: "frazil", find: inLock("frazil") },
+    { file: "crates/core/bench/Cargo.lock", what: "frazil", find: inLock("frazil") },
+    { file: "crates/core/bench/Cargo.lock", what: "frazil-local", find: inLock("frazil-local") },
     ...npm.map(({ folder }) => ({
       file: `npm/${folder}/package.json`,
       what: "version",

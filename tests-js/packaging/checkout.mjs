@@ -11,6 +11,7 @@ const FILES = [
   "Cargo.toml",
   "Cargo.lock",
   "crates/core/fuzz/Cargo.lock",
+  "crates/core/bench/Cargo.lock",
   "examples/url-shortener/package.json",
 ];
 

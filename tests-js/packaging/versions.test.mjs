@@ -32,11 +32,11 @@ test("no tracked manifest or lock file has the version in a place that the comma
   const lock = JSON.parse(readFileSync(join(checkout, "package-lock.json"), "utf8"));
   for (const [path, { version: found }] of Object.entries(lock.packages))
     if (path.startsWith("npm/")) assert.equal(found, "7.8.9", path);
-  for (const file of ["Cargo.lock", "crates/core/fuzz/Cargo.lock"])
+  for (const file of ["Cargo.lock", "crates/core/fuzz/Cargo.lock", "crates/core/bench/Cargo.lock"])
     for (const [, name, found, source] of readFileSync(join(checkout, file), "utf8").matchAll(
       /^name = "(.*)"\nversion = "(.*)"\n(source)?/gm,
     ))
-      if (source === undefined && named.test(name) && name !== "frazil-fuzz")
+      if (source === undefined && named.test(name) && !/^frazil-(fuzz|bench)$/.test(name))
         assert.equal(found, "7.8.9", `${file}: ${name}`);
   for (const file of [
     "Cargo.toml",
