@@ -20,9 +20,11 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
 /**
  * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in kB as wrangler prints them. A limit is raised only in
  * the commit that needs it; tests-js/packaging/size.test.mjs says what the parts take.
+ * `freshness`, given columns and single IDs take 0.5 as wrangler uploads it by default, with the names and the comments of what is not used
+ * on Workers.
  */
 const CEILINGS = [
-  ["as wrangler uploads it by default", [], 63],
+  ["as wrangler uploads it by default", [], 63.625],
   ["with --minify", ["--minify"], 47.125],
 ];
 
