@@ -13,9 +13,23 @@ const crate = (name) => `${name} ${new RegExp(`^name = "${name}"\nversion = "(.*
 const peers = names.filter((name) => lock.includes(`name = "${name}"`)).map(crate);
 
 const table = await step("benchmarking one ID by one call in Rust", () =>
-  ask("cargo", ["bench", "--locked", "--quiet", "--target-dir", `${root}target/bench`, "--manifest-path", manifest], {
-    stdio: ["ignore", "pipe", "inherit"],
-  }),
+  ask(
+    "cargo",
+    [
+      "bench",
+      "--bench",
+      "next",
+      "--locked",
+      "--quiet",
+      "--target-dir",
+      `${root}target/bench`,
+      "--manifest-path",
+      manifest,
+    ],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  ),
 );
 if (table === undefined) throw new Error("the benchmark failed");
 const day = new Date().toISOString().slice(0, 10);

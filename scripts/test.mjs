@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { checkColumns } from "./columns.mjs";
 import { denier, deny, testPackedCrates } from "./crates.mjs";
+import { instructions, whyNotComparable } from "./instructions.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatOthers, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
 import { OTHER_SYSTEMS, rustTarget, rustTools, setUp } from "./setup.mjs";
@@ -26,6 +27,7 @@ import {
   redis,
   runtimes,
   tools,
+  valgrind,
   valkey,
   workersTools,
   zookeeper,
@@ -246,6 +248,7 @@ const SUITES = [
       cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-napi", "--all-targets", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-no-panic", ...strict);
+      cargo("clippy", "--locked", "--quiet", "-p", "frazil-instructions", "--all-features", ...strict);
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...wasm, ...strict);
       const withTests = ["--tests", "--features", "std"];
       cargo("clippy", "--locked", "--quiet", "-p", "frazil-wasm", ...withTests, ...wasm, ...strict);
@@ -304,6 +307,15 @@ const SUITES = [
     },
   },
   { name: "no-panic", run: noPanic },
+  {
+    name: "instructions",
+    whyUnavailable: whyNotComparable,
+    requires: [valgrind],
+    run: () => {
+      testFolder("instructions");
+      instructions();
+    },
+  },
   { name: "fuzz", requires: [fuzzer], run: () => fuzz(values.long ? 300 : 10) },
   { name: "mutants", long: true, requires: [mutator], run: mutants },
   { name: "types", run: () => testOnBackend("types", "wasm") },

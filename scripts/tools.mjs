@@ -55,6 +55,9 @@ export const browser = debian("Chromium", tools.chromium, "chromium");
 /** Changes the clock of a process, for tests of a wrong clock. */
 export const faketime = debian("libfaketime", tools.faketime, "libfaketime");
 
+/** Counts instructions. */
+export const valgrind = debian("valgrind", "/usr/bin/valgrind", "valgrind");
+
 /** The servers that the lease stores are tested with, and a pooler in front of Postgres. */
 export const postgres = debian("Postgres", "/usr/lib/postgresql", "postgresql");
 export const pgbouncer = debian("pgbouncer", "/usr/sbin/pgbouncer", "pgbouncer");

@@ -1,9 +1,19 @@
-// A process that mints its first ID, prints the time that took since its start, and ends like a crash.
+// A process that mints its first ID and prints the time that took since its start, with its parts. Then it ends like a crash, or as the
+// second argument says: "close" closes the generator, as a handler of SIGTERM does; "wait" waits to be killed. The first argument is
+// the folder of a state file, or empty for a static node id.
 import { writeSync } from "node:fs";
-import { Snowflake } from "frazil";
 
-const [dir] = process.argv.slice(2);
-const ids = dir === undefined ? new Snowflake({ node: 1 }) : Snowflake.local({ dir });
+const startedMs = performance.now();
+const { Snowflake } = await import("frazil");
+const importedMs = performance.now();
+const [dir, end] = process.argv.slice(2);
+const ids = dir ? Snowflake.local({ dir }) : new Snowflake({ node: 1 });
+const openedMs = performance.now();
 ids.next();
-writeSync(1, String(performance.now()));
-process.kill(process.pid, "SIGKILL");
+const mintedMs = performance.now();
+writeSync(1, JSON.stringify({ startedMs, importedMs, openedMs, mintedMs, backend: ids.backend }));
+if (end === "wait") setInterval(() => ids.next(), 200);
+else if (end === "close") {
+  ids.close();
+  process.exit();
+} else process.kill(process.pid, "SIGKILL");

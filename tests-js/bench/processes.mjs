@@ -25,7 +25,7 @@ function firstId(...args) {
     encoding: "utf8",
   });
   if (signal !== "SIGKILL") throw new Error(`no first ID: ${stderr}`);
-  return Number(stdout);
+  return JSON.parse(stdout).mintedMs;
 }
 
 /** Milliseconds that Node takes from its start until a program runs, by the same clock. */

@@ -126,18 +126,27 @@ export class Room extends DurableObject {
     return ids;
   }
 
-  /** Which of two generators mint when they are asked in turns. */
-  async mintsInTurns(ms) {
+  /**
+   * Which of two generators mint when they are asked in turns. `isOneTime`: both of a turn read the same time. Otherwise the clock may
+   * get to the ceiling of the first between the two readings.
+   */
+  async mintsInTurns(ms, isOneTime) {
     const both = [this.ids, this.#other()];
     const minted = [[], []];
     for (const end = now() + ms; now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
+      heldMs = isOneTime ? now() : undefined;
       both.forEach((ids, at) => {
         try {
           minted[at].push(ids.nextString());
         } catch {}
       });
+      heldMs = undefined;
     }
     return minted;
+  }
+
+  mintsInOneTime(ms) {
+    return this.mintsInTurns(ms, true);
   }
 
   /** IDs of generators that are asked for in each call, where a library that traces calls wraps the state at each access. */

@@ -60,6 +60,12 @@ impl Block {
         self.len
     }
 
+    /// The position after the last ID.
+    #[cfg(feature = "std")]
+    pub(crate) const fn end(&self) -> u64 {
+        self.first.saturating_add(self.len as u64)
+    }
+
     /// The ID at a position of the count, where the sequence of its tick and clock id is rotated by `rotation`.
     const fn id(&self, position: u64, rotation: u64) -> u64 {
         let sequence_mask = self.geometry.sequence.max();

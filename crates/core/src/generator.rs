@@ -21,6 +21,7 @@ use crate::layout::Layout;
 use crate::machine::{EXHAUSTED, Machine};
 use crate::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
 use crate::outcome::Outcome;
+use crate::short_way::Shortcut;
 use crate::start::{Key, SequenceStart};
 use crate::state::{State, StateAtomics};
 use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
@@ -91,11 +92,12 @@ pub struct Generator {
     machine: Machine,
     state: StateRef,
     counters: Counters,
+    shortcut: Shortcut,
 }
 
 impl Clone for Generator {
     fn clone(&self) -> Self {
-        Self { machine: self.machine, state: self.state.clone(), counters: Counters::new() }
+        Self::with(self.machine, self.state.clone())
     }
 }
 
@@ -131,7 +133,11 @@ impl Generator {
 
     /// A generator on a state of this process.
     pub(crate) fn on(machine: Machine, state: Arc<State>) -> Self {
-        Self { machine, state: StateRef::Own(state), counters: Counters::new() }
+        Self::with(machine, StateRef::Own(state))
+    }
+
+    fn with(machine: Machine, state: StateRef) -> Self {
+        Self { machine, state, counters: Counters::new(), shortcut: Shortcut::new(machine.short_way()) }
     }
 
     /// A generator on a state of its own: [`State::within`].
@@ -141,9 +147,10 @@ impl Generator {
     }
 
     /// Continues on the state of another generator. What was counted stays.
-    pub(crate) fn move_to(&mut self, Self { machine, state, .. }: Self) {
+    pub(crate) fn move_to(&mut self, Self { machine, state, shortcut, .. }: Self) {
         self.machine = machine;
         self.state = state;
+        self.shortcut = shortcut;
     }
 
     /// Moves the end of the window of a state of this process.
@@ -154,6 +161,7 @@ impl Generator {
     /// Sets the end of the window of a state that this generator alone has.
     pub(crate) fn set_until(&self, until_ms: u64) {
         self.state.atomics().until_ms.store(until_ms, Ordering::Relaxed);
+        self.shortcut.end();
     }
 
     /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
@@ -211,7 +219,7 @@ impl Generator {
     /// The same as `kept`, for a machine that exists already.
     #[cfg(feature = "std")]
     pub(crate) fn kept_by(machine: Machine, keeper: KeeperArc<dyn Keeper>) -> Self {
-        Self { machine, state: StateRef::Kept(keeper), counters: Counters::new() }
+        Self::with(machine, StateRef::Kept(keeper))
     }
 
     /// The keeper of the state, or `None` for a state of this process.
@@ -373,16 +381,21 @@ impl Generator {
     fn reserve_at(&self, clock: &impl Clock, want: usize) -> Result<Block> {
         // Loaded before the clock is read. Otherwise a reading that another thread takes in between would count as a step back.
         let before_ms = self.counters.read_ms.load(Ordering::Acquire);
-        self.reserve_first_at(before_ms, clock.now_ms()?, clock, want)
+        self.reserve_first_at(before_ms, clock.now_ms()?, clock, want).map(|(block, _)| block)
     }
 
-    /// The same, for a clock that was read once.
+    /// Reserves for the time that a clock showed. No other thread may have this generator.
+    pub(crate) fn reserve_from(&mut self, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
+        self.reserve_first_at(self.counters.read_ms.load(Ordering::Relaxed), now_ms, clock, want)
+    }
+
+    /// The same, for a clock that was read once. Returns the clock's tick too.
     #[inline(never)]
-    fn reserve_first_at(&self, before_ms: u64, now_ms: u64, clock: &impl Clock, want: usize) -> Result<Block> {
+    fn reserve_first_at(&self, before_ms: u64, now_ms: u64, clock: &impl Clock, want: usize) -> Result<(Block, (u64, u64))> {
         let (mut before_ms, mut now_ms) = (before_ms, now_ms);
         for confirmed in [false, true] {
-            if let Reservation::Issued { block, .. } = self.reserve_after(before_ms, now_ms, want, confirmed)? {
-                return Ok(block);
+            if let Reservation::Issued { block, wall_tick_ms } = self.reserve_after(before_ms, now_ms, want, confirmed)? {
+                return Ok((block, wall_tick_ms));
             }
             before_ms = self.counters.read_ms.load(Ordering::Acquire);
             now_ms = clock.now_ms()?;
@@ -461,33 +474,88 @@ impl Generator {
     /// assert!(first < second);
     /// # Ok::<(), frazil::Error>(())
     /// ```
+    #[expect(clippy::inline_always, reason = "called, it takes a tenth longer: its result goes through memory")]
+    #[inline(always)]
     pub fn next(&self, clock: &impl Clock) -> Result<u64> {
         let before_ms = self.counters.read_ms.load(Ordering::Acquire);
         let now_ms = clock.now_ms()?;
-        match self.next_in_tick(before_ms, now_ms) {
-            Some(id) => Ok(id),
-            None => self.reserve_first_at(before_ms, now_ms, clock, 1).map(|block| block.first()),
+        #[cfg(feature = "std")]
+        if let Some(id) = self.next_by_short_way(now_ms) {
+            return Ok(id);
         }
+        self.next_by_machine(before_ms, now_ms, clock)
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn next_by_machine(&self, before_ms: u64, now_ms: u64, clock: &impl Clock) -> Result<u64> {
+        self.reserve_first_at(before_ms, now_ms, clock, 1).map(|(block, _)| block.first())
+    }
+
+    /// [`Generator::next`] by the machine's rules.
+    #[cfg(feature = "std")]
+    #[cold]
+    #[inline(never)]
+    fn next_by_machine(&self, before_ms: u64, now_ms: u64, clock: &impl Clock) -> Result<u64> {
+        let atomics = self.state.atomics();
+        // An origin never comes back, so one that is the same later was the same when the ID was decided.
+        let origin = atomics.origin.load(Ordering::Acquire);
+        let (block, _) = self.reserve_first_at(before_ms, now_ms, clock, 1)?;
+        // The state knows how its sequences start; the machine knows it of a state of this process only.
+        let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.short_way_from(block.end()) };
+        match from {
+            Some(from) => self.shortcut.open(from, origin),
+            None => self.shortcut.end(),
+        }
+        Ok(block.first())
     }
 
     /// The ID after the last one, if the clock shows what it showed at the last call and nothing but the word changes.
-    #[inline]
-    fn next_in_tick(&self, before_ms: u64, now_ms: u64) -> Option<u64> {
-        let atomics = self.state.atomics();
-        if now_ms != before_ms || atomics.start == SequenceStart::Wrap {
-            return None;
+    #[cfg(feature = "std")]
+    #[expect(clippy::inline_always, reason = "as its caller")]
+    #[inline(always)]
+    fn next_by_short_way(&self, now_ms: u64) -> Option<u64> {
+        match &self.state {
+            StateRef::Own(state) => {
+                let (word, origin) = state.word_and_origin();
+                self.swap_by_short_way::<false>(now_ms, word, origin)
+            }
+            StateRef::Kept(keeper) => self.next_kept_by_short_way(now_ms, &**keeper),
         }
-        let (is_kept, load, swap) = self.orderings(&atomics);
-        let word = atomics.word.load(load);
-        let window = atomics.window()?;
-        let id = self.machine.next_in_tick(word, window, now_ms)?;
-        atomics.word.compare_exchange(word, word + 1, swap, load).ok()?;
-        // As in `reserve_after`: of a state that was begun anew this ID is never issued.
-        if is_kept && !atomics.is_still(window) {
-            return None;
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(never)]
+    fn next_kept_by_short_way(&self, now_ms: u64, keeper: &dyn Keeper) -> Option<u64> {
+        let (word, origin) = keeper.word_and_origin();
+        self.swap_by_short_way::<true>(now_ms, word, origin)
+    }
+
+    /// `IS_KEPT`: another process or thread may begin the state anew.
+    #[cfg(feature = "std")]
+    #[expect(clippy::inline_always, reason = "as its caller")]
+    #[inline(always)]
+    fn swap_by_short_way<const IS_KEPT: bool>(&self, now_ms: u64, word: &AtomicU64, origin: &AtomicU64) -> Option<u64> {
+        // With the orderings of states with clock ids; the others need less, and no processor gives them less.
+        let mut before = word.load(Ordering::Acquire);
+        let swap = if IS_KEPT { Ordering::AcqRel } else { Ordering::Release };
+        loop {
+            let id = self.shortcut.id(before, now_ms)?;
+            // A reading that is not the last one has to be counted.
+            let window = origin.load(Ordering::Relaxed);
+            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.shortcut.has_origin(window) {
+                return None;
+            }
+            let count = self.counters.before_one();
+            match word.compare_exchange(before, before + 1, swap, Ordering::Acquire) {
+                // As in `reserve_after`: of a state that was begun anew this ID is never issued.
+                Ok(_) if IS_KEPT && origin.load(Ordering::Relaxed) != window => return None,
+                Ok(_) => {
+                    self.counters.issued_one(count);
+                    return Some(id);
+                }
+                Err(current) => before = current,
+            }
         }
-        self.counters.issued_one();
-        Some(id)
     }
 
     /// Fills `out` from the front with as many IDs as the clock and the lead allow at once, and returns how many: at least one,

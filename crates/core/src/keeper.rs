@@ -13,7 +13,7 @@ use alloc::sync::Arc as KeeperArc;
 
 use crate::error::{Error, Result};
 use crate::state::{State, StateAtomics};
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU64};
 
 /// Keeps a state: provides its memory and extends its window.
 ///
@@ -46,6 +46,12 @@ use crate::sync::Arc;
 pub trait Keeper: core::fmt::Debug + Send + Sync {
     /// The state. Every call must return the same atomics.
     fn atomics(&self) -> StateAtomics<'_>;
+
+    /// The word and the origin of [`Keeper::atomics`]: all that most calls for one ID need.
+    fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
+        let StateAtomics { word, origin, .. } = self.atomics();
+        (word, origin)
+    }
 
     /// Extends the window to `until_ms` or further, or as far as possible, and returns the time to continue with: `now_ms`, which
     /// the clock shows, or another time that the keeper trusts instead. Any thread may call this, and only when the window is

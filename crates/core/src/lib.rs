@@ -46,6 +46,7 @@ mod outcome;
 pub mod page;
 mod registry;
 mod segment;
+mod short_way;
 mod start;
 mod state;
 mod state_key;
@@ -53,6 +54,7 @@ mod stats;
 mod sync;
 mod table;
 mod text;
+mod unshared;
 mod window;
 
 pub use backoff::MAX_BACKOFF_MS;
@@ -76,10 +78,12 @@ pub use options::GeneratorOptions;
 pub use outcome::Outcome;
 pub use registry::Registry;
 pub use segment::{Allocated, MAX_SEGMENT_NUMBER, MAX_STEP, Segment, SegmentRange, SegmentRequest, SegmentStats, SegmentTerms};
+pub use short_way::ShortWay;
 pub use start::{Key, SequenceStart};
 pub use state::StateAtomics;
 pub use stats::{ENDS_SOON_MS, Health, Stats};
 pub use text::{ShortForm, TextForm};
+pub use unshared::Unshared;
 pub use window::Window;
 
 /// The program of the README, which runs as a test.

@@ -46,6 +46,7 @@ use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::id::Node;
 use crate::layout::{Geometry, Layout};
 use crate::outcome::Outcome;
+use crate::short_way::ShortWay;
 use crate::start::{Key, SequenceStart};
 use crate::window::Window;
 
@@ -276,31 +277,26 @@ impl Machine {
         }
     }
 
-    /// The ID that [`Machine::reserve`] would issue at `word` by rule 3, if it has the clock's own tick and the sequence is not full
-    /// after it: then the word grows by one, and nothing else changes. `None` says nothing.
-    ///
-    /// This is the short way of most calls for one ID: no division, and no block. It is not for [`SequenceStart::Wrap`].
+    /// The short way to the IDs of this machine: see [`ShortWay`].
+    #[must_use]
+    pub const fn short_way(&self) -> ShortWay {
+        ShortWay::new(&self.geometry, self.node)
+    }
+
+    /// The first of the words from which the short way leads on, after [`Machine::reserve`] changed the word to `word`, and as long
+    /// as the window begins where it began then; `None` if the sequence wraps.
     ///
     /// ```
-    /// use frazil::{Layout, Machine, Node, Window};
-    /// let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
-    /// let at_100 = (100 << 12) | 5; // five IDs of tick 100 are issued
-    /// assert_eq!(machine.next_in_tick(at_100, Window::OPEN, 1_704_067_200_100), Some((100 << 22) | (7 << 12) | 5));
-    /// assert_eq!(machine.next_in_tick(at_100, Window::OPEN, 1_704_067_200_101), None);
+    /// # use frazil::{Layout, Machine, Node};
+    /// # let machine = Machine::new(&Layout::named("default")?, Node::Id(7), 10)?;
+    /// assert_eq!(machine.short_way_from((100 << 12) | 5), Some((100 << 12) | 1));
+    /// assert_eq!(machine.short_way_from(101 << 12), Some((100 << 12) | 1)); // the last ID is of tick 100
     /// # Ok::<(), frazil::Error>(())
     /// ```
     #[must_use]
-    #[inline]
-    pub fn next_in_tick(&self, word: u64, window: Window, now_ms: u64) -> Option<u64> {
-        let g = &self.geometry;
-        let (sequence, tick) = (word & g.sequence.max(), word >> g.low_bits());
-        // The first number of a sequence is where rules 1, 2 and 4 lead to. The test for the last tick comes before the product.
-        if sequence == 0 || sequence == g.sequence.max() || tick > g.time.max() {
-            return None;
-        }
-        let (start_ms, end_ms) = (g.tick_start_ms(tick), self.tick_end_ms(tick));
-        let is_due = start_ms <= now_ms && now_ms < end_ms && window.from_ms <= start_ms && end_ms <= window.until_ms;
-        is_due.then(|| self.node | g.spread(word))
+    pub fn short_way_from(&self, word: u64) -> Option<u64> {
+        let wraps = matches!(self.start, Some((SequenceStart::Wrap, _)));
+        word.checked_sub(1).filter(|_| !wraps && word != EXHAUSTED).map(|last| self.short_way().from(last))
     }
 
     /// The first position of a tick and clock id that was reached because the clock moved, not because a sequence was full.

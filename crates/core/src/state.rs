@@ -86,6 +86,11 @@ impl State {
         StateAtomics { word, origin, until_ms, key, start: *start, clocks }
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) const fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
+        (&self.word, &self.origin)
+    }
+
     /// Moves the start of the window to the first tick that a predecessor cannot have reached, if it last ran before `start_ms`.
     pub(crate) fn delay_until_after_start(&self, machine: &Machine, start_ms: u64) {
         self.origin.fetch_max(origin(machine.first_ms_after(start_ms), self.start), Ordering::Relaxed);

@@ -119,10 +119,19 @@ impl Counters {
         self.issued.total()
     }
 
+    #[cfg(feature = "std")]
+    /// What [`Counters::issued_one`] needs to know. It is read before the swap of the word, since what is read after it waits for
+    /// the swap.
+    #[inline]
+    pub(crate) fn before_one(&self) -> BeforeOne {
+        self.issued.before_one()
+    }
+
+    #[cfg(feature = "std")]
     /// Counts one ID that was issued by the short way: without a lead, and without a switch.
     #[inline]
-    pub(crate) fn issued_one(&self) {
-        self.issued.add(1);
+    pub(crate) fn issued_one(&self, before: BeforeOne) {
+        self.issued.add_one(before);
     }
 
     pub(crate) fn issued(&self, count: usize, lead_ms: u64, switched: bool) {
@@ -136,19 +145,36 @@ impl Counters {
     }
 }
 
+/// What the thread that adds first has added so far, if this is the thread: no other thread writes it.
+#[cfg(feature = "std")]
+pub(crate) type BeforeOne = Option<u64>;
+
 /// A sum that threads add to. The thread that adds first adds without a locked instruction, which would cost a fifth of a call for
 /// one ID.
 #[derive(Debug)]
 struct Tally {
-    /// The number of the thread that added first; 0 before that.
+    /// The number of the thread that added first; [`NOBODY`] before that.
     #[cfg(all(feature = "std", not(frazil_loom)))]
     owner: AtomicU64,
     /// What that thread added. No other thread writes it.
     #[cfg(all(feature = "std", not(frazil_loom)))]
-    by_owner: AtomicU64,
+    by_owner: Line,
     /// What the others added.
+    #[cfg(all(feature = "std", not(frazil_loom)))]
+    shared: Line,
+    #[cfg(any(not(feature = "std"), frazil_loom))]
     shared: AtomicU64,
 }
+
+/// A number with a cache line to itself: the threads that share a generator write these for each ID, and read what lies beside them.
+#[cfg(all(feature = "std", not(frazil_loom)))]
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+/// The number of no thread.
+#[cfg(all(feature = "std", not(frazil_loom)))]
+const NOBODY: u64 = u64::MAX;
 
 #[cfg(all(feature = "std", not(frazil_loom)))]
 mod thread {
@@ -157,7 +183,8 @@ mod thread {
     use crate::sync::{AtomicU64, Ordering};
 
     std::thread_local! {
-        static NUMBER: Cell<u64> = const { Cell::new(0) };
+        /// 0 as long as the thread has none.
+        pub(super) static NUMBER: Cell<u64> = const { Cell::new(0) };
     }
 
     /// The number of this thread: never 0, and of no other thread of the process, also after this one has ended.
@@ -186,8 +213,8 @@ impl Tally {
 
     #[cfg(all(feature = "std", not(frazil_loom)))]
     fn new() -> Self {
-        let [owner, by_owner, shared] = [0; 3].map(AtomicU64::new);
-        Self { owner, by_owner, shared }
+        let [by_owner, shared] = [0; 2].map(|zero| Line(AtomicU64::new(zero)));
+        Self { owner: AtomicU64::new(NOBODY), by_owner, shared }
     }
 
     #[cfg(any(not(feature = "std"), frazil_loom))]
@@ -200,10 +227,36 @@ impl Tally {
     fn add(&self, count: u64) {
         let thread = thread::number();
         let owner = self.owner.load(Ordering::Relaxed);
-        if owner == thread || (owner == 0 && self.is_taken_by(thread)) {
-            self.by_owner.store(self.by_owner.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+        if owner == thread || (owner == NOBODY && self.is_taken_by(thread)) {
+            self.by_owner.0.store(self.by_owner.0.load(Ordering::Relaxed) + count, Ordering::Relaxed);
         } else {
-            self.shared.fetch_add(count, Ordering::Relaxed);
+            self.shared.0.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(all(feature = "std", frazil_loom))]
+    #[expect(clippy::unused_self, reason = "without loom it is read")]
+    fn before_one(&self) -> BeforeOne {
+        None
+    }
+
+    #[cfg(all(feature = "std", not(frazil_loom)))]
+    #[inline]
+    fn before_one(&self) -> BeforeOne {
+        (self.owner.load(Ordering::Relaxed) == thread::NUMBER.get()).then(|| self.by_owner.0.load(Ordering::Relaxed))
+    }
+
+    #[cfg(all(feature = "std", frazil_loom))]
+    fn add_one(&self, _: BeforeOne) {
+        self.add(1);
+    }
+
+    #[cfg(all(feature = "std", not(frazil_loom)))]
+    #[inline]
+    fn add_one(&self, before: BeforeOne) {
+        match before {
+            Some(sum) => self.by_owner.0.store(sum + 1, Ordering::Relaxed),
+            None => self.add(1),
         }
     }
 
@@ -211,7 +264,7 @@ impl Tally {
     #[cfg(all(feature = "std", not(frazil_loom)))]
     #[cold]
     fn is_taken_by(&self, thread: u64) -> bool {
-        self.owner.compare_exchange(0, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.owner.compare_exchange(NOBODY, thread, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     #[cfg(any(not(feature = "std"), frazil_loom))]
@@ -221,6 +274,6 @@ impl Tally {
 
     #[cfg(all(feature = "std", not(frazil_loom)))]
     fn total(&self) -> u64 {
-        self.by_owner.load(Ordering::Relaxed) + self.shared.load(Ordering::Relaxed)
+        self.by_owner.0.load(Ordering::Relaxed) + self.shared.0.load(Ordering::Relaxed)
     }
 }

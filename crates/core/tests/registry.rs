@@ -44,6 +44,21 @@ fn layouts_or_node_ids_that_give_other_ids_have_another_state() {
     }
 }
 
+/// A window that begins later ends the short way of the generators that mint already, in the middle of a tick.
+#[test]
+fn a_window_that_begins_later_counts_for_the_next_id_of_every_generator() {
+    let (mut registry, clock) = (Registry::new(), ManualClock::new(T));
+    let default = Layout::named("default").unwrap();
+    let mut open =
+        |start_ms| registry.open(&default, GeneratorOptions { start_ms, ..GeneratorOptions::new(Node::Id(1)) }).unwrap();
+    let ids = open(None);
+    let first = [(); 3].map(|()| ids.next(&clock).unwrap());
+    assert_eq!(first[2], first[0] + 2);
+    open(Some(T + 1000));
+    let error = ids.next(&clock).unwrap_err();
+    assert_eq!((error.code(), error.retry_after_ms()), (Code::ClockBackward, 1011)); // and the lead of a predecessor
+}
+
 // docs/safety.md: 3
 #[test]
 fn names_and_unused_high_bits_do_not_change_the_state() {

@@ -16,9 +16,9 @@ fn layout(clock_bits: u32) -> Layout {
     Layout::new(LayoutSpec { epoch_ms: 0, tick_ms: 1, unsigned: false, fields }).unwrap()
 }
 
-/// Opens a generator in each thread and mints single IDs and blocks alternately; before each call the thread sets the clock to
-/// `time(thread, call)`. Returns the number of IDs, none of which may be repeated, and how often a thread followed the clock
-/// back.
+/// Opens a generator in each thread and mints in turn by `fill`, by `next`, and by the `next` of an unshared one; before each call
+/// the thread sets the clock to `time(thread, call)`. Returns the number of IDs, none of which may be repeated, and how often a
+/// thread followed the clock back.
 fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) -> u64 + Sync) -> (usize, u64) {
     let (registry, clock) = (Mutex::new(Registry::new()), ManualClock::new(0));
     let open = |number| {
@@ -27,17 +27,20 @@ fn mint(layout: &Layout, sequence_start: SequenceStart, time: impl Fn(u64, u64) 
         registry.lock().unwrap().open(layout, options).unwrap()
     };
     let run = |ids: &Generator, number| {
-        let mut own = Vec::new();
+        let (mut own, mut unshared) = (Vec::new(), ids.unshared());
         for call in 0..CALLS {
             clock.set_ms(time(number, call));
             let mut block = [0; 3];
-            let want = if call % 2 == 0 { 1 } else { block.len() };
             // Refused if the clock went back and no clock id is free; the next call has another time.
-            if let Ok(count) = ids.fill(&clock, &mut block[..want]) {
-                own.extend_from_slice(&block[..count]);
+            match call % 6 {
+                0 | 3 => own.extend(ids.fill(&clock, &mut block).into_iter().flat_map(|count| &block[..count])),
+                1 | 2 => own.extend(ids.next(&clock)),
+                _ => own.extend(unshared.next(&clock)),
             }
         }
-        (own, ids.stats().switches)
+        let counted = [ids.stats(), unshared.stats()];
+        assert_eq!(counted.map(|stats| stats.issued).iter().sum::<u64>(), own.len() as u64);
+        (own, counted.map(|stats| stats.switches).iter().sum::<u64>())
     };
     let (mut all, mut switches) = (Vec::new(), 0);
     thread::scope(|scope| {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -69,6 +69,10 @@ impl Drop for Attachment {
 impl Keeper for Attachment {
     fn atomics(&self) -> StateAtomics<'_> {
         self.file.atomics()
+    }
+
+    fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
+        self.file.mapped.word_and_origin()
     }
 
     fn extend(&self, until_ms: u64, now_ms: u64) -> frazil::Result<u64> {

@@ -1,9 +1,10 @@
 //! The thread that raises the ceiling before a call needs it, so that calls that mint do not wait for a flush.
 //!
 //! It becomes active when a call has had to raise the ceiling itself. While active it checks twice a second, and raises the
-//! ceiling when the window is nearly over. When nothing was minted for three seconds, it becomes idle. For as long as the file is
-//! open, it also checks whether the path still leads to the file, because an attached process keeps every other file of the name
-//! from being opened.
+//! ceiling when the window is nearly over. When nothing was minted for three seconds, it becomes idle: after fifteen, if a call had to
+//! raise the ceiling soon after it had become idle, so that a process that mints every few seconds does not wait for a flush with each
+//! ID. For as long as the file is open, it also checks whether the path still leads to the file, because an attached process keeps
+//! every other file of the name from being opened.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -20,6 +21,9 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 const RAISE_BELOW_MS: u64 = 1900;
 /// It becomes idle when nothing was minted for this long.
 const IDLE_AFTER: Duration = Duration::from_secs(3);
+/// The same, if it was woken before it had been idle for this long. While active it flushes at most once a second, so it stays no
+/// longer than a pause that the program is known to make.
+const IDLE_AFTER_SELDOM: Duration = Duration::from_secs(15);
 
 /// The handle of the thread.
 #[derive(Debug)]
@@ -94,28 +98,44 @@ impl CeilingThread {
 struct Activity {
     word: u64,
     changed: Instant,
+    /// When the thread became idle. `None` before its first activity.
+    idle_from: Option<Instant>,
+    idle_after: Duration,
 }
 
 impl Activity {
-    /// Notes the word, and returns whether it has not changed for [`IDLE_AFTER`].
+    const fn new(now: Instant) -> Self {
+        Self { word: 0, changed: now, idle_from: None, idle_after: IDLE_AFTER }
+    }
+
+    /// Notes that a call has woken the thread.
+    fn begin(&mut self, now: Instant) {
+        let is_seldom = self.idle_from.is_some_and(|from| now.saturating_duration_since(from) < IDLE_AFTER_SELDOM);
+        self.idle_after = if is_seldom { IDLE_AFTER_SELDOM } else { IDLE_AFTER };
+        self.changed = now;
+    }
+
+    /// Notes the word, and returns whether it has not changed for as long as it takes to become idle.
     fn is_over(&mut self, word: u64, now: Instant) -> bool {
         if word != self.word {
-            *self = Self { word, changed: now };
+            (self.word, self.changed) = (word, now);
         }
-        now.saturating_duration_since(self.changed) >= IDLE_AFTER
+        let is_over = now.saturating_duration_since(self.changed) >= self.idle_after;
+        if is_over {
+            self.idle_from = Some(now);
+        }
+        is_over
     }
 }
 
 fn run(attached: &Weak<AttachedFile>, control: &Control) {
-    let mut activity = Activity { word: 0, changed: Instant::now() };
+    let mut activity = Activity::new(Instant::now());
     let mut state = control.state();
     loop {
+        let was_active = *state == ThreadState::Active;
         let pause = match *state {
             ThreadState::Stopped => return,
-            ThreadState::Idle | ThreadState::NotStarted => {
-                activity.changed = Instant::now();
-                IDLE_INTERVAL
-            }
+            ThreadState::Idle | ThreadState::NotStarted => IDLE_INTERVAL,
             ThreadState::Active => ACTIVE_INTERVAL,
         };
         state = control.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
@@ -127,6 +147,9 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
         let Some(attached) = attached.upgrade() else { return };
         attached.check_path();
         let mut idle = false;
+        if active && !was_active {
+            activity.begin(Instant::now());
+        }
         if active {
             let left_ms = attached.window_left_ms();
             idle = activity.is_over(attached.word(), Instant::now());
@@ -146,14 +169,32 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
 mod tests {
     use super::*;
 
+    fn seconds(start: Instant) -> impl Fn(f64) -> Instant {
+        move |s| start + Duration::from_secs_f64(s)
+    }
+
     #[test]
     fn minting_is_over_when_the_word_has_not_changed_for_three_seconds() {
-        let start = Instant::now();
-        let after = |ms| start + Duration::from_millis(ms);
-        let mut activity = Activity { word: 0, changed: start };
-        assert!(!activity.is_over(7, after(5000)), "it has just changed");
-        assert!(!activity.is_over(7, after(7999)));
-        assert!(activity.is_over(7, after(8000)));
-        assert!(!activity.is_over(8, after(9000)));
+        let at = seconds(Instant::now());
+        let mut activity = Activity::new(at(0.0));
+        activity.begin(at(4.0));
+        assert!(!activity.is_over(7, at(5.0)), "it has just changed");
+        assert!(!activity.is_over(7, at(7.999)));
+        assert!(activity.is_over(7, at(8.0)));
+        assert!(!activity.is_over(8, at(9.0)));
+    }
+
+    #[test]
+    fn after_a_short_rest_minting_is_over_after_fifteen_seconds() {
+        let at = seconds(Instant::now());
+        let mut activity = Activity::new(at(0.0));
+        activity.begin(at(0.0));
+        assert!(activity.is_over(0, at(3.0)));
+        activity.begin(at(17.5));
+        assert!(!activity.is_over(1, at(18.0)));
+        assert!(!activity.is_over(1, at(32.5)));
+        assert!(activity.is_over(1, at(33.0)));
+        activity.begin(at(48.0));
+        assert!(activity.is_over(1, at(51.0)), "it had been idle for fifteen seconds");
     }
 }

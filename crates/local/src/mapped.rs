@@ -156,6 +156,10 @@ impl MappedState {
         }
     }
 
+    pub(crate) fn word_and_origin(&self) -> (&AtomicU64, &AtomicU64) {
+        (self.at(Slot::Word), self.at(Slot::Origin))
+    }
+
     fn atomics_at(&self, at: usize, count: usize) -> &[AtomicU64] {
         assert!(at.is_multiple_of(8) && at + 8 * count <= self.map.len(), "within the mapping");
         // SAFETY: the mapping is at least that long (checked above), aligned to a page, and lives as long as `self`. This process

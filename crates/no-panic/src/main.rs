@@ -17,7 +17,7 @@ use core::hint::black_box;
 use frazil::page::{Handles, Page};
 use frazil::{
     Block, Columns, Decoded, Generator, Health, Layout, Machine, ManualClock, Outcome, Parts, Reservation, Result, Segment,
-    SegmentRange, Stats, Window,
+    SegmentRange, Stats, Unshared, Window,
 };
 use no_panic::no_panic;
 
@@ -62,6 +62,12 @@ fn generator_reserve(generator: &Generator, now_ms: u64, want: usize, confirmed:
 #[inline(never)]
 fn generator_next(generator: &Generator, clock: &ManualClock) -> Result<u64> {
     generator.next(clock)
+}
+
+#[no_panic]
+#[inline(never)]
+fn unshared_next(ids: &mut Unshared, clock: &ManualClock) -> Result<u64> {
+    ids.next(clock)
 }
 
 #[no_panic]
@@ -164,6 +170,7 @@ fn main() {
         block_write as *const (),
         generator_reserve as *const (),
         generator_next as *const (),
+        unshared_next as *const (),
         generator_fill as *const (),
         generator_health as *const (),
         generator_stats as *const (),

@@ -72,6 +72,7 @@ fn contenders(state: &std::path::Path) -> Vec<Contender> {
     let layout = Layout::named("default").unwrap();
     let options = || GeneratorOptions::new(Node::Id(7));
     let shared = Registry::new().open(&layout, options()).unwrap();
+    let mut unshared = shared.unshared();
     let private = Generator::private(&layout, options()).unwrap();
     let local = LocalOptions { dir: Some(state.to_owned()), ..LocalOptions::default() };
     let local = Local::open(&layout, local).unwrap();
@@ -94,6 +95,15 @@ fn contenders(state: &std::path::Path) -> Vec<Contender> {
         }),
         contender("frazil, shared state", move || waiting(|| shared.next(&SystemClock))),
         contender("frazil, private state", move || waiting(|| private.next(&SystemClock))),
+        contender("frazil, unshared", move || {
+            loop {
+                match unshared.next(&SystemClock) {
+                    Ok(id) => break id,
+                    Err(error) => assert_eq!(error.code(), frazil::Code::SequenceExhausted),
+                }
+                std::thread::yield_now();
+            }
+        }),
         contender("frazil, Local", move || waiting(|| local.next(&SystemClock))),
         contender("snowid 3.0 (no bound of the lead)", move || snowid.generate()),
         contender("snowflake_me 2.2", move || me.next_id().unwrap().as_u64()),

@@ -55,6 +55,7 @@ pub struct Handles {
 
 /// What a handle can lead to.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "most entries are generators, and every call of them reads one")]
 pub(super) enum Minter {
     /// A generator that is static, private or local.
     Generator(Generator),

@@ -48,7 +48,6 @@ const RUNS_TEXT = /^(-e|-p|-pe|--eval|--print)(=|$)/;
 function places(causes: unknown[]): string[] {
   const { realpathSync, statSync } = builtin("node:fs");
   const { isAbsolute, join } = builtin("node:path");
-  const { isMainThread } = builtin("node:worker_threads");
   const found = new Set<string>();
   const look = (place: () => string | undefined) => {
     try {
@@ -62,16 +61,20 @@ function places(causes: unknown[]): string[] {
   look(() => (typeof __filename === "string" && isFile(__filename) ? __filename : undefined));
   // A program may have replaced the list by anything.
   const options: unknown = process.execArgv;
-  const runsText = Array.isArray(options) && options.some((option) => RUNS_TEXT.test(`${option}`));
+  // The module of threads takes 2 ms to load, and is loaded for such a program only. A worker has the options of its program.
+  const runsText =
+    Array.isArray(options) &&
+    options.some((option) => RUNS_TEXT.test(`${option}`)) &&
+    builtin("node:worker_threads").isMainThread;
   look(() => {
     // In a worker, and where a program has changed its arguments, this may be anything.
     const program: unknown = process.argv?.[1];
-    if (typeof program !== "string" || !isAbsolute(program) || (runsText && isMainThread)) return undefined;
+    if (typeof program !== "string" || !isAbsolute(program) || runsText) return undefined;
     const isFolder = statSync(program, { throwIfNoEntry: false })?.isDirectory() === true;
     // `node app` runs `app.js`, or `app/index.js`. A global command is a link to its program.
     return isFolder ? join(program, "index.js") : isFile(program) ? realpathSync(program) : program;
   });
-  if (runsText && isMainThread) look(() => join(process.cwd(), "program"));
+  if (runsText) look(() => join(process.cwd(), "program"));
   return [...found];
 }
 
