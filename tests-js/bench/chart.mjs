@@ -1,5 +1,5 @@
 // `npm run bench -- chart`: draws the latest record of the other packages (`npm run bench -- peers`) as docs/benchmarks/one-id.svg, which
-// the README shows: the time of one isolated call, and of one of a burst, with those that repeat IDs marked.
+// docs/benchmarks.md shows: the time of one isolated call, and of one of a burst, with those that repeat IDs marked.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { root } from "../../scripts/shell.mjs";
 

@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Snowflake } from "frazil";
-import { ask, root, step } from "../../scripts/shell.mjs";
+import { cargoBench } from "../../scripts/cargo-bench.mjs";
+import { step } from "../../scripts/shell.mjs";
 import { conditions, median, progress, quantile, short, table, writeRecord } from "./record.mjs";
 
 const ROUNDS = 15;
@@ -122,12 +123,7 @@ const capped = {
   call: "next",
 };
 
-const manifest = "crates/core/bench/Cargo.toml";
-const options = ["--bench", "growth", "--locked", "--quiet", "--target-dir", `${root}target/bench`];
-const rust = await step("threads and states in Rust", () =>
-  ask("cargo", ["bench", ...options, "--manifest-path", manifest], { stdio: ["ignore", "pipe", "inherit"] }),
-);
-if (rust === undefined) throw new Error("the benchmark in Rust failed");
+const rust = await cargoBench("growth", "threads and states in Rust");
 const rustControl = Number(/^\| a read of the clock, nothing shared(?: \|[^|]*){3} \| ([\d.]+) /m.exec(rust)[1]);
 const threads = await measure(
   "thread",

@@ -13,6 +13,7 @@ import { createClient } from "redis";
 import { STORES, serverModule } from "../stores/all-stores.mjs";
 import { attempt, hex, releaseOf } from "../stores/attempts.mjs";
 import { call, closeClient, connectClient } from "../stores/zookeeper/server.mjs";
+import { quantile } from "./record.mjs";
 
 const ROUNDS = 200;
 const SIZES = [64, 1024];
@@ -32,7 +33,6 @@ const LAYOUT = new Layout({
   ],
 });
 const layout = layoutText(LAYOUT);
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.floor(q * (values.length - 1))];
 
 async function acquire(store, scope, windowMs) {
   const request = attempt({ scope, windowMs, layout, owner: "bench" });

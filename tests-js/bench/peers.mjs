@@ -11,6 +11,7 @@ import { Snowflake } from "frazil";
 import { root } from "../../scripts/shell.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { PEERS } from "./peers/generators.mjs";
+import { quantile } from "./record.mjs";
 
 const BURST = 1000;
 const ROUNDS = 101;
@@ -66,7 +67,6 @@ const flat = (call) => () => {
   const text = call();
   return text.charCodeAt(text.length - 1);
 };
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.round(q * (values.length - 1))];
 
 const rows = Object.entries(generators).map(([name, { bigint, text }]) => {
   const [first] = [bigint ?? text].map((call) => call());

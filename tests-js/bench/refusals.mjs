@@ -7,6 +7,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { root } from "../../scripts/shell.mjs";
 import { WorkerServer } from "../workerd/server.mjs";
+import { quantile } from "./record.mjs";
 
 /** Each has other compiled code. */
 const PROCESSES = 3;
@@ -69,7 +70,6 @@ const HOSTS = {
   [`workerd ${workerd}`]: inWorkerd,
 };
 
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.round(q * (values.length - 1))];
 const ratiosOf = (runs, depth, name) =>
   runs.flatMap(({ [depth]: times }) => times[name].map((ns, round) => ns / times["a plain throw"][round]));
 

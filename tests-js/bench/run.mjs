@@ -15,6 +15,7 @@ import { ask, root } from "../../scripts/shell.mjs";
 import { MemorySegments } from "../segments/memory-store.mjs";
 import { wideLayout } from "../wide-layout.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
+import { quantile } from "./record.mjs";
 
 const ROUNDS = 15;
 /** The least processor time of each measurement. */
@@ -60,10 +61,9 @@ const subjects = {
   "crypto.randomUUID()": [() => crypto.randomUUID(), 1],
 };
 
-const quantile = (sorted, q) => sorted[Math.round(q * (sorted.length - 1))];
 const spread = (values) => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
+  const [low, median, high] = [0.25, 0.5, 0.75].map((q) => quantile(values, q));
+  return { median, low, high };
 };
 
 const rounds = [];

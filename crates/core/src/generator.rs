@@ -500,7 +500,7 @@ impl Generator {
         // An origin never comes back, so one that is the same later was the same when the ID was decided.
         let origin = atomics.origin.load(Ordering::Acquire);
         let (block, _) = self.reserve_first_at(before_ms, now_ms, clock, 1)?;
-        // The state knows how its sequences start; the machine knows it of a state of this process only.
+        // How sequences start belongs to the state, and `self.machine` does not know it.
         let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.short_way_from(block.end()) };
         match from {
             Some(from) => self.shortcut.open(from, origin),

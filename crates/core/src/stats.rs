@@ -119,16 +119,16 @@ impl Counters {
         self.issued.total()
     }
 
-    #[cfg(feature = "std")]
     /// What [`Counters::issued_one`] needs to know. It is read before the swap of the word, since what is read after it waits for
     /// the swap.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn before_one(&self) -> BeforeOne {
         self.issued.before_one()
     }
 
-    #[cfg(feature = "std")]
     /// Counts one ID that was issued by the short way: without a lead, and without a switch.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn issued_one(&self, before: BeforeOne) {
         self.issued.add_one(before);

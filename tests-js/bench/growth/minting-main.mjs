@@ -28,6 +28,10 @@ const ids = {
   "default layout": () => new Snowflake({ node: 0, maxWaitMs: 10_000 }),
 };
 const made = {};
+const generatorOf = (shares) => {
+  made[shares] ??= ids[shares]();
+  return made[shares];
+};
 
 /** Mints `times` times, by `next()` or by `fill()` of an array. */
 function mintingOf({ shares, call }) {
@@ -35,8 +39,7 @@ function mintingOf({ shares, call }) {
     return (times) => {
       for (let left = times; left > 0; left--) Date.now();
     };
-  made[shares] ??= ids[shares]();
-  const generator = made[shares];
+  const generator = generatorOf(shares);
   if (call === "next")
     return (times) => {
       for (let left = times; left > 0; left--) generator.next();
@@ -66,8 +69,7 @@ function mint({ subject, atMs, ms }) {
 
 /** IDs of a generator, which must be increasing. */
 function collect({ subject: { shares }, count }) {
-  made[shares] ??= ids[shares]();
-  return made[shares].fill(new BigUint64Array(count));
+  return generatorOf(shares).fill(new BigUint64Array(count));
 }
 
 const channel = parentPort ?? process;
