@@ -1,6 +1,7 @@
 // Builds the addon, the WebAssembly module and the npm package. Each step is skipped where its inputs have not changed.
 import { createHash } from "node:crypto";
 import {
+  appendFileSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -71,8 +72,10 @@ function buildWasm() {
   const module = `${frazil}/build/frazil.wasm`;
   run("cargo", ["run", "--locked", "--quiet", "-p", "xtask", "--", "module", built, module]);
   run(`${bin}/wasm-opt`, [
-    "-Oz",
-    "--converge",
+    // What is fast is made small afterwards, from code without nested expressions: the compressed module has 115 bytes less than by `-Oz`
+    // alone.
+    ...["-O4", "--flatten", "--rereloop", "-Oz"],
+    ...["-Oz", "--converge"],
     // 36 bytes of the compressed module.
     "--reorder-functions",
     // Notes for tools, of which the package needs none.
@@ -150,6 +153,13 @@ async function buildPackage() {
   // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');
+  // As in the files that they describe. Without it the compiler takes a default import for the whole module, and what runs finds
+  // `undefined`. `native` has no exports, and none of these files where there is no addon.
+  for (const entry of ["index", ...ENTRIES.filter((name) => name !== "native")])
+    appendFileSync(
+      `${dist}/cjs/${entry}.d.ts`,
+      "/** There is no default export. */\nexport declare const __esModule: true;\n",
+    );
   copyFileSync(`${frazil}/build/frazil.wasm`, `${dist}/frazil.wasm`);
   // A program that does not mint uses nothing of these files, so bundlers drop them, and with them the module.
   for (const [file, imported] of Object.entries(WASM_IMPORTS))

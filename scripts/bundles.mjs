@@ -7,6 +7,7 @@ const NEUTRAL = [
   "transport",
   "lease",
   "segment",
+  "testing",
   "stores/d1",
   "stores/durable-object",
   "stores/etcd",

@@ -11,7 +11,7 @@ const LEFT_OUT = /(^|\/)(\.[^/]+|node_modules|target[^/]*|dist|build|generated|c
 const COMMENT = /^\s*(\/\/|\*|\/\*)/;
 
 /** The lines of a file that are too wide, as `path:line`. */
-export function wideLines(path, text) {
+function wideLines(path, text) {
   const isPage = PAGE.test(path);
   const wide = [];
   let isExample = false;

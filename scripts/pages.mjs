@@ -27,6 +27,9 @@ const placesOf = (checkout) =>
 /** A link in a line of text, outside of code. Its text can be code, and can have brackets. */
 const LINK = /\[((?:`[^`]*`|\[[^\]]*\]|[^[\]`])+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)/g;
 
+/** A parenthesis that has nothing but links, with the white space before it. */
+const LINKS_IN_PARENTHESES = new RegExp(`\\s+\\((?:${LINK.source}(?:, )?)+\\)`, "g");
+
 /** Applies a function to a page, except to its blocks of code. */
 const outsideOfBlocks = (text, change) =>
   text
@@ -36,19 +39,25 @@ const outsideOfBlocks = (text, change) =>
 
 /**
  * A page of the repository as it is in the package. A link leads to a page in the package, or to the repository at the tag of the
- * version. Without a repository, only the text is left of a link to what the package does not contain. In the README every link leads to
- * the repository if there is one: npm's web site shows the README, and no other file.
+ * version. Without a repository, only the text is left of a link to what the package does not contain, and nothing of a parenthesis that
+ * has only such links. In the README every link leads to the repository if there is one: npm's web site shows the README, and no other
+ * file.
  */
 function packedPage(text, source, { places, address }) {
   const at = places.get(source);
+  /** Where a link leads, or `undefined`. */
+  const targetOf = ([, , link, anchor = ""]) => {
+    const linked = posix.join(posix.dirname(source), link);
+    const place = places.get(linked);
+    if (place !== undefined && (address === undefined || at !== "README.md"))
+      return `${posix.relative(posix.dirname(at), place)}${anchor}`;
+    return address && `${address}/${linked}${anchor}`;
+  };
+  const leads = (match) => targetOf(match) !== undefined;
   return outsideOfBlocks(text, (part) =>
-    part.replaceAll(LINK, (_, label, link, anchor = "") => {
-      const linked = posix.join(posix.dirname(source), link);
-      const place = places.get(linked);
-      if (place !== undefined && (address === undefined || at !== "README.md"))
-        return `[${label}](${posix.relative(posix.dirname(at), place)}${anchor})`;
-      return address === undefined ? label : `[${label}](${address}/${linked}${anchor})`;
-    }),
+    part
+      .replaceAll(LINKS_IN_PARENTHESES, (all) => ([...all.matchAll(LINK)].some(leads) ? all : ""))
+      .replaceAll(LINK, (...match) => (leads(match) ? `[${match[1]}](${targetOf(match)})` : match[1])),
   );
 }
 

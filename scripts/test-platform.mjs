@@ -108,7 +108,7 @@ await bundle({
   bundle: true,
   format: "esm",
   platform: "node",
-  external: ["frazil", "frazil/decode", "frazil/layout", "frazil/text"],
+  external: ["frazil", "frazil/decode", "frazil/layout", "frazil/testing", "frazil/text"],
 });
 
 const sha256 = createHash("sha256")

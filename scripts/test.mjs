@@ -188,8 +188,8 @@ const SERVERS = {
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes and servers most of the
- *   time, and runs at the same time as its neighbours in this list that have `beside` as well;
+ * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs that it
+ *   starts most of the time, and runs at the same time as a neighbour in this list that has `beside` as well;
  * - `env`: environment variables of that Node.
  */
 const SUITES = [
@@ -379,6 +379,11 @@ const SUITES = [
     run: () => testFolder("transport", { under: tools.node24 }),
   },
   {
+    name: "pages",
+    requires: [runtimes, postgres, mariadb],
+    run: () => testFolder("pages", { under: tools.node24 }),
+  },
+  {
     name: "local",
     whyUnavailable: whyNoAddon,
     requires: [faketime, fileSystems, mounts],
@@ -405,15 +410,21 @@ const SUITES = [
     ];
   }),
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
-  { name: "attacks-process", run: () => testFolder("attacks/process") },
-  { name: "readme", whyUnavailable: whyNoAddon, run: () => testOnBackend("readme", "native") },
-  { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
-  // A release is packed and published more than thirty times, on a machine that may have other work.
+  { name: "attacks-process", beside: () => folderArguments("attacks/process") },
+  // A release is packed and published more than thirty times, on a machine that may have other work: the limit ends what hangs.
   {
     name: "packaging",
     optional: [runtimes, browser],
-    run: () => testFolder("packaging", { limitMs: 300_000 }),
+    beside: () => folderArguments("packaging", { limitMs: 900_000 }),
   },
+  { name: "cli", beside: () => folderArguments("cli") },
+  {
+    name: "readme",
+    whyUnavailable: whyNoAddon,
+    env: { FRAZIL_BACKEND: "native" },
+    beside: () => folderArguments("readme"),
+  },
+  { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
   {
     name: "consumers",
     whyUnavailable: whyNoAddon,

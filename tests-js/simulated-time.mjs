@@ -1,7 +1,7 @@
 // What the simulations in fake time share: seeded random numbers, and a world whose events run in the order of their times.
 
 /** Seeded random numbers (mulberry32). */
-export function randomFrom(seed) {
+function randomFrom(seed) {
   let state = seed;
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;

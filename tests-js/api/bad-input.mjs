@@ -17,7 +17,9 @@ export function subject(options) {
 /** A rule with its bounds, as in an error. */
 const ruleOf = (name, min, max) => rules[name].replace("{min}", min).replace("{max}", max);
 const whole = (min, max) => ruleOf("WHOLE_NUMBER", min, max);
-const waysToANode = /number your machines and pass node.*Snowflake\.local\(\) if there is one machine$/;
+const waysToANode = /One machine: Snowflake\.local\(\)\. Several: await lease\(store\), .* Workers: await leased\(/;
+/** It lists what the object can have. */
+const noObject = /^must be a plain object: \{ \w+(, \w+)* \}$/;
 const show = (value) => inspect(value, { depth: 5, breakLength: Number.POSITIVE_INFINITY }).slice(0, 400);
 const thrower = () => {
   throw new Error("the value must not be converted");
@@ -39,30 +41,23 @@ const option = (field, value, code, rule, expected) =>
 
 function* nodes() {
   const rule = whole(0, 1023);
-  for (const node of [
-    -1,
-    1024,
-    1.5,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    2 ** 53,
-    7n,
-    true,
-    null,
-    () => 1,
-    Symbol("7"),
-  ]) {
+  for (const node of [-1, 1024, 1.5, Number.POSITIVE_INFINITY, 2 ** 53, true, null, () => 1, Symbol("7")]) {
     yield option("node", node, "INVALID_NODE", rule);
   }
+  yield option("node", 7n, "INVALID_NODE", `${rule}, not a bigint`);
   for (const node of ["7", "", "node-1"]) {
-    yield option("node", node, "INVALID_NODE", `${rule}, not text: Number(…)`);
+    yield option("node", node, "INVALID_NODE", `${rule}, not a string: Number(process.env.NODE_ID)`);
   }
+  const unset = "NaN is Number() of undefined or of other text; is the environment variable set?";
+  yield option("node", Number.NaN, "INVALID_NODE", `${rule}: ${unset}`);
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);
   for (const node of [[], {}, [7], { worker: 7 }, unconvertible]) {
     yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}: node`);
   }
   // Inherited options do not count.
-  for (const options of [undefined, {}, { node: undefined }, { now: Date.now }]) {
+  const variable = { code: "NODE_REQUIRED", field: "node", value: undefined };
+  yield creating({ node: undefined }, { ...variable, rule: /ctx\); is its environment variable set\?$/ });
+  for (const options of [undefined, {}, { now: Date.now }]) {
     yield creating(options, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: waysToANode });
   }
   const names = `${rules.PART_NAMES}: datacenter, worker`;
@@ -95,7 +90,7 @@ function* nodes() {
 
 function* options() {
   for (const given of [null, 5, "7", true, 7n, () => 1, Symbol("7")]) {
-    yield creating(given, { code: "INVALID_OPTION", field: "options", value: given, rule: rules.AN_OBJECT });
+    yield creating(given, { code: "INVALID_OPTION", field: "options", value: given, rule: noObject });
   }
   for (const [misspelt, hint] of Object.entries({
     nod: "did you mean node?",
@@ -103,6 +98,15 @@ function* options() {
     maxLead: "did you mean maxLeadMs?",
     maxwaitms: "did you mean maxWaitMs?",
     epoch: "did you mean epochMs?",
+    twepoch: "did you mean epochMs?",
+    custom_epoch: "did you mean epochMs?",
+    workerId: "did you mean node?",
+    worker_id: "did you mean node?",
+    datacenterId: "did you mean node?",
+    data_center: "did you mean node?",
+    machineId: "did you mean node?",
+    instance_id: "did you mean node?",
+    mid: "did you mean node?",
     layuot: "did you mean layout?",
     somethingElse:
       "one of node, layout, epochMs, maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart, freshness, unshared, now",
@@ -136,14 +140,17 @@ const withFields = (fields, field, value, rule) => layout(spec({ fields }), fiel
 const withField = (wrong, field, rule) => withFields([time, wrong, sequence], field, wrong[field], rule);
 
 function* layouts() {
-  for (const value of [null, 5, true, () => 1, 7n]) yield layout(value, "layout", value, rules.AN_OBJECT);
-  for (const name of ["nope", "", "Twitter", "constructor", "__proto__", "default ", "twitter 1288834974657"]) {
+  for (const value of [null, 5, true, () => 1, 7n]) yield layout(value, "layout", value, noObject);
+  for (const name of ["nope", "", "constructor", "__proto__", "twitter 1288834974657"]) {
     yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: ${Layout.names.join(", ")}`);
+  }
+  for (const [name, meant] of Object.entries({ Twitter: "twitter", "default ": "default", snowflake: "sonyflake" })) {
+    yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: did you mean ${meant}?`);
   }
   const rule = "must be a plain object; spread it ({ ...options }) or name its fields";
   const list = [];
   yield layout(list, "layout", list, rule);
-  for (const value of [{}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.ONE_TIME);
+  for (const value of [{}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.FIELD_LIST);
   for (const [misspelt, hint] of Object.entries({
     epoch: "did you mean epochMs?",
     tickMS: "did you mean tickMs?",
@@ -151,8 +158,14 @@ function* layouts() {
   })) {
     yield layout(spec({ [misspelt]: 10 }), misspelt, 10, `${rules.KNOWN_KEY} (${hint})`);
   }
-  for (const epochMs of [-1, 1.5, Number.NaN, "1704067200000", null, undefined, 2 ** 53, new Date(0), 0n]) {
-    const rule = whole(0, Number.MAX_SAFE_INTEGER);
+  for (const epochMs of [-1, 1.5, Number.NaN, "1704067200000", null, undefined, 2 ** 53, new Date(Number.NaN), 0n]) {
+    const isNone = ["NaN", "Invalid Date"].includes(`${epochMs}`);
+    const cure = isNone
+      ? ": look at what the Date was made from"
+      : typeof epochMs === "string"
+        ? ": new Date(text)"
+        : "";
+    const rule = `${whole(0, Number.MAX_SAFE_INTEGER)}: Unix milliseconds or a valid Date${cure}`;
     yield layout(spec({ epochMs }), "epochMs", epochMs, rule);
     if (epochMs !== undefined) yield option("epochMs", epochMs, "INVALID_LAYOUT", rule, { about: "layouts" });
   }
@@ -162,8 +175,11 @@ function* layouts() {
   for (const unsigned of [1, "true", null]) yield layout(spec({ unsigned }), "unsigned", unsigned, rules.TRUE_OR_FALSE);
   const oneTime = rules.ONE_TIME;
   const oneSequence = rules.ONE_SEQUENCE;
-  for (const fields of [null, 5, {}, "time 41", []]) yield withFields(fields, "fields", fields, oneTime);
+  for (const fields of [null, 5, {}, { time: 41 }, "time 41"]) {
+    yield withFields(fields, "fields", fields, rules.FIELD_LIST);
+  }
   for (const [fields, rule] of [
+    [[], oneTime],
     [[node, sequence], oneTime],
     [[{ kind: "time", bits: 20 }, { kind: "time", bits: 20 }, sequence], oneTime],
     [[time, node], oneSequence],
@@ -185,11 +201,11 @@ function* layouts() {
   yield withFields([time, { kind: "sequence", bits: 54 }], "bits", 54, whole(1, 53));
   yield withFields([time, { kind: "clock", bits: 9 }, sequence], "bits", 9, whole(1, 8));
   for (const field of [null, 5, "node 10", undefined])
-    yield withFields([time, field, sequence], "fields", field, rules.AN_OBJECT);
+    yield withFields([time, field, sequence], "fields", field, noObject);
   // A hole in the list counts as `undefined`.
   const holed = [time, node, node, sequence];
   delete holed[1];
-  yield withFields(holed, "fields", undefined, rules.AN_OBJECT);
+  yield withFields(holed, "fields", undefined, noObject);
   for (const bits of [0, -1, 1.5, 65, "10", null, undefined, 10n])
     yield withField({ kind: "node", bits }, "bits", whole(1, 64));
   for (const kind of ["timestamp", "", null, undefined, 0]) {
@@ -232,7 +248,9 @@ function* bulk() {
       unconvertible,
       true,
     ]) {
-      const expected = { code: "INVALID_ARGUMENT", field: "count", value: count, rule: whole(0, 1048576) };
+      const type = { string: ", not a string", bigint: ", not a bigint" }[typeof count] ?? "";
+      const rule = `${whole(0, 1048576)}${type}`;
+      const expected = { code: "INVALID_ARGUMENT", field: "count", value: count, rule };
       yield called("bulk calls", method, [count], expected);
     }
   }
@@ -259,7 +277,7 @@ function* bulk() {
   ];
   for (const method of ["fill", "fillAsync"]) {
     for (const target of [...arrays, ...others]) {
-      const expected = { code: "INVALID_ARGUMENT", field: "target", value: target, rule: rules.ID_ARRAY };
+      const expected = { code: "INVALID_ARGUMENT", field: "target", value: target, rule: rules.TARGET_ARRAY };
       yield {
         ...called("bulk calls", method, [target], expected),
         name: `${method}(${typeof target} ${show(target)})`,
@@ -281,7 +299,7 @@ function* signals() {
   const half = { aborted: false, addEventListener() {}, throwIfAborted() {} };
   for (const [method, args] of Object.entries(calls)) {
     for (const options of [null, 5, "x", () => 1]) {
-      const expected = { code: "INVALID_OPTION", field: "options", value: options, rule: rules.AN_OBJECT };
+      const expected = { code: "INVALID_OPTION", field: "options", value: options, rule: noObject };
       yield called("signals", method, [...args, options], expected);
     }
     const misspelt = { code: "INVALID_OPTION", field: "singal", value: 5, rule: /did you mean signal\?/ };
@@ -298,9 +316,12 @@ function* texts() {
   const range = ruleOf("ID_RANGE", 0, 2n ** 63n - 1n);
   const wrong = [
     [text, ["12a", "", "007", "00", " 12", "12 ", "+1", "-1", "1e3", "0x10", "1_000", "12n", "\u0661\u0662", "12\n"]],
-    [input, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300, 1.5]],
-    [input, [Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, [], {}, unconvertible, Symbol("1")]],
-    [input, [Object(5n), Object("12"), Object(12), () => 1]],
+    [`${input}: JSON.parse loses digits above, so keep IDs as text`, [2 ** 53, 2 ** 53 + 2, -(2 ** 53), 1e300]],
+    [input, [1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, Symbol("1"), () => 1]],
+    [
+      `${input}: pass its id; of an array pass each, or use decodeMany or encodeMany`,
+      [{}, unconvertible, Object(5n), Object(12), [], [1n], new BigUint64Array(1)],
+    ],
     [range, [-1, -1n, 2n ** 63n, 2n ** 64n, 2n ** 70n, "9223372036854775808", "18446744073709551616", "9".repeat(60)]],
   ];
   const calls = {

@@ -135,3 +135,31 @@ test("a getter that transfers the IDs, or shows another array at the second read
   layout.decodeMany(BigUint64Array.of(5n, 6n), changing);
   assert.deepEqual([reads, ...into.sequence], [1, 5, 6]);
 });
+
+test("no method of the given arrays is called, and no array has two fields", () => {
+  class Own extends Float64Array {
+    fill() {
+      throw new Error("fill was called");
+    }
+    get length() {
+      throw new Error("length was read");
+    }
+  }
+  // A sequence of 40 bits is read like the rare fields.
+  const layout = layoutOf("time 20, node 4, sequence 38, clock 1");
+  const ids = BigUint64Array.from([1n, 2n ** 37n, 2n ** 62n - 1n]);
+  const plain = layout.decodeMany(ids);
+  const into = { ...plain, timestampMs: new Own(3), sequence: new Own(3) };
+  for (let again = 0; again < 2; again++) {
+    layout.decodeMany(ids, into);
+    for (let at = 0; at < 3; at++) {
+      assert.equal(into.sequence[at], plain.sequence[at]);
+      assert.equal(into.timestampMs[at], plain.timestampMs[at]);
+    }
+  }
+  for (const twice of [
+    { ...plain, sequence: plain.timestampMs },
+    { ...plain, clock: plain.node },
+  ])
+    assert.throws(() => layout.decodeMany(ids, twice), { code: "INVALID_ARGUMENT", field: "into" });
+});

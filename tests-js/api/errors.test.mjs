@@ -1,6 +1,7 @@
 // Errors: code and class tell them apart whichever copy of the package made them; fields that do not apply are absent; they can
 // be logged.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
@@ -120,12 +121,22 @@ test("a value that is no error of this package is not recognised as one", () => 
     Object.create(null),
     new Error("CLOSED: x"),
   ];
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const refusesToTell = {
+    get [Symbol.for("frazil.error")]() {
+      throw new Error("not your business");
+    },
+  };
+  class Derived extends ConfigError {}
   for (const other of [
     ...others,
     Object.assign(new Error("x"), { code: "CLOSED", retryable: false, name: "FrazilError" }),
+    revoked,
+    refusesToTell,
   ]) {
     assert.equal(FrazilError.is(other), false);
-    for (const each of [FrazilError, ConfigError, ClockError, LeaseError, DecodeError])
+    for (const each of [FrazilError, ConfigError, ClockError, LeaseError, DecodeError, Derived])
       assert.equal(other instanceof each, false);
   }
 });
@@ -167,12 +178,12 @@ test("fields that do not apply are absent", () => {
   const stalled = new Snowflake({ node: 7, maxWaitMs: 0, maxLeadMs: 0, now: () => start });
   stalled.nextMany(4096);
   for (const [error, fields] of [
-    [thrown(() => closed.next()), ["code", "retryable"]],
-    [thrown(() => stalled.next()), ["code", "retryAfterMs", "retryable"]],
-    [thrown(() => stalled.nextMany(1)), ["code", "issued", "retryAfterMs", "retryable"]],
-    [thrown(() => stalled.nextMany(4097)), ["code", "field", "maxCount", "retryable", "rule", "value"]],
-    [thrown(() => new Snowflake()), ["code", "field", "retryable", "rule", "value"]],
-    [thrown(() => stalled.decode("x")), ["code", "field", "retryable", "rule", "value"]],
+    [thrown(() => closed.next()), ["retryable"]],
+    [thrown(() => stalled.next()), ["retryAfterMs", "retryable"]],
+    [thrown(() => stalled.nextMany(1)), ["issued", "retryAfterMs", "retryable"]],
+    [thrown(() => stalled.nextMany(4097)), ["field", "maxCount", "retryable", "rule", "value"]],
+    [thrown(() => new Snowflake()), ["field", "retryable", "rule", "value"]],
+    [thrown(() => stalled.decode("x")), ["field", "retryable", "rule", "value"]],
   ]) {
     assert.deepEqual(Object.keys(error).sort(), fields, error.message);
     for (const name of ["field", "value", "rule", "retryAfterMs", "maxCount", "issued", "position", "index", "cause"]) {
@@ -246,9 +257,33 @@ test("an error shows its class, code and message, and its stack starts where it 
   assert.match(error.stack, /^ConfigError: INVALID_NODE: node is 1024: must be .*\b0\b.*\b1023\n/);
   assert.match(error.stack, /errors\.test\.mjs/);
   const text = inspect(error);
-  assert.match(text, /code: 'INVALID_NODE'/);
+  assert.equal(text.split("INVALID_NODE").length, 2, "the code must be there once");
   assert.match(text, /value: 1024/);
   assert.doesNotMatch(text, /retryAfterMs|position|undefined/);
+});
+
+test("the code is not an own property, since the message begins with it, and loggers find it all the same", () => {
+  const error = thrown(() => new Snowflake({ node: 1024 }));
+  assert.equal(Object.hasOwn(error, "code"), false);
+  const found = {};
+  for (const name in error) found[name] = error[name];
+  assert.deepEqual(found, { code: error.code, ...error });
+  error.code = "OTHER";
+  assert.deepEqual([error.code, Object.hasOwn(error, "code"), error.toJSON().code], ["OTHER", false, "OTHER"]);
+  assert.equal(new ConfigError("CLOSED", "x").code, "CLOSED");
+  assert.equal(Object.create(new ConfigError("CLOSED", "x")).code, "CLOSED");
+  assert.equal(FrazilError.prototype.code, undefined);
+});
+
+test("an error that nobody catches is printed with its code once", () => {
+  const program = `import { Snowflake } from "frazil"; new Snowflake({ node: 1024 });`;
+  const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: import.meta.dirname,
+    encoding: "utf8",
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /ConfigError: INVALID_NODE: node is 1024: /);
+  assert.equal(stderr.split("INVALID_NODE").length, 2, stderr);
 });
 
 test("a structured clone keeps message and stack, as of any error", () => {

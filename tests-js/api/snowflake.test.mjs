@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { ClockError, Layout, Snowflake } from "frazil";
 import { slot } from "../vectors/generated-tables.mjs";
 import { wideLayout } from "../wide-layout.mjs";
@@ -291,7 +292,7 @@ test("all generators with one layout and node id must have the same sequenceStar
     assert.throws(() => new Snowflake({ ...options, node, sequenceStart: other }), {
       code: "STATE_CONFLICT",
       field: "sequenceStart",
-      value: other,
+      value: other ?? "zero",
     });
     const second = new Snowflake({ ...options, node, sequenceStart });
     const issued = times(1000, (at) => (at % 2 === 0 ? ids : second).next());
@@ -448,4 +449,15 @@ test("a million generators with the same options leak no memory and repeat no ID
   assert.equal(repeated, 0);
   assert.ok(heap < 2e6, `the heap grew by ${heap} bytes`);
   assert.ok(page < 2e6, `the memory of the module has ${page} bytes`);
+});
+
+// Printing
+
+test("console.log shows the fields of the layout, the node id and the backend, and no more than a depth that is given", () => {
+  const ids = new Snowflake({ node: 41 });
+  const printed = (options) => inspect(ids, { breakLength: Number.POSITIVE_INFINITY, ...options });
+  const fields = "[ { kind: 'time', bits: 41 }, { kind: 'node', bits: 10 }, { kind: 'sequence', bits: 12 } ]";
+  const whole = `Snowflake { layout: Layout { epochMs: 1704067200000, tickMs: 1, unsigned: false, fields: ${fields} }, node: 41, backend: '${backend}' }`;
+  for (const depth of [2, 3, null, Number.POSITIVE_INFINITY]) assert.equal(printed({ depth, compact: 9 }), whole);
+  assert.equal(printed({ depth: 0, compact: 9 }), `Snowflake { layout: [Layout], node: 41, backend: '${backend}' }`);
 });

@@ -8,24 +8,34 @@ import { ConfigError, DecodeError, FrazilError, Layout, Snowflake } from "frazil
 import * as text from "frazil/text";
 import { rules } from "../vectors/generated-tables.mjs";
 
-const { base32, base58, base62, bytes, hex } = text;
-const forms = { hex, base32, base58, base62 };
+const { base32, base36, base58, base62, base64url, bwmarrinBase32, bwmarrinBase58, bytes, crockford, customForm, hex } =
+  text;
+const forms = { hex, base32, crockford, base36, base58, base62, base64url, bwmarrinBase32, bwmarrinBase58 };
+/** The rule about a wrong digit of each form. */
+const digitRules = {
+  base64url: rules.TEXT_BASE64_URL,
+  bwmarrinBase32: `${rules.TEXT_ALPHABET}: ${bwmarrinBase32.alphabet}`,
+  bwmarrinBase58: `${rules.TEXT_ALPHABET}: ${bwmarrinBase58.alphabet}`,
+};
+const ascends = (alphabet) => [...alphabet].toSorted().join("") === alphabet;
 const MAX = 2n ** 64n - 1n;
 const tweet = 1541815603606036480n;
 
 /** Every form, with its name, the least width of a text, and the rule about a wrong length. */
 const kinds = Object.entries(forms).flatMap(([name, form]) => {
   const { alphabet, width } = form;
-  const fixed = { name, form, alphabet, width, least: width, length: `must have ${width} characters` };
+  // Eleven digits of six bits have two bits more than an ID.
+  const times = name === "base64url" ? 4n : 1n;
+  const fixed = { name, form, alphabet, width, times, least: width, length: `must have ${width} characters` };
   const short = { ...fixed, name: `${name}.short`, form: form.short, least: 1 };
   return [fixed, { ...short, length: `must have 1 to ${width} characters` }];
 });
 
 /** The digits of an ID, by dividing a bigint. */
-function model({ alphabet, least }, id) {
+function model({ alphabet, least, times = 1n }, id) {
   const base = BigInt(alphabet.length);
   let digits = "";
-  for (let rest = id; rest > 0n; rest /= base) digits = alphabet[Number(rest % base)] + digits;
+  for (let rest = id * times; rest > 0n; rest /= base) digits = alphabet[Number(rest % base)] + digits;
   return digits.padStart(least, alphabet[0]);
 }
 
@@ -60,8 +70,10 @@ function thrown(call) {
 
 /** Checks that the call is refused with exactly these fields. */
 function checkRefused(call, expected) {
-  const { message, ...fields } = thrown(call);
-  assert.deepEqual(fields, { retryable: false, ...expected });
+  const error = thrown(call);
+  const { message, code, value } = error;
+  // Where the value is an object, it is not enumerable.
+  assert.deepEqual({ ...error, code, ...("value" in error && { value }) }, { retryable: false, ...expected });
   assert.ok(
     message.startsWith(`${expected.code}: ${expected.field} is `) && message.endsWith(`: ${expected.rule}`),
     message,
@@ -73,7 +85,7 @@ for (const kind of kinds) {
 
   test(`${kind.name}: the first three digits are right on both sides of every ID where they change`, () => {
     // Rounding keeps the order, so the digits are right for every ID between.
-    const unit = BigInt(kind.alphabet.length) ** BigInt(kind.width - 3);
+    const unit = BigInt(kind.alphabet.length) ** BigInt(kind.width - 3) / kind.times;
     for (let id = 0n; id <= MAX; id += unit) {
       assert.equal(kind.form.decode(kind.form.encode(id)), id);
       if (id > 0n) assert.equal(kind.form.decode(kind.form.encode(id - 1n)), id - 1n);
@@ -88,9 +100,11 @@ for (const kind of kinds) {
     for (const [rule, inputs] of [
       [range, [-1, -1n, 2n ** 64n, "18446744073709551616", -(2n ** 63n)]],
       [rules.ID_TEXT, ["", "012", " 1", "-1", "1n", "0x10", "1ptWyK4WgZU"]],
+      [`${rules.ID_INPUT}: JSON.parse loses digits above, so keep IDs as text`, [2 ** 53, Number(tweet)]],
+      [rules.ID_INPUT, [1.5, Number.NaN, null, undefined, true, Symbol("1"), () => 1n]],
       [
-        rules.ID_INPUT,
-        [2 ** 53, Number(tweet), 1.5, Number.NaN, null, undefined, true, {}, [1n], Symbol("1"), new Date(0)],
+        `${rules.ID_INPUT}: pass its id; of an array pass each, or use decodeMany or encodeMany`,
+        [{}, { id: 1n }, new Date(0), new Map(), [1n], new Uint8Array(8)],
       ],
     ]) {
       for (const value of inputs) {
@@ -104,10 +118,13 @@ for (const kind of kinds) {
 
   test(`${kind.name}: a text that is no ID is INVALID_TEXT, with the position of the mistake, alone and among many`, () => {
     const { alphabet, form, length, width } = kind;
-    const full = model(kind, tweet);
-    const digit = rules[`TEXT_${kind.name.split(".")[0].toUpperCase()}`];
+    // Its short text must be as long as its fixed one.
+    const id = alphabet.length === 36 ? 2n ** 63n : tweet;
+    const full = model(kind, id);
+    const [name] = kind.name.split(".");
+    const digit = digitRules[name] ?? rules[`TEXT_${name.toUpperCase()}`];
     const wrong = [
-      [`${full.slice(0, 3)}-${full.slice(4)}`, digit, 3],
+      [`${full.slice(0, 3)}+${full.slice(4)}`, digit, 3],
       [`${full}${full}`, length, width],
       [" ", digit, 0],
       ["", length, 0],
@@ -116,12 +133,9 @@ for (const kind of kinds) {
         rules.TEXT_STRING,
       ]),
     ];
-    if (alphabet.length !== 16) wrong.push([alphabet.at(-1).repeat(width), `must be an ID from 0 to ${MAX}`, 0]);
-    wrong.push(
-      form.encode(1n) === alphabet[1]
-        ? [`${alphabet[0]}${full}`, rules.TEXT_ZEROS, 0]
-        : [full.slice(1), length, width - 1],
-    );
+    if (kind.times === 4n) wrong.push([`${full.slice(0, -1)}B`, rules.TEXT_BASE64_URL_END, width - 1]);
+    else if (alphabet.length !== 16) wrong.push([alphabet.at(-1).repeat(width), `must be an ID from 0 to ${MAX}`, 0]);
+    wrong.push(kind.least === 1 ? [`${alphabet[0]}${full}`, rules.TEXT_ZEROS, 0] : [full.slice(1), length, width - 1]);
     for (const [value, rule, position] of wrong) {
       const error = { code: "INVALID_TEXT", field: "text", value, rule, ...(position !== undefined && { position }) };
       checkRefused(() => form.decode(value), error);
@@ -130,7 +144,7 @@ for (const kind of kinds) {
       checkRefused(() => form.decodeMany([full, full, value, ""]), many);
     }
     assert.ok(thrown(() => form.decode("")) instanceof DecodeError);
-    assert.equal(form.tryDecode(full), tweet);
+    assert.equal(form.tryDecode(full), id);
   });
 
   test(`${kind.name}: many IDs and many texts are converted as single ones`, () => {
@@ -195,11 +209,11 @@ test("the checker catches a wrong digit, a wrong carry and a wrong reader", () =
   checkIds(twin({}), ids);
 });
 
-test("fixed texts and bytes sort like their IDs, and short texts do not", () => {
+test("bytes and fixed texts whose alphabet ascends sort like their IDs, and other texts do not", () => {
   const ids = [...randomIds(2000)].sort((a, b) => (a < b ? -1 : Number(a > b)));
-  for (const { name, form, least } of kinds) {
+  for (const { name, form, alphabet, least } of kinds) {
     const texts = ids.map((id) => form.encode(id));
-    assert.equal(JSON.stringify(texts.toSorted()) === JSON.stringify(texts), least > 1, name);
+    assert.equal(JSON.stringify(texts.toSorted()) === JSON.stringify(texts), least > 1 && ascends(alphabet), name);
   }
   const keys = ids.map((id) => Buffer.from(bytes.encode(id)));
   assert.deepEqual(keys.toSorted(Buffer.compare), keys);
@@ -300,9 +314,15 @@ test("the form objects are shared between entries and frozen", () => {
     "DecodeError",
     "FrazilError",
     "base32",
+    "base36",
     "base58",
     "base62",
+    "base64url",
+    "bwmarrinBase32",
+    "bwmarrinBase58",
     "bytes",
+    "crockford",
+    "customForm",
     "hex",
   ]);
   for (const form of [...kinds.map(({ form }) => form), bytes]) assert.ok(Object.isFrozen(form));
@@ -322,14 +342,14 @@ test("IDs of generators and layouts can be encoded, and decoded texts can be dec
   assert.deepEqual(hex.encodeMany(ids.fill(new BigUint64Array(2))).length, 2);
 });
 
-test("an error that is not of this package is passed on unchanged", () => {
+test("what a getter throws is the cause of the error", () => {
   const own = new RangeError("mine");
   const ids = Object.defineProperty([1n], 0, {
     get() {
       throw own;
     },
   });
-  assert.throws(() => base62.encodeMany(ids), own);
+  assert.throws(() => base62.encodeMany(ids), { code: "INVALID_ARGUMENT", field: "ids", cause: own });
 });
 
 test("an error names the text, and can be logged", () => {
@@ -346,4 +366,125 @@ test("ESM import and CommonJS require give the same texts, and each recognises t
   assert.deepEqual(Object.keys(required).sort(), Object.keys(text).sort());
   for (const name of Object.keys(forms)) assert.equal(required[name].encode(tweet), forms[name].encode(tweet));
   assert.ok(thrown(() => required.base62.decode("")) instanceof text.DecodeError);
+});
+
+test("crockford reads lower case, I and L as 1 and O as 0, and writes what base32 writes", () => {
+  const looks = { 0: "0Oo", 1: "1IiLl" };
+  let at = 0;
+  const typed = (digit) => (looks[digit] ?? digit + digit.toLowerCase()).at(at++ % (looks[digit]?.length ?? 2));
+  for (const id of randomIds(2000)) {
+    const written = base32.encode(id);
+    assert.equal(crockford.encode(id), written);
+    const text = [...written].map(typed).join("");
+    assert.equal(crockford.decode(text), id, text);
+    if (text !== written) assert.equal(base32.tryDecode(text), undefined);
+  }
+  for (const text of ["0", "o", "O"]) assert.equal(crockford.short.decode(text), 0n);
+  assert.equal(thrown(() => crockford.short.decode("o1")).rule, rules.TEXT_ZEROS);
+});
+
+test("base64url is what Buffer makes of the eight bytes, and reads nothing else that Buffer reads", () => {
+  for (const id of randomIds(2000)) {
+    const text = Buffer.from(bytes.encode(id)).toString("base64url");
+    assert.equal(base64url.encode(id), text);
+    assert.equal(base64url.decode(text), id);
+    for (const last of "AEIMQUYcgkosw048".replace(text.at(-1), ""))
+      assert.notEqual(base64url.decode(text.slice(0, -1) + last), id);
+  }
+  assert.equal(Buffer.from("AAAAAAAAAAB", "base64url").readBigUInt64BE(), 0n);
+  assert.equal(base64url.tryDecode("AAAAAAAAAAB"), undefined);
+});
+
+test("base36.short is what toString(36) writes", () => {
+  for (const id of randomIds(2000)) assert.equal(base36.short.encode(id), id.toString(36));
+});
+
+test("a text of bwmarrin is another ID in the forms of the same name, without an error", () => {
+  assert.equal(bwmarrinBase58.short.decode("4jgmnx8Js8A"), 1428076403798048768n);
+  assert.notEqual(base58.decode("4jgmnx8Js8A"), 1428076403798048768n);
+  const text = bwmarrinBase32.encode(0x1234n);
+  assert.notEqual(crockford.tryDecode(text), 0x1234n);
+});
+
+test("a custom form of any base writes and reads as the model", () => {
+  const printable = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)).join("");
+  for (let base = 2; base <= printable.length; base++) {
+    // Not in order, so that the alphabet is what counts.
+    const alphabet = [...printable.slice(94 - base)].reverse().join("");
+    const form = customForm(alphabet);
+    const width = (2n ** 64n - 1n).toString(Math.min(base, 36)).length;
+    if (base <= 36) assert.equal(form.width, width);
+    const kind = { name: `base ${base}`, form, alphabet, least: form.width };
+    assert.equal(model({ ...kind, least: 1 }, MAX).length, form.width);
+    const ids = [0n, 1n, MAX, MAX - 1n, ...randomIds(200)];
+    checkIds(kind, ids);
+    checkIds({ ...kind, form: form.short, least: 1 }, ids);
+    const into = new Uint8Array(ids.length * form.width);
+    form.encodeInto(BigUint64Array.from(ids), into);
+    assert.equal(Buffer.from(into).toString(), ids.map((id) => model(kind, id)).join(""));
+    const large = thrown(() =>
+      form.decode(base === 2 || base === 4 || base === 16 ? " " : alphabet.at(-1).repeat(form.width)),
+    );
+    assert.equal(large.code, "INVALID_TEXT");
+  }
+  assert.equal(customForm(base62.alphabet).encode(tweet), base62.encode(tweet));
+  assert.ok(Object.isFrozen(customForm("01")));
+});
+
+test("a wrong digit of a custom form is refused with the alphabet, as it was given", () => {
+  for (const alphabet of ["01", "$&", "{max}", "a{min}b", "1$'`"]) {
+    const form = customForm(alphabet);
+    const full = form.encode(0n);
+    const error = {
+      code: "INVALID_TEXT",
+      field: "text",
+      value: "~",
+      rule: `${rules.TEXT_ALPHABET}: ${alphabet}`,
+      position: 0,
+    };
+    checkRefused(() => form.decode("~"), error);
+    checkRefused(() => form.decodeMany([full, "~"]), { ...error, field: "texts[1]", index: 1 });
+  }
+});
+
+test("an alphabet that is none is INVALID_ARGUMENT", () => {
+  for (const value of [
+    undefined,
+    null,
+    62,
+    "",
+    "0",
+    "00",
+    "0120",
+    "01 ",
+    " 01",
+    "01\n",
+    "01\u007f",
+    "01é",
+    "0\u{1f642}",
+    ["0", "1"],
+    new String("01"),
+  ]) {
+    checkRefused(() => customForm(value), { code: "INVALID_ARGUMENT", field: "alphabet", value, rule: rules.ALPHABET });
+  }
+});
+
+test("bytes with properties of their own, or whose memory was transferred, are read by what they are, or refused", () => {
+  const eight = bytes.encode(62n);
+  const lying = (length, real) => Object.defineProperties(new Uint8Array(real), { length: { value: length } });
+  assert.equal(bytes.decode(Object.defineProperty(eight.slice(), "length", { value: 3 })), 62n);
+  const moved = Object.defineProperties(bytes.encodeMany([62n, 63n]), {
+    length: { value: 8 },
+    buffer: { value: new ArrayBuffer(64) },
+    byteOffset: { value: 8 },
+  });
+  assert.deepEqual([...bytes.decodeMany(moved)], [62n, 63n]);
+  const detached = new Uint8Array(16);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+  for (const wrong of [lying(8, 16), lying(8, 3), detached])
+    assert.throws(() => bytes.decode(wrong), { code: "INVALID_TEXT", field: "bytes" });
+  for (const wrong of [lying(8, 3), lying(16, 15), detached])
+    assert.throws(() => bytes.decodeMany(wrong), { code: "INVALID_TEXT", field: "bytes" });
+  assert.equal(bytes.tryDecode(lying(8, 9)), undefined);
+  assert.deepEqual(bytes.decodeMany(new Uint8Array(0)), new BigUint64Array(0));
 });

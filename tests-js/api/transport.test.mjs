@@ -36,9 +36,9 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
   describe(`frazil/transport, by ${name}`, () => {
     /** What no call accepts as an ID. */
     const NO_IDS = [
-      [Number(ID), /lost digits: keep IDs as text/],
-      [2 ** 53, /lost digits: keep IDs as text/],
-      [-(2 ** 53), /lost digits: keep IDs as text/],
+      [Number(ID), /loses digits above, so keep IDs as text/],
+      [2 ** 53, /loses digits above, so keep IDs as text/],
+      [-(2 ** 53), /loses digits above, so keep IDs as text/],
       [1.5, /number below 2\^53$/],
       [Number.NaN, /number below 2\^53$/],
       [Number.POSITIVE_INFINITY, /number below 2\^53$/],
@@ -476,7 +476,7 @@ for (const [name, { json, jsonReplacer, readIds, toSql }] of Object.entries({
 
     test("a rounded number says what to do", () => {
       const rule =
-        "must be a bigint, digits or a number below 2^53, since a larger one has lost digits: keep IDs as text, in SQL by CAST(id AS TEXT)";
+        "must be a bigint, digits or a number below 2^53: JSON.parse loses digits above, so keep IDs as text, in SQL by CAST(id AS TEXT)";
       refused(() => toSql(Number(ID)), { rule });
       refused(() => readIds({ id: Number(ID) }, "id"), { rule });
     });

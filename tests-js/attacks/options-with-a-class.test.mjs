@@ -12,9 +12,9 @@ class Config {
 }
 const given = {
   "a class": [() => new Config(), "a Config"],
-  "an object that inherits": [() => Object.create({ node: 7, dir: "/nowhere" }), "an Object"],
+  "an object that inherits": [() => Object.create({ node: 7, dir: "/nowhere" }), "an object with no properties"],
   "a Map": [() => new Map([["node", 7]]), "a Map"],
-  "an array": [() => [], "an Array"],
+  "an array": [() => [], "an array of 0"],
   "a promise": [() => Promise.resolve({ node: 7 }), "a Promise"],
 };
 const layout = Layout.named("default");
@@ -25,6 +25,7 @@ const calls = {
   "Snowflake.localAsync": ["INVALID_OPTION", async (options) => Snowflake.localAsync(options)],
   "new Layout": ["INVALID_LAYOUT", async (options) => new Layout(options)],
   "layout.with": ["INVALID_LAYOUT", async (options) => layout.with(options)],
+  "layout.range": ["INVALID_ARGUMENT", async (options) => layout.range(0, Date.now(), options)],
   "layout.minIdAt": ["INVALID_ARGUMENT", async (options) => layout.minIdAt(Date.now(), options)],
   "layout.compose": ["INVALID_ARGUMENT", async (options) => layout.compose(options)],
 };
@@ -102,7 +103,8 @@ test("without the addon, the error of Snowflake.local says why and what helps", 
 }, () => {
   assert.throws(() => Snowflake.local({}), {
     code: "NATIVE_REQUIRED",
-    message: /FRAZIL_BACKEND=wasm forbids it: unset it; elsewhere: new Snowflake\(\{ node \}\)$/,
+    message:
+      /FRAZIL_BACKEND=wasm forbids it: unset it\. Elsewhere: await lease\(store\), or new Snowflake\(\{ node \}\) with a node id of its own for each process\. Workers: /,
   });
 });
 

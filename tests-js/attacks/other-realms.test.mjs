@@ -55,6 +55,7 @@ test("a generator accepts values of another vm context, and its results work the
   const date = inside("new Date(start)");
   assert.equal(layout.minIdAt(date), layout.minIdAt(start));
   assert.equal(layout.maxIdAt(date), layout.maxIdAt(start));
+  assert.deepEqual(layout.range(date, date), layout.range(start, start));
   assert.equal(
     layout.compose({ timestampMs: date, node: 1, sequence: 2 }),
     layout.compose({ timestampMs: start, node: 1, sequence: 2 }),

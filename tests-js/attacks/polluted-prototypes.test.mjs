@@ -157,6 +157,8 @@ function answers() {
     plain.minIdAt(start, {}),
     plain.maxIdAt(start, {}),
   ]);
+  ask("range", () => [plain.range(start, start + 1), plain.range(start, start + 1, {})]);
+  ask("range of a node above the time", () => Layout.named("seata").range(start, start + 1));
   ask("minIdAt of a node above the time", () => Layout.named("seata").minIdAt(start));
   ask("parts", () => [twitter.decode(1n).parts, plain.decode(1n).parts, decode(1n, "mastodon").parts]);
   ask("decoded", () => JSON.stringify(twitter.decode(12345678901234567n)));
@@ -257,6 +259,7 @@ test("every value is read only once, so that it cannot differ at a second readin
   await ids.fillAsync(new BigUint64Array(1), once({ signal }));
   layout.with(once({ epochMs: 5 }));
   layout.compose(once({ timestampMs: start, node: once({ datacenter: 1, worker: 2 }), sequence: 3, clock: undefined }));
+  Layout.named("seata").range(start, start + 1, once({ node: 5 }));
   Layout.named("seata").minIdAt(start, once({ node: 5 }));
   Layout.named("seata").maxIdAt(start, once({ node: 5 }));
   for (const [keys, reads] of seen) assert.deepEqual(reads, Object.fromEntries(keys.map((key) => [key, 1])));

@@ -41,7 +41,7 @@ export function mint(extra = {}) {
 `;
 
 /** The reports in a text. */
-export const reportsIn = (text) =>
+const reportsIn = (text) =>
   Array.from(text.replaceAll("&quot;", '"').matchAll(/FRAZIL(\{[^{}]*\})END/g), ([, json]) => JSON.parse(json));
 
 /** Starts the registry. Resolves to its origin and how to end it. */

@@ -292,7 +292,7 @@ test("what is no store is refused, and the message names what was given and what
     [undefined, /undefined/],
     [null, /null/],
     ["postgres://app:secret@localhost/prod", /a string/],
-    [new URL("postgres://app:secret@localhost/prod"), /an URL/],
+    [new URL("postgres://app:secret@localhost/prod"), /a URL/],
     [{ connectionString: "postgres://app:secret@localhost/prod" }, /object/],
     [5, /5/],
     [new Pool(), /a Pool/],

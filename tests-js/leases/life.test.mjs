@@ -60,6 +60,7 @@ test("expired but not taken: LEASE_EXPIRED with the true time to wait and the ca
   const error = thrownBy(ids.next);
   assert.ok(error instanceof LeaseError);
   assert.deepEqual([error.code, error.retryable], ["LEASE_EXPIRED", true]);
+  assert.equal(ids.tryNext(), undefined);
   assert.deepEqual([error.cause.code, error.cause.cause], ["STORE_UNAVAILABLE", cause]);
   const { length } = store.calls;
   await time.advance(error.retryAfterMs - 1);
@@ -68,9 +69,11 @@ test("expired but not taken: LEASE_EXPIRED with the true time to wait and the ca
   await time.advance(2);
   assert.equal(store.calls.length, length + 1, "no attempt came at the time that the error says");
   assert.equal(ids.node, 0);
-  assert.ok(ids.next() > first);
+  const last = ids.tryNext();
+  assert.ok(last > first && ids.next() > last);
   assert.ok(!names().some((name) => name.startsWith("lost")));
   await time.until(ids.close());
+  assert.equal(thrownBy(ids.tryNext).code, "CLOSED");
 });
 
 test("lost: LEASE_LOST, no ID of the old node id, and another one is taken", async () => {

@@ -38,9 +38,14 @@ const option = (field, value, rule, code = "INVALID_OPTION") =>
 
 test("options that are no object", async () => {
   for (const options of [null, 5, true, () => 1])
-    await refused(options, { code: "INVALID_OPTION", field: "options", value: options, rule: rules.AN_OBJECT });
+    await refused(options, {
+      code: "INVALID_OPTION",
+      field: "options",
+      value: options,
+      rule: /^must be a plain object: \{ scope, /,
+    });
   // A text or an object may be a connection string, and is not kept.
-  await refused("default", { code: "INVALID_OPTION", field: "options", rule: rules.AN_OBJECT });
+  await refused("default", { code: "INVALID_OPTION", field: "options", rule: /^must be a plain object: \{ scope, / });
   class Options {
     windowMs = 5000;
   }
@@ -72,8 +77,11 @@ test("windowMs", async () => {
 });
 
 test("node", async () => {
-  for (const node of [-1, 1024, 1.5, "7", 7n, null, Number.NaN, { node: 7 }, "none", unconvertible])
+  for (const node of [-1, 1024, 1.5, null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
+  await option("node", 7n, `${whole(0, 1023)}, not a bigint`, "INVALID_NODE");
+  await option("node", "7", `${whole(0, 1023)}, not a string: Number(process.env.NODE_ID)`, "INVALID_NODE");
+  await option("node", Number.NaN, /is the environment variable set\?$/, "INVALID_NODE");
 });
 
 test("owner", async () => {
@@ -102,8 +110,14 @@ test("the generator's own options", async () => {
     for (const value of [-1, 1.5, Number.NaN, "5", null, max + 1]) await option(field, value, whole(0, max));
   }
   for (const value of ["Zero", null, 0]) await option("sequenceStart", value, rules.KNOWN_START);
-  await option("layout", "nope", /must be a layout/, "INVALID_LAYOUT");
-  await option("epochMs", -1, whole(0, Number.MAX_SAFE_INTEGER), "INVALID_LAYOUT");
+  await option("layout", "nope", /must be the name of a layout/, "INVALID_LAYOUT");
+  await option(
+    "epochMs",
+    -1,
+    `${whole(0, Number.MAX_SAFE_INTEGER)}: Unix milliseconds or a valid Date`,
+    "INVALID_LAYOUT",
+  );
+  await option("epochMs", Date.now(), rules.EPOCH_MOVES, "INVALID_LAYOUT");
 });
 
 test("a name that is not known, with the nearest one", async () => {
@@ -114,6 +128,8 @@ test("a name that is not known, with the nearest one", async () => {
     scop: /did you mean scope\?/,
     ownr: /did you mean owner\?/,
     nodeId: /did you mean node\?/,
+    workerId: /did you mean node\?/,
+    twepoch: /did you mean epochMs\?/,
     leaseDuration: /one of scope, windowMs, node/,
   }))
     await option(misspelt, 5, hint);

@@ -99,7 +99,8 @@ process.on("message", async ({ number, command, args }) => {
     process.send({ number, value: await commands[command](...args) });
   } catch (error) {
     // As a plain object: the structured clone of an error loses its own fields.
-    process.send({ number, error: { name: error.name, message: error.message, ...error, cause: undefined } });
+    const { name, message, code } = error;
+    process.send({ number, error: { ...error, name, message, code, cause: undefined } });
   }
 });
 process.on("disconnect", () => process.exit());

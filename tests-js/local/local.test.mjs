@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { ConfigError, Layout, Snowflake } from "frazil";
+import { ClockError, ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { rules } from "../vectors/generated-tables.mjs";
@@ -363,17 +363,19 @@ describe("bad options", () => {
     ["filesystem", "x", "INVALID_OPTION", hint("did you mean fileSystem?")],
   ];
   for (const [field, value, code, rule] of rows) {
+    // The text of an option that does not exist may be a secret, of another library's `password` for instance.
+    const shown = typeof value === "string" && rule.startsWith(rules.KNOWN_KEY) ? undefined : value;
     test(`${field}: ${typeof value} ${JSON.stringify(value)} is ${code}`, async () => {
       const dir = tempDir();
       const error = await errorOf(() => Snowflake.local({ dir, [field]: value }));
       assert.ok(error instanceof ConfigError, `${error}`);
-      assert.deepEqual([error.code, error.field, error.value], [code, field, value]);
+      assert.deepEqual([error.code, error.field, error.value], [code, field, shown]);
       // For a `maxLeadMs` that is no whole number the general rule of milliseconds is named, before the rule of its range.
       if (field === "maxLeadMs" && value !== 1001) assert.match(error.rule, /^must be a whole number from 0 to/);
       else assert.equal(error.rule, rule);
       assert.deepEqual(readdirSync(dir), []);
       const rejected = await errorOf(() => Snowflake.localAsync({ dir, [field]: value }));
-      assert.deepEqual([rejected.code, rejected.field, rejected.value], [code, field, value]);
+      assert.deepEqual([rejected.code, rejected.field, rejected.value], [code, field, shown]);
     });
   }
 
@@ -384,8 +386,10 @@ describe("bad options", () => {
       process.env.XDG_STATE_HOME = dir;
       for (const call of [Snowflake.local, Snowflake.localAsync]) {
         const error = await errorOf(() => call(options));
-        assert.deepEqual([error?.code, error?.field, error?.value], ["INVALID_OPTION", "options", options]);
-        assert.equal(error.rule, rules.AN_OBJECT);
+        // A text in place of options may be a URL with a password.
+        const shown = typeof options === "string" ? undefined : options;
+        assert.deepEqual([error?.code, error?.field, error?.value], ["INVALID_OPTION", "options", shown]);
+        assert.match(error.rule, /^must be a plain object: \{ dir, node, /);
       }
       assert.deepEqual(readdirSync(dir), []);
     });
@@ -405,6 +409,51 @@ describe("bad options", () => {
     Snowflake.local(options).close();
     opened(t, { ...options, startWaitMs: 0, maxLeadMs: 0 }).next();
   });
+});
+
+test("opening that would wait longer than startWaitMs is refused, and the message offers localAsync()", async (t) => {
+  const dir = tempDir();
+  for (const open of [
+    () => Snowflake.local({ dir, startWaitMs: 5 }),
+    () => Snowflake.localAsync({ dir, startWaitMs: 5 }),
+  ]) {
+    const error = await errorOf(open);
+    assert.ok(error instanceof ClockError, `${error}`);
+    assert.deepEqual([error.code, error.retryable], ["CLOCK_BACKWARD", true]);
+    assert.ok(error.retryAfterMs > 5 && error.retryAfterMs <= 1001, `${error.retryAfterMs}`);
+    assert.equal(
+      error.message,
+      `CLOCK_BACKWARD: Opening the state file waits until all that earlier users of it can have issued is over. Retry after ${error.retryAfterMs} ms, or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.`,
+    );
+  }
+  opened(t, { dir }).next();
+});
+
+test("where the clock is hours behind, nothing is said of a restart, which repeats no IDs here", (t) => {
+  const ids = opened(t, { dir: tempDir() });
+  const real = Date.now;
+  ids.next();
+  t.mock.method(Date, "now", () => real() - 7_200_000);
+  assert.throws(ids.next, ({ code, message }) => {
+    assert.equal(code, "CLOCK_BACKWARD");
+    assert.match(message, /due at 20.*In tests, use the option now or frazil\/testing \(docs\/testing\.md\)\.$/);
+    return true;
+  });
+});
+
+test("an epoch from the clock of the process is refused, and leaves no file", async () => {
+  const dir = tempDir();
+  const expected = { code: "INVALID_LAYOUT", field: "epochMs", rule: rules.EPOCH_MOVES };
+  const epochMs = new Date();
+  assert.throws(() => Snowflake.local({ dir, epochMs }), expected);
+  await assert.rejects(Snowflake.localAsync({ dir, epochMs }), expected);
+  assert.deepEqual(readdirSync(dir), []);
+});
+
+test("tryNext() mints from a state file as next() does, and raises the ceiling where it has to", (t) => {
+  const ids = opened(t, { dir: tempDir(), maxWaitMs: 1000 });
+  const issued = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? ids.next() : ids.tryNext()));
+  assert.ok(issued.every((id, at) => typeof id === "bigint" && (at === 0 || issued[at - 1] < id)));
 });
 
 describe("a state has one kind of generator in a process, and one sequenceStart", () => {
@@ -446,6 +495,12 @@ describe("a state has one kind of generator in a process, and one sequenceStart"
     assert.throws(() => Snowflake.local({ dir, node: 21 }), conflict);
     assert.throws(() => Snowflake.local({ dir, node: 21, scope: "default" }), conflict);
     await assert.rejects(Snowflake.localAsync({ dir, node: 21 }), conflict);
+    // The value is the node id that `local()` takes if none is given.
+    new Snowflake({ node: 0, layout: "cosid" });
+    assert.throws(() => Snowflake.local({ dir, layout: "cosid" }), { ...conflict, value: 0, message: /: node is 0: / });
+    const nodeless = Layout.named("mastodon").with({ epochMs: 5 });
+    new Snowflake({ node: "none", layout: nodeless });
+    assert.throws(() => Snowflake.local({ dir, layout: nodeless }), { ...conflict, value: "none" });
     fixed.next();
     assert.equal(readdirSync(dir).length, 1);
     // IDs of another scope, another layout or a simulated clock need not differ from these.

@@ -11,10 +11,14 @@ import { Member } from "./fleet.mjs";
 /** How long the processes may take until each has written numbers. */
 const START_MS = 60_000;
 
+/** How many numbers each generation takes at least, however slow the machine is, and how long that may take. */
+export const ENOUGH = 1000;
+const ENOUGH_MS = 60_000;
+
 /**
  * Starts processes of both generations, and waits until each has written numbers. `old` and `fresh`: their tasks, for
- * `segments-main.mjs`. Resolves to `run(seconds)`, which lets them take numbers for so long under faults (a twin: until a number
- * repeats), ends them, and counts.
+ * `segments-main.mjs`. Resolves to `run(seconds)`, which lets them take numbers for so long under faults, and until each generation has
+ * `ENOUGH` (a twin: until a number repeats), ends them, and counts.
  */
 export async function startSegments({ of, old, fresh, twin, seed = 20261122 }) {
   const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
@@ -43,9 +47,14 @@ export async function startSegments({ of, old, fresh, twin, seed = 20261122 }) {
     const struck = { killed: 0, stopped: 0 };
     const { later, allDone } = laterWork();
     const hasRepeated = () => twin !== undefined && countIds(out).repeats > 0;
+    const amount = (prefix) => sizes(prefix).reduce((sum, size) => sum + Math.floor(size / 8), 0);
     const until = performance.now() + 1000 * seconds;
+    const isShort = () => {
+      const hasTime = twin === undefined && performance.now() < until + ENOUGH_MS;
+      return hasTime && Math.min(amount("old-"), amount("new-")) <= ENOUGH;
+    };
     try {
-      while (performance.now() < until && !hasRepeated()) {
+      while ((performance.now() < until || isShort()) && !hasRepeated()) {
         await sleep(100 + 200 * random());
         const member = members[Math.floor(members.length * random())];
         if (random() < 0.5) {
@@ -61,7 +70,6 @@ export async function startSegments({ of, old, fresh, twin, seed = 20261122 }) {
     } finally {
       await endAll();
     }
-    const amount = (prefix) => sizes(prefix).reduce((sum, size) => sum + Math.floor(size / 8), 0);
     const counted = { ...countIds(out), old: amount("old-"), fresh: amount("new-"), largest: largestIn(out), struck };
     rmSync(out, { recursive: true, force: true });
     return { ...counted, gaveUp: gaveUp() };

@@ -9,7 +9,7 @@ import { MySqlServer } from "../stores/mysql/server.mjs";
 import { COSID } from "./old-cosid-segments.mjs";
 import { LEAF_ALLOC } from "./old-leaf-segments.mjs";
 import { TINY_ID_INFO } from "./old-tinyid.mjs";
-import { shown, startSegments } from "./segments-fleet.mjs";
+import { ENOUGH, shown, startSegments } from "./segments-fleet.mjs";
 
 const SECONDS = Number(process.env.FRAZIL_MOVING_S ?? 6);
 /** How long a twin may take until a number repeats. */
@@ -99,7 +99,7 @@ test(`both generations under faults repeat no number, for ${SECONDS} s`, async (
     const { repeats, gaveUp, old, fresh, largest, struck } = counted;
     assert.deepEqual(gaveUp, [], of);
     assert.equal(repeats, 0, of);
-    assert.ok(old > 1000 && fresh > 1000, of);
+    assert.ok(old > ENOUGH && fresh > ENOUGH, of);
     assert.ok(largest <= last, `${of}: ${largest} is above the counter, ${last}`);
     assert.ok(struck.killed > 0 && struck.stopped > 0, of);
   }

@@ -102,8 +102,11 @@ test("without a repository every link leads to a page of the package", (t) => {
     deadLinks(pages, (file) => pages.has(file)),
     [],
   );
-  // What the package does not contain is named, and no link.
-  assert.match(pages.get("docs/safety.md"), /^[^[]*Proofs lists/m);
+  // What the package does not contain is named, and no link. A parenthesis that would only name it is left out.
+  for (const page of ["docs/safety.md", "docs/leases.md", "docs/segments.md", "docs/local.md"])
+    assert.match(pages.get(page), /(?<!\[)\bProofs lists/, page);
+  assert.match(pages.get("docs/platforms.md"), / is not on record\.$/m);
+  assert.match(pages.get("docs/workers.md"), / held a lease\. \*\*Not run\*\*/);
   assert.ok(linksOf(pages.get("README.md")).length >= 10);
 });
 
@@ -116,6 +119,7 @@ test("with a repository every link of the README leads there, at the tag of the 
     assert.ok(link.startsWith(prefix), link);
     assert.ok(existsSync(join(root, link.slice(prefix.length).split("#")[0])), link);
   }
+  assert.match(pages.get("docs/platforms.md"), / is not on record \(\[releasing\]\(https:.*\)\)\.$/m);
   // The other pages still lead to each other, and to the repository only for what the package does not contain.
   assert.deepEqual(
     deadLinks(new Map([...pages].filter(([path]) => path !== "README.md")), (file) => pages.has(file)),
@@ -149,9 +153,12 @@ test("a dead link and a dead anchor are found", () => {
   );
 });
 
-test("the README of npm is short, and has the four ways to a node id", () => {
+test("the README of npm is short, and has the four ways to a node id, each with its code", () => {
   const text = readFileSync(join(root, "npm/frazil/npm-page.md"), "utf8");
-  assert.ok(text.split("\n").length <= 70, "a page of npm is one screen or two");
+  assert.ok(text.split("\n").length <= 130, "a page of npm is two screens or three");
   for (const way of ["Snowflake.local()", "lease(store)", "leased(env.FRAZIL, ctx)", "new Snowflake({ node })"])
-    assert.ok(text.includes(way), way);
+    assert.ok(text.includes(`\`${way}\``), way);
+  const code = text.match(/^```js\n.*?^```/gms).join("");
+  for (const call of ["Snowflake.local()", "await lease(", "await leased(", "new Snowflake({ node: Number("])
+    assert.ok(code.includes(call), call);
 });

@@ -29,7 +29,7 @@ test("the tarballs contain exactly the expected files", only, () => {
       assert.ok(files.includes(file), `${name} lacks ${file}`);
     }
     const stray = files.filter((file) =>
-      /^(?!dist\/|testing\/[\w-]+\.js$)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
+      /^(?!dist\/|testing(\/[\w-]+)?\.js$)(src|build|test)|(?<!\.d)\.m?ts$|\.(map|rs|tgz|gyp|tsbuildinfo)$/.test(file),
     );
     assert.deepEqual(stray, [], `${name} has sources or leftovers`);
   }

@@ -27,6 +27,7 @@ export async function bundle(entries, options) {
     bundle: true,
     format: "esm",
     target: "es2022",
+    tsconfigRaw: "{}", // that of the sources would map frazil to them
     logLevel: "silent",
     ...options,
   });
@@ -35,7 +36,10 @@ export async function bundle(entries, options) {
 }
 
 // For a process the package stays an import, so that the runtime chooses the entry by its export conditions.
-const processes = { platform: "node", external: ["frazil", "frazil/decode", "frazil/layout", "frazil/text"] };
+const processes = {
+  platform: "node",
+  external: ["frazil", "frazil/decode", "frazil/layout", "frazil/testing", "frazil/text"],
+};
 
 /** Runs `process-main.mjs` with the program of a runtime. `before` and `after` are arguments before and after the file. */
 export async function inNewProcess(program, { before = [], after = [], env = {} } = {}) {

@@ -4,6 +4,7 @@
 import * as frazil from "frazil";
 import * as decoder from "frazil/decode";
 import * as layoutOnly from "frazil/layout";
+import { manualClock, seededIds } from "frazil/testing";
 import * as text from "frazil/text";
 import errorCases from "../../crates/core/vectors/errors.json";
 import generation from "../../crates/core/vectors/generation.json";
@@ -108,12 +109,27 @@ function localOf(dir, options) {
   }
 }
 
+/** Mints what tests mint: the same IDs in each runtime, with a state of their own. */
+async function checkTesting() {
+  const seeded = seededIds();
+  const issued = [seeded.next(), ...seeded.nextMany(2), await seeded.nextAsync()];
+  must(
+    `${issued}` === "132633958809604096,132633963003908096,132633963003908097,132633967198212096",
+    `frazil/testing: ${issued}`,
+  );
+  const clock = manualClock(STILL);
+  clock.advance(60_000);
+  const ids = new Snowflake({ node: 0, now: clock.now });
+  must(ids.decode(ids.next()).timestampMs === STILL + 60_000, "frazil/testing: the clock");
+}
+
 /**
  * Mints in every way there is, with a node id that nothing else in this realm uses. `refusals` are those of a loop of 100,000
  * calls of `next` under the wall clock, and `waitedMs` is how long the calls waited. With the addon a state file is created in
  * `dir`, with these options besides; without it, `Snowflake.local()` must be refused.
  */
 export async function checkMinting(node, dir, options = {}) {
+  await checkTesting();
   const ids = new Snowflake({ node, maxWaitMs: 1000 });
   const before = Date.now();
   // The first ID is awaited: within the lead after the start of a page or process no ID is issued.

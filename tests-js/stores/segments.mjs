@@ -19,8 +19,7 @@ export const allocation = (more) => ({
 });
 
 /** Runs a scenario of the contract. */
-export const runScenario = (name, opened) =>
-  scenarios.find((scenario) => scenario.name === name).run(new Bench(opened));
+const runScenario = (name, opened) => scenarios.find((scenario) => scenario.name === name).run(new Bench(opened));
 
 /** The scenario that finds allocations that overlap. */
 export const OVERLAPS = "16 processes take 20 ranges each, and none overlaps";

@@ -1,16 +1,14 @@
-// docs/transport.md as it is printed: its programs in this Node, and its Workers in workerd, with the bindings that they use.
+// docs/transport.md as it is printed: its Workers in workerd, with the bindings that they use. Its other programs are run by
+// tests-js/readme/readme.test.mjs.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
 import { readIds } from "frazil/transport";
+import { isWorker } from "../readme/examples.mjs";
 import { PostgresServer } from "../stores/postgres/server.mjs";
 import { startWorker, textOf } from "./workerd.mjs";
 
-const folder = fileURLToPath(new URL("./", import.meta.url));
 const page = readFileSync(new URL("../../docs/transport.md", import.meta.url), "utf8");
 const parts = [...page.matchAll(/^## ([^\n]+)$|^```(\w+)\n(.*?)^```$/gms)];
 
@@ -21,25 +19,11 @@ for (const [at, [, title, language, text]] of parts.entries()) {
   if (title) heading = title;
   if (language !== "js") continue;
   assert.equal(parts[at + 1]?.[2], "text", `the block under ${heading} has no output`);
-  blocks.push({ heading, program: text, output: parts[at + 1][3] });
+  blocks.push({ heading, code: text, output: parts[at + 1][3] });
 }
-const workers = blocks.filter(({ program }) => program.includes("export default"));
-const programs = blocks.filter((block) => !workers.includes(block));
+const workers = blocks.filter(isWorker);
 
-test("the page has programs and Workers", () => assert.deepEqual([programs.length, workers.length], [3, 6]));
-
-for (const { heading, program, output } of programs) {
-  test(`${heading}: the program prints the output of the page`, () => {
-    // In this folder, where `frazil` is found.
-    const own = mkdtempSync(join(folder, "run-"));
-    try {
-      writeFileSync(join(own, "program.mjs"), program);
-      assert.equal(execFileSync(process.execPath, [join(own, "program.mjs")], { encoding: "utf8" }), output);
-    } finally {
-      rmSync(own, { recursive: true });
-    }
-  });
-}
+test("the page has Workers", () => assert.equal(workers.length, 6));
 
 test("the pattern of the schema fits every ID, and is no check of the range", () => {
   const [, pattern, tooLarge] = page.match(/`pattern: (\S+)`.*?`(\d+)` fits it/s);
@@ -89,7 +73,7 @@ const REQUESTS = {
   },
 };
 
-for (const { heading, program, output } of workers) {
+for (const { heading, code: program, output } of workers) {
   test(`${heading}: the Worker answers what the page shows`, async () => {
     const classes = [...program.matchAll(/^export class (\w+) extends DurableObject/gm)].map(([, name]) => name);
     const connectionString = program.includes("HYPERDRIVE") ? postgres.url : undefined;

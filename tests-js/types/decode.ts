@@ -1,12 +1,15 @@
 // The types of `frazil/decode`.
 import {
   type Decoded,
+  type DecodedOf,
   DecodeError,
   decode,
   type ErrorCode,
   FrazilError,
   type IdInput,
   type LayoutName,
+  type NodeParts,
+  type PartsOf,
 } from "frazil/decode";
 import { check, type Equal } from "./equal.js";
 
@@ -15,6 +18,10 @@ check<Equal<typeof tweet, Decoded<"datacenter" | "worker">>>();
 check<Equal<typeof tweet.id, bigint>>();
 check<Equal<typeof tweet.date, Date>>();
 check<Equal<typeof tweet.parts, { readonly datacenter: number; readonly worker: number } | undefined>>();
+check<Equal<typeof tweet, DecodedOf<"twitter">>>();
+check<Equal<typeof tweet.parts, NodeParts<PartsOf<"twitter">> | undefined>>();
+const workerOf = ({ parts }: DecodedOf<"twitter">): number | undefined => parts?.worker;
+workerOf(tweet);
 const copy = { ...tweet, sequence: 8 };
 check<Equal<keyof typeof copy, "id" | "timestampMs" | "node" | "clock" | "sequence">>();
 // @ts-expect-error: a copy has no accessors
@@ -36,4 +43,4 @@ tweet.parts?.machine;
 // @ts-expect-error: the decoder mints nothing
 import { Snowflake } from "frazil/decode";
 
-export { codeOf, DecodeError, Snowflake, timeOf };
+export { codeOf, DecodeError, Snowflake, timeOf, workerOf };

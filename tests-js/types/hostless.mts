@@ -13,13 +13,15 @@ import * as postgres from "frazil/stores/postgres";
 import * as redis from "frazil/stores/redis";
 import * as sqlite from "frazil/stores/sqlite";
 import * as zookeeper from "frazil/stores/zookeeper";
+import * as testing from "frazil/testing";
 import * as leaseContract from "frazil/testing/lease-contract";
 import * as segmentContract from "frazil/testing/segment-contract";
 import * as text from "frazil/text";
 import * as transport from "frazil/transport";
 import * as workers from "frazil/workers";
 
-export const entries = [decode, layout, lease, segment, text, transport, workers, leaseContract, segmentContract];
+export const entries = [decode, layout, lease, segment, testing, text, transport, workers];
+export const contracts = [leaseContract, segmentContract];
 export const stores = [d1, durableObject, etcd, mysql, postgres, redis, sqlite, zookeeper];
 
 // A signal is what frazil uses of one.

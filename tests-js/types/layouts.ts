@@ -1,13 +1,17 @@
 // The types of layouts: names, parts, and the arguments and results of decoding and composing.
 import {
+  type CheckedSpec,
   type Columns,
   type Composition,
   type Decoded,
+  type DecodedOf,
+  type IdRange,
   Layout,
   type LayoutName,
   type LayoutSpec,
   type PartsOf,
   type Plan,
+  Snowflake,
 } from "frazil";
 import { decode } from "frazil/decode";
 import { check, type Equal } from "./equal.js";
@@ -28,9 +32,19 @@ check<Equal<ReturnType<typeof twitter.tryParse>, bigint | undefined>>();
 check<Equal<ReturnType<typeof twitter.timestampOf>, number>>();
 check<Equal<ReturnType<typeof twitter.plan>, Plan>>();
 check<Equal<ReturnType<typeof twitter.decodeMany>, Columns>>();
-check<Equal<ReturnType<typeof twitter.toJSON>, Required<LayoutSpec>>>();
+check<Equal<ReturnType<typeof twitter.toJSON>, CheckedSpec>>();
+check<Equal<CheckedSpec["epochMs"], number>>();
 check<Equal<(typeof Layout)["names"], readonly LayoutName[]>>();
 check<Equal<PartsOf<"mastodon">, never>>();
+check<Equal<DecodedOf<"discord">, Decoded<"worker" | "process">>>();
+check<Equal<DecodedOf<Layout<"shard">>, Decoded<"shard">>>();
+// A list of fields that the compiler does not know may have any part.
+check<Equal<PartsOf<LayoutSpec>, string>>();
+declare const spec: LayoutSpec;
+const ofSpec = new Snowflake({ layout: spec, node: { region: 1, machine: 5 } });
+check<Equal<ReturnType<typeof ofSpec.decode>, Decoded<string>>>();
+new Snowflake({ layout: spec, node: 7 });
+new Snowflake({ layout: spec, node: "none" });
 check<Equal<PartsOf<"discord">, "worker" | "process">>();
 twitter.decode(1n).date.toISOString();
 twitter.decode(1);
@@ -51,9 +65,15 @@ twitter.compose({ ...decode("1541815603606036480", "twitter"), sequence: 8 });
 twitter.compose({ timestampMs: new Date(), node: 113, sequence: 0 });
 twitter.compose({ timestampMs: 0, node: { datacenter: 3, worker: 17 }, sequence: 0 });
 twitter.minIdAt(new Date());
+const range: IdRange = twitter.range(new Date(), 0);
+check<Equal<typeof range.untilId, bigint>>();
+Layout.named("seata").range(0, 1, { node: 7 });
+// @ts-expect-error: a bound is read-only
+range.fromId = 0n;
 Layout.named("seata").maxIdAt(0, { node: 7 });
 twitter.decodeMany(new BigInt64Array(1));
 const moved = twitter.with({ epochMs: 0 });
+twitter.with({ epochMs: new Date(0) });
 check<Equal<typeof moved, Layout<"datacenter" | "worker">>>();
 const fields: Composition<"node"> = { timestampMs: 0, node: { node: 7 }, sequence: 0 };
 Layout.named("default").compose(fields);

@@ -1,5 +1,5 @@
 // The types of leases: options, events, the generator, and a store of one's own.
-import { type FrazilError, type Health, type Layout, Snowflake, type Stats } from "frazil";
+import { type ErrorCode, type FrazilError, type Health, type Layout, Snowflake, type Stats } from "frazil";
 import {
   type Answer,
   type Grant,
@@ -65,6 +65,14 @@ async function leased(): Promise<void> {
   // @ts-expect-error: a range
   preferredNode({ nodes: 1024 });
   const health: Health = ids.health();
+  // If it is not `ok`, there is a refusal, and else there is none.
+  const leased = ids.health();
+  if (leased.ok) check<Equal<typeof leased.refusal, undefined>>();
+  else check<Equal<typeof leased.refusal, FrazilError>>();
+  const codeOf = (each: Health): ErrorCode | "ok" => (each.ok ? "ok" : each.refusal.code);
+  codeOf(health);
+  // @ts-expect-error: there may be none
+  health.refusal.code;
   const stats: Stats = ids.stats();
   const same: typeof ids = ids.on("acquired", (window) => check<Equal<typeof window, LeaseWindow>>());
   ids

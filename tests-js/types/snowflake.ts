@@ -18,6 +18,8 @@ check<Equal<typeof ids, Snowflake<"default">>>();
 // Arguments and results of calls.
 check<Equal<typeof ids.next, () => bigint>>();
 check<Equal<ReturnType<typeof ids.nextString>, string>>();
+check<Equal<ReturnType<typeof ids.tryNext>, bigint | undefined>>();
+check<Equal<ReturnType<typeof ids.nextNumber>, number>>();
 check<Equal<ReturnType<typeof ids.nextMany>, bigint[]>>();
 check<Equal<ReturnType<typeof ids.nextManyStrings>, string[]>>();
 check<Equal<ReturnType<typeof ids.fill>, BigUint64Array>>();
@@ -61,6 +63,7 @@ check<Equal<NodeOption<"twitter">, number | { readonly datacenter: number; reado
 new Snowflake({ node: { node: 7 } });
 new Snowflake({ layout: "twitter", node: 113 });
 new Snowflake({ layout: "twitter", epochMs: 1609459200000, node: { datacenter: 3, worker: 17 } });
+new Snowflake({ epochMs: new Date("2025-01-01"), node: 7 });
 new Snowflake({ layout: "mastodon", node: "none" });
 new Snowflake({ layout: Layout.named("discord"), node: { worker: 1, process: 2 } });
 new Snowflake({ layout: Layout.named("mastodon"), node: "none" });

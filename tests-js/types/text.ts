@@ -2,9 +2,15 @@
 import {
   type ByteForm,
   base32,
+  base36,
   base58,
   base62,
+  base64url,
+  bwmarrinBase32,
+  bwmarrinBase58,
   bytes,
+  crockford,
+  type customForm,
   DecodeError,
   type ErrorCode,
   type FixedForm,
@@ -16,6 +22,10 @@ import {
 import { check, type Equal } from "./equal.js";
 
 for (const form of [hex, base32, base58, base62]) check<Equal<typeof form, FixedForm>>();
+for (const form of [base36, base64url, crockford, bwmarrinBase32, bwmarrinBase58])
+  check<Equal<typeof form, FixedForm>>();
+check<Equal<typeof customForm, (alphabet: string) => FixedForm>>();
+check<Equal<typeof base62.encodeInto, (ids: BigUint64Array, bytes: Uint8Array) => number>>();
 check<Equal<typeof base62.short, TextForm>>();
 check<Equal<typeof bytes, ByteForm>>();
 check<Equal<Parameters<typeof base62.encode>, [id: IdInput]>>();
@@ -42,6 +52,10 @@ base62.encode = String;
 base62.short.width;
 // @ts-expect-error: an array of numbers has no IDs
 base62.encodeMany(new Float64Array(1));
+// @ts-expect-error: only typed arrays are written without a call for each ID
+base62.encodeInto([1n], new Uint8Array(11));
+// @ts-expect-error: short texts have no width, so they are not written into an array
+base62.short.encodeInto;
 // @ts-expect-error: bytes are a Uint8Array
 bytes.decode(new ArrayBuffer(8));
 

@@ -46,6 +46,21 @@ test("the program without the types of a host imports every entry", () => {
   assert.deepEqual(imported.sort(), entries.map((path) => `frazil${path.slice(1)}`).sort());
 });
 
+test("the programs in TypeScript of docs/api.md compile, and the compiler refuses what they say it does", (t) => {
+  const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
+  const programs = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, program]) => program);
+  assert.ok(programs.length >= 1 && programs.some((program) => program.includes("@ts-expect-error")));
+  // In this folder, so that `frazil` resolves to the same package.
+  const copy = mkdtempSync(join(folder, ".page-"));
+  t.after(() => rmSync(copy, { recursive: true }));
+  const files = programs.map((program, at) => {
+    writeFileSync(join(copy, `${at}.ts`), program);
+    return `${at}.ts`;
+  });
+  writeFileSync(join(copy, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", files }));
+  assert.deepEqual(compile(join(copy, "tsconfig.json")), { status: 0, output: "" });
+});
+
 test("a type that is not the expected one, and an expected error that does not occur, are detected", (t) => {
   // In this folder, so that `frazil` resolves to the same package.
   const copy = mkdtempSync(join(folder, ".broken-"));

@@ -149,9 +149,9 @@ export function testProgram(host, origin, from, screenshot = () => undefined) {
 
   test(`${host}: visits are counted, also by time`, async () => {
     const sum = async () => {
-      const { bars, firstId, lastId } = await (await get("/api/statistics?hours=1")).json();
+      const { bars, fromId, untilId } = await (await get("/api/statistics?hours=1")).json();
       assert.ok(bars.every(({ fromMs }, at) => at === 0 || fromMs > bars[at - 1].fromMs));
-      assert.ok(BigInt(firstId) < BigInt(lastId));
+      assert.ok(BigInt(fromId) < BigInt(untilId));
       return bars.reduce((sum, { visits }) => sum + visits, 0);
     };
     const before = await sum();

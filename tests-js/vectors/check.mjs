@@ -200,7 +200,7 @@ export function checkIds({ Layout }, vectors) {
   return cases.done();
 }
 
-/** `ranges.json`: composing, ranges of IDs for times, and node ids given by parts. */
+/** `ranges.json`: composing, ranges of IDs for times and stretches of time, and node ids given by parts. */
 export function checkRanges({ Layout }, vectors) {
   const cases = new Cases();
   const layoutOf = layoutsOf(Layout, vectors);
@@ -220,6 +220,19 @@ export function checkRanges({ Layout }, vectors) {
       judge(expected, maxId, () => layout.maxIdAt(timestampMs, options));
       if (expected.code !== undefined) return;
       equal(layout.minIdAt(new Date(timestampMs), options), BigInt(minId), "minIdAt(Date)");
+    });
+  }
+  for (const { layout: name, fromMs, toMs, node, fromId, untilId, ...expected } of vectors.stretches) {
+    cases.run(`${name}: range from ${fromMs} to ${toMs}, node ${JSON.stringify(node)}`, () => {
+      const layout = layoutOf(name);
+      const options = given({ node });
+      if (expected.code !== undefined) return refused(expected, () => layout.range(fromMs, toMs, options));
+      const date = new Date(fromMs);
+      for (const from of Number.isNaN(Number(date)) ? [fromMs] : [fromMs, date]) {
+        const range = layout.range(from, toMs, options);
+        equal(range.fromId, BigInt(fromId), "fromId");
+        equal(range.untilId, BigInt(untilId), "untilId");
+      }
     });
   }
   for (const { layout: name, node, joined, id, ...expected } of vectors.nodes) {
@@ -424,11 +437,20 @@ export function checkText(text, vectors) {
       cases.run(`${name}, ${kind}: many`, () => {
         equal(form.encodeMany(ids), texts, "encodeMany");
         equal([...form.decodeMany(texts)].map(String), [...ids].map(String), "decodeMany");
+        if (short) return;
+        const bytes = new Uint8Array(width * ids.length);
+        equal(form.encodeInto(ids, bytes), bytes.length, "encodeInto");
+        equal(String.fromCharCode(...bytes), texts.join(""), "the bytes of encodeInto");
       });
     }
     cases.run(`${name}: order`, () => {
       const texts = vectors.ids.map((row) => row.fixed[name]);
-      equal(texts.toSorted(), texts, "the texts of ascending IDs, sorted,");
+      const ascends = [...alphabet].toSorted().join("") === alphabet;
+      equal(
+        JSON.stringify(texts.toSorted()) === JSON.stringify(texts),
+        ascends,
+        "the texts of ascending IDs are sorted,",
+      );
     });
   }
   vectors.ids.forEach(({ name, id, bytes }) => {
@@ -446,6 +468,11 @@ export function checkText(text, vectors) {
   for (const { form, short, text: theirs, id, source } of vectors.published) {
     cases.run(`published: ${source}`, () => {
       equal(formOf(form, short).encode(id), theirs, `encode("${id}")`);
+      equal(formOf(form, short).decode(theirs), BigInt(id), `decode("${theirs}")`);
+    });
+  }
+  for (const { form, short, text: theirs, id } of vectors.read) {
+    cases.run(`${form}${short ? ", short" : ""}: ${theirs}`, () => {
       equal(formOf(form, short).decode(theirs), BigInt(id), `decode("${theirs}")`);
     });
   }

@@ -23,10 +23,11 @@ export const rowOf = (name, first) =>
 /** The secret of the pages that have one. */
 const SET_UP_KEY = "a secret of the tests";
 
-/** What the wrangler configuration of a page binds. */
-function bindingsOf(name) {
-  const [printed = "{}"] = blocksOf(name, "jsonc");
-  const { durable_objects: objects = {}, migrations = [], d1_databases: databases = [] } = JSON.parse(printed);
+/** The wrangler configuration that a page prints, if it prints one. */
+const configurationOf = (name) => JSON.parse(blocksOf(name, "jsonc")[0] ?? "{}");
+
+/** What a wrangler configuration binds. */
+function bindingsOf({ durable_objects: objects = {}, migrations = [], d1_databases: databases = [] }) {
   return {
     objects: Object.fromEntries((objects.bindings ?? []).map(({ name, class_name }) => [name, class_name])),
     classes: Object.fromEntries(
@@ -39,14 +40,15 @@ function bindingsOf(name) {
 
 let started = 0;
 
-/** Starts a Worker of a page under its configuration. `more`: further bindings. */
+/** Starts a Worker of a page under its configuration, at its date. `more`: further bindings. */
 export async function startPage(name, code, more = {}) {
   const file = path(`of-the-page-${name.replaceAll(/\W/g, "")}-${process.pid}-${++started}.mjs`);
-  const bindings = bindingsOf(name);
+  const configuration = configurationOf(name);
+  const bindings = bindingsOf(configuration);
   const merged = Object.fromEntries(Object.entries(bindings).map(([key, value]) => [key, { ...value, ...more[key] }]));
   writeFileSync(file, code);
   try {
-    return await WorkerServer.startWith(file, merged);
+    return await WorkerServer.startWith(file, { date: configuration.compatibility_date, ...merged });
   } finally {
     rmSync(file);
   }

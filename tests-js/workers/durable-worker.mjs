@@ -288,6 +288,12 @@ export class Room extends DurableObject {
     return durable(isState ? this.ctx : {}, options).nextString();
   }
 
+  /** Whether the epoch as a `Date`, which is another one in each call, means the same generator. */
+  isSameWithDate(epochMs) {
+    const open = () => durable(this.ctx, { node: 7, epochMs: new Date(epochMs) });
+    return open() === this.ids && open() === this.ids;
+  }
+
   /** What cannot be sent to an object. */
   wrongLead() {
     try {

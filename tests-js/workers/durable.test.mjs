@@ -217,6 +217,7 @@ test("what is wrong is said with the field and the rule", async () => {
     assert.equal(await codeOf("wrong", { options: { node: 8, maxLeadMs: 1001 } }), "INVALID_OPTION");
     assert.equal(await codeOf("wrong", { options: { node: 8, maxLeadMs: "10" } }), "INVALID_OPTION");
     await assert.rejects(ask(worker, "wrong", { options: { node: 8, maxLeadMs: "10" } }), /from 0 to 1000/);
+    assert.equal(await ask(worker, "isSameWithDate", Layout.named("edge").epochMs), true);
     assert.deepEqual(await ask(worker, "wrongLead"), ["INVALID_OPTION", "maxLeadMs"]);
     assert.equal(await codeOf("wrong", { options: { node: 7, layout: "default" } }), "STATE_CONFLICT");
     assert.equal(await codeOf("wrong", { options: { node: 7 }, isState: false }), "INVALID_ARGUMENT");

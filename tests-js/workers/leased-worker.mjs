@@ -120,6 +120,7 @@ const calls = {
   },
   /** An ID, how `leased()` returned, and what the lease did until then. */
   id: async ({ env, ctx, given }) => {
+    if (given.epoch) given.options.epochMs = new Date(given.epoch);
     const got = given.ctx ? leased(env.FRAZIL, ctx, given.options) : leased(env.FRAZIL, given.options ?? {});
     const isPromise = got instanceof Promise;
     const ids = await got;

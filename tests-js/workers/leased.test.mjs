@@ -120,6 +120,7 @@ for (const date of DATES) {
       const usual = { windowMs: 300_000, time: "wall", owner: "worker", maxLeadMs: 1000, maxAsyncWaitMs: 5000 };
       const { epochMs } = Layout.named("edge");
       await worker.call("id", { options: { scope: "options", ...usual, sequenceStart: "zero", epochMs } });
+      await worker.call("id", { options: { scope: "options" }, epoch: epochMs });
       await assert.rejects(worker.call("id", { options: { ...options, windowMs: 1000 } }), {
         code: "STATE_CONFLICT",
         field: "windowMs",

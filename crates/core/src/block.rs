@@ -101,13 +101,30 @@ impl Block {
             // wraps: one prefix, then additions.
             let run = mask - (position & mask).max(position.wrapping_add(rotation) & mask) + 1;
             let (now, later) = rest.split_at_mut(usize::try_from(run).unwrap_or(usize::MAX).min(rest.len()));
-            let mut id = self.id(position, rotation);
-            for slot in &mut *now {
-                *slot = id;
-                id = id.wrapping_add(step);
-            }
+            write_progression(now, self.id(position, rotation), step);
             position = position.wrapping_add(now.len() as u64);
             rest = later;
         }
+    }
+}
+
+/// Writes `first`, and then numbers that are each `step` more than the one before.
+fn write_progression(out: &mut [u64], first: u64, step: u64) {
+    let mut id = first;
+    // A module that is built for size does a step of the loop for each number, so four are written at a step: twice as fast. Elsewhere the
+    // compiler makes vectors of the plain loop, and none of four at a time: half as fast.
+    #[cfg(target_arch = "wasm32")]
+    let (groups, out) = out.as_chunks_mut();
+    #[cfg(target_arch = "wasm32")]
+    for [one, two, three, four] in groups {
+        *one = id;
+        *two = id.wrapping_add(step);
+        *three = id.wrapping_add(2 * step);
+        *four = id.wrapping_add(3 * step);
+        id = id.wrapping_add(4 * step);
+    }
+    for slot in out {
+        *slot = id;
+        id = id.wrapping_add(step);
     }
 }

@@ -4,12 +4,17 @@
 //! * **Inverse**: [`Layout::compose`] of what [`Layout::decode`] returned is the same ID.
 //! * **Without context**: they need no generator, no node id and no clock.
 //!
-//! The decimal form is the only text here: digits without sign, blanks or leading zeros, so that every ID has one text.
+//! The decimal form is the only text here: digits without sign, blanks, leading zeros or n, so that every ID has one text.
 //!
 //! Not covered: the other text forms, which are in `text.rs`.
 
+use core::ops::Range;
+
 use crate::error::{Code, Error, Result, Rule, Subject};
 use crate::layout::{FieldKind, Layout, Span, to_u32};
+
+/// Times below this are in seconds where the layout holds their thousandfold: seconds until 5138, and milliseconds until 1973.
+const SECONDS_END: u64 = 100_000_000_000;
 
 /// A node id as a caller names it.
 ///
@@ -314,6 +319,8 @@ impl Layout {
 
     /// The largest ID whose tick contains the time. See [`Layout::min_id_at`].
     ///
+    /// It is not above all IDs that exist at that time: a generator may be ahead of the clock by its lead.
+    ///
     /// # Errors
     /// As [`Layout::min_id_at`].
     ///
@@ -327,26 +334,85 @@ impl Layout {
         self.range_at(timestamp_ms, node).map(|range| range.1)
     }
 
+    /// The IDs of a stretch of time, half open: those from `start` up to, but not including, `end`.
+    ///
+    /// They are the IDs of the ticks from the one that contains `from_ms` up to, but not including, the one that contains
+    /// `to_ms`. So the ranges of stretches that meet have no ID in common, and leave none out between them.
+    ///
+    /// A time before the epoch counts as the epoch, unless it is one in seconds: before 100,000,000,000 (in 1973), where the epoch is
+    /// later and the layout holds its thousandfold. After a time beyond the last tick there are no more IDs: as `to_ms` it
+    /// gives one more than the largest ID (of that node id), so that none is left out. It can be 2^64, hence `u128`. `node` is
+    /// that of [`Layout::min_id_at`].
+    ///
+    /// # Errors
+    /// `TIME_OUT_OF_RANGE` for a time in seconds; `INVALID_ARGUMENT` if `from_ms` is after `to_ms`, and for a node id that is missing
+    /// or not wanted; `NOT_TIME_ORDERED`
+    /// if a clock or sequence field lies above the time; `INVALID_NODE` for a node id that is wrong.
+    ///
+    /// ```
+    /// let layout = frazil::Layout::named("default")?;
+    /// assert_eq!(layout.range(1_704_067_201_000, 1_704_067_202_000, None)?, 1000 << 22..2000 << 22);
+    /// assert_eq!(layout.range(0, u64::MAX, None)?, 0..1 << 63); // every ID
+    /// assert_eq!(layout.range(1_704_067_201, 1_704_067_202, None).unwrap_err().rule(), frazil::Rule::NotSeconds);
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn range(&self, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<Range<u128>> {
+        self.check_time_order()?;
+        for (subject, time) in [(Subject::From, from_ms), (Subject::To, to_ms)] {
+            if self.is_in_seconds(time) {
+                return Err(Error::bad_number(Code::TimeOutOfRange, subject, Rule::NotSeconds, time, (0, 0)));
+            }
+        }
+        if from_ms > to_ms {
+            let (subject, rule) = (Subject::From, Rule::FromAfterTo);
+            return Err(Error::bad_number(Code::InvalidArgument, subject, rule, from_ms, (0, to_ms)));
+        }
+        let above_time = self.above_time(node)?;
+        let g = &self.geometry;
+        let first_id_at = |timestamp_ms: u64| {
+            let tick = (timestamp_ms.saturating_sub(g.epoch_ms) / g.tick_ms).min(g.time.max() + 1);
+            u128::from(above_time) + (u128::from(tick) << g.time.shift)
+        };
+        Ok(first_id_at(from_ms)..first_id_at(to_ms))
+    }
+
     fn range_at(&self, timestamp_ms: u64, node: Option<u64>) -> Result<(u64, u64)> {
+        self.check_time_order()?;
+        let tick = self.tick_at(timestamp_ms)?;
+        let time = self.geometry.time;
+        let first = self.above_time(node)? | time.put(tick);
+        Ok((first, first | ((1 << time.shift) - 1)))
+    }
+
+    /// Whether a time is Unix seconds, and not milliseconds. An epoch before 1973 does not tell.
+    const fn is_in_seconds(&self, time: u64) -> bool {
+        let g = &self.geometry;
+        time < SECONDS_END && SECONDS_END <= g.epoch_ms && 1000 * time >= g.epoch_ms && 1000 * time <= g.end_ms()
+    }
+
+    /// Checks that nothing lies above the time but node fields.
+    fn check_time_order(&self) -> Result<()> {
         let g = &self.geometry;
         let above = |span: Span| span.bits != 0 && span.shift > g.time.shift;
-        if above(g.clock) || above(g.sequence) {
-            let subject = if above(g.clock) { Subject::Clock } else { Subject::Sequence };
-            return Err(Error::bad_input(Code::NotTimeOrdered, subject, Rule::NothingUnordered));
+        if !above(g.clock) && !above(g.sequence) {
+            return Ok(());
         }
-        let tick = self.tick_at(timestamp_ms)?;
-        let below_time = (1 << g.time.shift) - 1;
-        let node_above = g.node_mask & !below_time;
-        let prefix = match node {
-            Some(id) if node_above != 0 => g.scatter_node(u64::from(self.join_node(Node::Id(id))?)) & node_above,
-            None if node_above == 0 => 0,
+        let subject = if above(g.clock) { Subject::Clock } else { Subject::Sequence };
+        Err(Error::bad_input(Code::NotTimeOrdered, subject, Rule::NothingUnordered))
+    }
+
+    /// The bits of a node id that lie above the time.
+    fn above_time(&self, node: Option<u64>) -> Result<u64> {
+        let g = &self.geometry;
+        let node_above = g.node_mask & !((1 << g.time.shift) - 1);
+        match node {
+            Some(id) if node_above != 0 => Ok(g.scatter_node(u64::from(self.join_node(Node::Id(id))?)) & node_above),
+            None if node_above == 0 => Ok(0),
             _ => {
                 let rule = if node.is_some() { Rule::FieldBelow } else { Rule::FieldAbove };
-                return Err(Error::bad_input(Code::InvalidArgument, Subject::Node, rule));
+                Err(Error::bad_input(Code::InvalidArgument, Subject::Node, rule))
             }
-        };
-        let first = prefix | g.time.put(tick);
-        Ok((first, first | below_time))
+        }
     }
 
     /// The tick that contains a time.

@@ -17,6 +17,9 @@ use crate::sync::{Arc, AtomicU64};
 
 /// Keeps a state: provides its memory and extends its window.
 ///
+/// The end of the window only grows: most calls of [`Generator::next`](crate::Generator::next) do not look at it. A keeper that ends
+/// a state before its window is over also sets the word to 0, which no call goes on from without the window.
+///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -26,7 +26,7 @@ pub struct GeneratorOptions<'a> {
     pub max_lead_ms: Option<u64>,
     /// When the process started, in Unix milliseconds. IDs of a process that had this node id before are at most `max_lead_ms`
     /// later, so nothing is issued before the first tick beyond that. If it is `None`, no lead is allowed, and the caller must
-    /// make sure that the process does not restart within a tick.
+    /// make sure that the process does not restart within a tick. [`Layout::check_epoch`] refuses an epoch that moves with it.
     pub start_ms: Option<u64>,
     /// Where the sequence starts in a new tick. It belongs to the state, so all generators of a state must have the same.
     pub sequence_start: SequenceStart,

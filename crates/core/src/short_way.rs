@@ -59,7 +59,7 @@ impl ShortWay {
         }
     }
 
-    /// The first word of the range that `last`, the position of an ID, is in.
+    /// The first word of the range that `last`, the position of an ID, is in: at least 1.
     pub(crate) const fn from(&self, last: u64) -> u64 {
         (last & !self.sequence_max) | 1
     }

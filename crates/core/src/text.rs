@@ -1,28 +1,34 @@
-//! IDs as text: hexadecimal, Crockford's base 32, base 58 and base 62.
+//! IDs as text: hexadecimal, Crockford's base 32, and bases 36, 58, 62 and 64.
 //!
 //! | form | digits | width | alphabet |
 //! |---|---|---|---|
 //! | [`TextForm::Hex`] | 16 | 16 | `0-9a-f` |
 //! | [`TextForm::Base32`] | 32 | 13 | `0-9A-Z` without `I`, `L`, `O`, `U` (Crockford) |
+//! | [`TextForm::Crockford`] | 32 | 13 | the same; reads lower case too, `I` and `L` as `1`, and `O` as `0` |
+//! | [`TextForm::Base36`] | 36 | 13 | `0-9a-z` |
 //! | [`TextForm::Base58`] | 58 | 11 | `1-9A-Za-z` without `I`, `O`, `l` (Bitcoin); its zero is `1` |
 //! | [`TextForm::Base62`] | 62 | 11 | `0-9A-Za-z` |
+//! | [`TextForm::Base64Url`] | 64 | 11 | `A-Za-z0-9-_` (RFC 4648); its zero is `A` |
+//! | [`TextForm::BwmarrinBase32`], [`TextForm::BwmarrinBase58`] | 32, 58 | 13, 11 | those of the Go package bwmarrin/snowflake |
 //!
 //! A form has a **fixed** width and is padded with its digit for zero. [`TextForm::short`] is the same without that padding, for
 //! links.
 //!
 //! * **Any ID**: the forms hold every number of 64 bits, whatever its layout.
-//! * **In order**: every alphabet here ascends in ASCII, so fixed texts sort byte by byte as their numbers do. Short texts
-//!   do not, since a longer one can sort before a shorter one; nor do texts under a collation that folds case.
-//! * **One text for each ID**: only the text that is written is read. Other case, other width, blanks, signs and numbers of more
-//!   than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
+//! * **In order**: the alphabets ascend in ASCII, so fixed texts sort byte by byte as their numbers do, except those of
+//!   `Base64Url` and of the two of bwmarrin. Short texts do not, since a longer one can sort before a shorter one; nor do texts
+//!   under a collation that folds case.
+//! * **One text for each ID**: only the text that is written is read, except by `Crockford`. Other case, other width, blanks,
+//!   signs and numbers of more than 64 bits are refused with the [position](Error::position); nothing is trimmed, folded or wrapped.
 //! * **No allocation** except for a `String` that is returned, and nothing here can panic.
 //!
-//! Not covered: the decimal form, which is [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most
-//! significant first, which sort like the numbers and are [`u64::to_be_bytes`] and [`u64::from_be_bytes`]; Crockford's
-//! aliases, hyphens and check digit.
+//! Not covered: an alphabet of your own (`customForm(alphabet)` is in the npm package alone); the decimal form, which is
+//! [`Layout::parse`](crate::Layout::parse) and `to_string`; eight bytes, most significant first, which sort like the numbers and are
+//! [`u64::to_be_bytes`] and [`u64::from_be_bytes`]; Crockford's hyphens and check digit.
 //!
 //! Sources: Crockford's "Base 32", <https://www.crockford.com/base32.html>; the base 58 of Bitcoin,
-//! draft-msporny-base58; the base 62 of GNU MP's `mpz_get_str`.
+//! draft-msporny-base58; the base 62 of GNU MP's `mpz_get_str`; RFC 4648, section 5; `Base32` and `Base58` of
+//! github.com/bwmarrin/snowflake.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -30,15 +36,17 @@ use core::fmt;
 
 use crate::error::{Code, Error, Result, Rule, Subject};
 
-/// A way to write an ID as text of a fixed width that sorts as the IDs do.
+/// A way to write an ID as text of a fixed width.
 ///
 /// This type is:
 ///
-/// * **Canonical**: every ID has one text, and [`decode`](Self::decode) accepts no other.
-/// * **Ordered**: byte by byte, texts compare as their IDs.
+/// * **Canonical**: every ID has one text, and [`decode`](Self::decode) accepts no other, except that of `Crockford`.
+/// * **Ordered**: byte by byte, texts compare as their IDs, if the alphabet [ascends](Self::is_ordered).
 /// * **Complete**: from 0 to 2^64 - 1.
 ///
 /// Not for hiding anything: the text tells the ID, and so the time and the node.
+///
+/// The forms are these. A form with an alphabet of your own is in the npm package alone (`customForm` of `frazil/text`).
 ///
 /// ```
 /// use frazil::TextForm;
@@ -61,6 +69,20 @@ pub enum TextForm {
     Base58,
     /// Base 62, digits before upper before lower case, 11 characters: the shortest without punctuation.
     Base62,
+    /// Base 36 in lower case, 13 characters.
+    Base36,
+    /// `Base32` for IDs that people type: it reads lower case too, `I` and `L` as `1`, and `O` as `0`, and writes what `Base32`
+    /// writes. An ID has several texts here, so compare the IDs, not the texts.
+    Crockford,
+    /// The eight bytes of the ID in the base 64 of RFC 4648 for URLs, without padding, 11 characters. Its texts do not sort as the
+    /// IDs do. The last digit has the last four bits of the ID and two zeros.
+    Base64Url,
+    /// The base 32 of the Go package github.com/bwmarrin/snowflake, whose `Base32()` is [`short`](Self::short) here. `Crockford` reads
+    /// many of its texts **as other IDs**. Not ordered.
+    BwmarrinBase32,
+    /// The base 58 of the Go package github.com/bwmarrin/snowflake, whose `Base58()` is [`short`](Self::short) here. It has the digits
+    /// of `Base58` in another order, so that reads its texts **as other IDs**. Not ordered.
+    BwmarrinBase58,
 }
 
 /// The digits of a form and their tables.
@@ -82,13 +104,37 @@ impl Digits {
         let mut values = [NO_DIGIT; 256];
         let mut at = 0;
         while at < bytes.len() {
-            assert!(at == 0 || bytes[at - 1] < bytes[at], "texts sort as their numbers because alphabets ascend");
             #[expect(clippy::cast_possible_truncation, reason = "no alphabet has 256 digits, and this is compiled, not run")]
             let value = at as u8;
             values[bytes[at] as usize] = value;
             at += 1;
         }
         Self { alphabet, base: bytes.len() as u64, width, rule, values }
+    }
+
+    /// The same, and it reads each byte of `others` as the digit in the same place.
+    const fn reading(mut self, others: &[u8]) -> Self {
+        let mut at = 0;
+        while at < others.len() {
+            #[expect(clippy::cast_possible_truncation, reason = "no alphabet has 256 digits, and this is compiled, not run")]
+            let value = at as u8;
+            self.values[others[at] as usize] = value;
+            at += 1;
+        }
+        self
+    }
+
+    /// Whether texts sort as their numbers, because the alphabet ascends.
+    const fn is_ordered(&self) -> bool {
+        let bytes = self.alphabet.as_bytes();
+        let mut at = 1;
+        while at < bytes.len() {
+            if bytes[at - 1] >= bytes[at] {
+                return false;
+            }
+            at += 1;
+        }
+        true
     }
 }
 
@@ -105,16 +151,32 @@ const fn pairs<const PAIRS: usize>(digits: &Digits) -> [[u8; 2]; PAIRS] {
     pairs
 }
 
-// The widths: 16^16 is 2^64; 32^12 < 2^64 < 32^13; 58^10 < 2^64 < 58^11; 62^10 < 2^64 < 62^11.
+// The widths: 16^16 is 2^64; 32^12 < 36^12 < 2^64 < 32^13; 58^10 < 62^10 < 2^64 < 58^11; 64^10 < 2^64 < 64^11.
 static HEX: Digits = Digits::new("0123456789abcdef", 16, Rule::TextHex);
 static BASE32: Digits = Digits::new("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13, Rule::TextBase32);
 static BASE58: Digits = Digits::new("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11, Rule::TextBase58);
 static BASE62: Digits = Digits::new("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11, Rule::TextBase62);
+static BASE36: Digits = Digits::new("0123456789abcdefghijklmnopqrstuvwxyz", 13, Rule::TextBase36);
+static CROCKFORD: Digits = Digits::new(BASE32.alphabet, 13, Rule::TextCrockford)
+    .reading(b"0123456789abcdefghjkmnpqrstvwxyz")
+    .reading(b"OI")
+    .reading(b"oi")
+    .reading(b"OL")
+    .reading(b"ol");
+static BASE64_URL: Digits =
+    Digits::new("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 11, Rule::TextBase64Url);
+static BWMARRIN_BASE32: Digits = Digits::new("ybndrfg8ejkmcpqxot1uwisza345h769", 13, Rule::TextAlphabet);
+static BWMARRIN_BASE58: Digits =
+    Digits::new("123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ", 11, Rule::TextAlphabet);
 
 static HEX_PAIRS: [[u8; 2]; 16 * 16] = pairs(&HEX);
 static BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BASE32);
 static BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BASE58);
 static BASE62_PAIRS: [[u8; 2]; 62 * 62] = pairs(&BASE62);
+static BASE36_PAIRS: [[u8; 2]; 36 * 36] = pairs(&BASE36);
+static BASE64_URL_PAIRS: [[u8; 2]; 64 * 64] = pairs(&BASE64_URL);
+static BWMARRIN_BASE32_PAIRS: [[u8; 2]; 32 * 32] = pairs(&BWMARRIN_BASE32);
+static BWMARRIN_BASE58_PAIRS: [[u8; 2]; 58 * 58] = pairs(&BWMARRIN_BASE58);
 
 /// Writes the low digits of a number, as many as there is room for. The number of pairs is part of the type, so that the divisor
 /// is a constant for the compiler.
@@ -131,6 +193,13 @@ fn write<const PAIRS: usize>(pairs: &[[u8; 2]; PAIRS], mut number: u64, text: &m
     }
 }
 
+/// Writes the texts of IDs, of WIDTH characters each.
+fn write_all<const PAIRS: usize, const WIDTH: usize>(pairs: &[[u8; 2]; PAIRS], ids: &[u64], texts: &mut [u8]) {
+    for (id, text) in ids.iter().zip(texts.as_chunks_mut::<WIDTH>().0) {
+        write(pairs, *id, text);
+    }
+}
+
 impl TextForm {
     /// Every form.
     ///
@@ -141,7 +210,17 @@ impl TextForm {
     /// }
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub const ALL: &'static [Self] = &[Self::Hex, Self::Base32, Self::Base58, Self::Base62];
+    pub const ALL: &'static [Self] = &[
+        Self::Hex,
+        Self::Base32,
+        Self::Base58,
+        Self::Base62,
+        Self::Base36,
+        Self::Crockford,
+        Self::Base64Url,
+        Self::BwmarrinBase32,
+        Self::BwmarrinBase58,
+    ];
 
     /// The width of the widest form: a buffer of this length holds every text.
     ///
@@ -157,10 +236,27 @@ impl TextForm {
             Self::Base32 => &BASE32,
             Self::Base58 => &BASE58,
             Self::Base62 => &BASE62,
+            Self::Base36 => &BASE36,
+            Self::Crockford => &CROCKFORD,
+            Self::Base64Url => &BASE64_URL,
+            Self::BwmarrinBase32 => &BWMARRIN_BASE32,
+            Self::BwmarrinBase58 => &BWMARRIN_BASE58,
         }
     }
 
-    /// The digits, that of zero first. They ascend in ASCII.
+    /// Whether texts, compared byte by byte, sort as their IDs do: whether the alphabet ascends in ASCII.
+    ///
+    /// ```
+    /// use frazil::TextForm;
+    /// assert!(TextForm::Base62.is_ordered());
+    /// assert!(!TextForm::Base64Url.is_ordered());
+    /// ```
+    #[must_use]
+    pub const fn is_ordered(self) -> bool {
+        self.digits().is_ordered()
+    }
+
+    /// The digits, that of zero first.
     ///
     /// ```
     /// assert_eq!(frazil::TextForm::Base58.alphabet().find('2'), Some(1));
@@ -214,16 +310,27 @@ impl TextForm {
         // The whole room is checked, because `from_utf8` reads sixteen bytes in one step and eleven one by one.
         *room = [b'0'; Self::MAX_WIDTH];
         let width = self.width();
-        self.write(id, room.get_mut(..width).unwrap_or_default());
+        self.write(&[id], room.get_mut(..width).unwrap_or_default());
         core::str::from_utf8(room).ok().and_then(|text| text.get(..width)).unwrap_or_default()
     }
 
-    fn write(self, id: u64, text: &mut [u8]) {
+    /// Writes the texts of IDs one after another. The width of each form stands here once more, as a type, so that the loop over the
+    /// digits of a text needs no counter.
+    fn write(self, ids: &[u64], texts: &mut [u8]) {
         match self {
-            Self::Hex => write(&HEX_PAIRS, id, text),
-            Self::Base32 => write(&BASE32_PAIRS, id, text),
-            Self::Base58 => write(&BASE58_PAIRS, id, text),
-            Self::Base62 => write(&BASE62_PAIRS, id, text),
+            Self::Hex => write_all::<_, 16>(&HEX_PAIRS, ids, texts),
+            Self::Base32 | Self::Crockford => write_all::<_, 13>(&BASE32_PAIRS, ids, texts),
+            Self::Base58 => write_all::<_, 11>(&BASE58_PAIRS, ids, texts),
+            Self::Base62 => write_all::<_, 11>(&BASE62_PAIRS, ids, texts),
+            Self::Base36 => write_all::<_, 13>(&BASE36_PAIRS, ids, texts),
+            Self::Base64Url => {
+                for (id, [others @ .., last]) in ids.iter().zip(texts.as_chunks_mut::<11>().0) {
+                    write(&BASE64_URL_PAIRS, id >> 4, others);
+                    write(&BASE64_URL_PAIRS, (id & 0xF) << 2, core::slice::from_mut(last));
+                }
+            }
+            Self::BwmarrinBase32 => write_all::<_, 13>(&BWMARRIN_BASE32_PAIRS, ids, texts),
+            Self::BwmarrinBase58 => write_all::<_, 11>(&BWMARRIN_BASE58_PAIRS, ids, texts),
         }
     }
 
@@ -242,8 +349,9 @@ impl TextForm {
     ///
     /// # Errors
     /// `INVALID_TEXT` for anything that [`encode`](Self::encode) does not write, with the position of the first byte that
-    /// is wrong: one that is no digit; the first one too many; the end of the text, if it is too short; and, in a number of
-    /// more than 64 bits, the first digit larger than that of 2^64 - 1 in its place.
+    /// is wrong: one that is no digit; the first one too many; the end of the text, if it is too short; in a number of
+    /// more than 64 bits, the first digit larger than that of 2^64 - 1 in its place; and in `Base64Url` the last digit, unless its
+    /// two lowest bits are 0. `Crockford` reads more than is written.
     ///
     /// ```
     /// use frazil::{Code, TextForm};
@@ -252,6 +360,9 @@ impl TextForm {
     /// assert_eq!(TextForm::Base62.decode("1ptWyK4W").unwrap_err().position(), Some(8));
     /// assert_eq!(TextForm::Base32.decode("FZZZZZZZZZZZZ")?, u64::MAX);
     /// assert_eq!(TextForm::Base32.decode("G000000000000").unwrap_err().position(), Some(0));
+    /// assert_eq!(TextForm::Crockford.decode("1asdi3xhlf8oo")?, TextForm::Base32.decode("1ASD13XH1F800")?);
+    /// assert_eq!(TextForm::Base64Url.decode("FWWhH2IXoAA")?, 1_541_815_603_606_036_480);
+    /// assert_eq!(TextForm::BwmarrinBase58.short().decode("4jgmnx8Js8A")?, 1_428_076_403_798_048_768);
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decode(self, text: &str) -> Result<u64> {
@@ -272,12 +383,7 @@ impl TextForm {
     /// ```
     pub fn encode_many(self, ids: &[u64], texts: &mut [u8]) -> Result<()> {
         check_room(texts.len(), ids.len().saturating_mul(self.width()))?;
-        let mut rest = texts;
-        for &id in ids {
-            let Some((text, after)) = rest.split_at_mut_checked(self.width()) else { break };
-            self.write(id, text);
-            rest = after;
-        }
+        self.write(ids, texts);
         Ok(())
     }
 
@@ -368,7 +474,8 @@ impl ShortForm {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn decode(self, text: &str) -> Result<u64> {
-        if text.len() > 1 && text.as_bytes().first() == self.0.alphabet().as_bytes().first() {
+        let first = text.as_bytes().first().map(|&byte| self.0.digits().values[usize::from(byte)]);
+        if text.len() > 1 && first == Some(0) {
             return Err(Error::bad_text(Rule::TextZeros, 0, 0));
         }
         read(self.0, text, 1, Rule::TextShort)
@@ -412,6 +519,8 @@ impl fmt::Display for Displayed {
 fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
     let Digits { base, width, rule, ref values, .. } = *form.digits();
     let mut id = Some(0_u64);
+    // Of base 64, the number without its last digit, and that digit.
+    let (mut head, mut digit) = (0_u64, 0_u64);
     for (at, &byte) in text.as_bytes().iter().enumerate() {
         if at == width {
             return Err(Error::bad_text(length, at, width as u64));
@@ -420,10 +529,21 @@ fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
         if value == NO_DIGIT {
             return Err(Error::bad_text(rule, at, 0));
         }
-        id = id.and_then(|id| id.checked_mul(base)?.checked_add(u64::from(value)));
+        if form == TextForm::Base64Url {
+            (head, digit) = ((head << 6) | digit, u64::from(value));
+        } else {
+            id = id.and_then(|id| id.checked_mul(base)?.checked_add(u64::from(value)));
+        }
     }
     if text.len() < least {
         return Err(Error::bad_text(length, text.len(), width as u64));
+    }
+    if form == TextForm::Base64Url {
+        // Ten digits have 60 bits, and the last one the other four.
+        if digit & 3 != 0 {
+            return Err(Error::bad_text(Rule::TextBase64UrlEnd, text.len().saturating_sub(1), 0));
+        }
+        return Ok((head << 4) | (digit >> 2));
     }
     id.ok_or_else(|| too_large(form, text))
 }
@@ -434,7 +554,9 @@ fn read(form: TextForm, text: &str, least: usize, length: Rule) -> Result<u64> {
 fn too_large(form: TextForm, text: &str) -> Error {
     let room = &mut [0; TextForm::MAX_WIDTH];
     let largest = form.encode_into(u64::MAX, room).bytes();
-    Error::bad_text(Rule::IdRange, text.bytes().zip(largest).take_while(|(ours, max)| ours == max).count(), u64::MAX)
+    let value = |byte: u8| form.digits().values[usize::from(byte)];
+    let is_equal = |(ours, max): &(u8, u8)| value(*ours) == value(*max);
+    Error::bad_text(Rule::IdRange, text.bytes().zip(largest).take_while(is_equal).count(), u64::MAX)
 }
 
 /// Reads all texts once to check them, and a second time to write the IDs, so that a refusal changes nothing.

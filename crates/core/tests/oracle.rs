@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use frazil::{
     Block, Code, ENDS_SOON_MS, Field, FieldKind, Generator, GeneratorOptions, Health, Key, Layout, LayoutSpec, Machine,
-    ManualClock, Node, Outcome, Parts, Reservation, SequenceStart, Stats, Window,
+    ManualClock, Node, Outcome, Parts, Reservation, Rule, SequenceStart, Stats, Window,
 };
 use proptest::prelude::*;
 
@@ -573,6 +573,41 @@ proptest! {
         prop_assert_eq!(range(decoded.timestamp_ms + tick_ms - 1), Ok((least, largest)));
         if let Ok((next, _)) = range(decoded.timestamp_ms + tick_ms) {
             prop_assert_eq!(largest + 1, next);
+        }
+    }
+
+    #[test]
+    fn an_id_lies_in_a_stretch_of_time_exactly_if_its_tick_does_and_stretches_that_meet_share_none(
+        layout in layout(),
+        id in any::<u64>(),
+        mut times in prop::array::uniform3(any::<u64>()),
+        near in prop::array::uniform3(any::<bool>()),
+    ) {
+        let id = id & layout.max_id();
+        let decoded = layout.decode(id).unwrap();
+        let (epoch_ms, tick_ms) = (layout.spec().epoch_ms, layout.spec().tick_ms);
+        for (time, near) in times.iter_mut().zip(near) {
+            if near {
+                *time = (decoded.timestamp_ms + *time % (4 * tick_ms)).saturating_sub(2 * tick_ms);
+            }
+        }
+        times.sort_unstable();
+        let [from, middle, to] = times;
+        let kinds: Vec<FieldKind> = layout.fields().iter().map(|field| field.kind).collect();
+        let above = kinds.split(|kind| *kind == FieldKind::Time).next().unwrap();
+        let node = above.contains(&FieldKind::Node).then(|| u64::from(decoded.node.unwrap()));
+        if above.contains(&FieldKind::Clock) || above.contains(&FieldKind::Sequence) {
+            prop_assert_eq!(layout.range(from, to, node).unwrap_err().code(), Code::NotTimeOrdered);
+            return Ok(());
+        }
+        let tick = |ms: u64| ms.saturating_sub(epoch_ms) / tick_ms;
+        let range = layout.range(from, to, node).unwrap();
+        let own = tick(decoded.timestamp_ms);
+        prop_assert_eq!(range.contains(&u128::from(id)), tick(from) <= own && own < tick(to));
+        let (first, second) = (layout.range(from, middle, node).unwrap(), layout.range(middle, to, node).unwrap());
+        prop_assert_eq!((first.start, first.end, second.end), (range.start, second.start, range.end));
+        if from < to {
+            prop_assert_eq!(layout.range(to, from, node).unwrap_err().rule(), Rule::FromAfterTo);
         }
     }
 

@@ -52,6 +52,12 @@ impl Host {
         self.page.numbers[at] = value;
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn set_places(&mut self, from: usize, until: usize) {
+        self.set(slot::FILL_FROM, from as f64);
+        self.set(slot::FILL_UNTIL, until as f64);
+    }
+
     fn set_key(&mut self, halves: [u64; 2]) {
         let parts = halves.iter().flat_map(|half| [half >> 32, half & u64::from(u32::MAX)]);
         for (at, part) in parts.enumerate() {
@@ -269,6 +275,53 @@ fn private_generators_share_no_state() {
     assert!(host.registry.is_empty());
 }
 
+#[test]
+fn fill_writes_the_ids_of_reserve_into_the_array_that_is_given() {
+    let mut host = Host::new();
+    let (handle, twin) = (host.handle_of(7, true), host.handle_of(7, true));
+    for (length, now_ms) in [(1, NOW_MS), (5, NOW_MS), (4096, NOW_MS), (5000, NOW_MS + 3.0), (7, NOW_MS - 2.0)] {
+        let mut array = vec![0; length + 10];
+        host.set_places(5, length + 5);
+        assert_eq!(host.handles.fill(&mut host.page, handle, now_ms, &mut array, true), 0);
+        let out = &array[5..];
+        let written = [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits());
+        assert_eq!(host.reserve(twin, now_ms, u32::try_from(length).unwrap(), true), 0);
+        assert_eq!(written, [slot::COUNT, slot::VALID_FROM_MS, slot::VALID_UNTIL_MS].map(|at| host.page.numbers[at].to_bits()));
+        let count = host.index(slot::COUNT);
+        assert_eq!(out[..count], host.page.ids[..count]);
+        assert!(out[count..].iter().all(|id| *id == 0), "what was not reserved is left alone");
+    }
+    for (from, until) in [(0, 0), (3, 3), (4, 3), (0, 9)] {
+        host.set_places(from, until);
+        assert_eq!(host.handles.fill(&mut host.page, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
+    }
+    for places in [[-1.0, 1.0], [0.5, 1.0], [0.0, 1.5], [f64::NAN, 1.0], [0.0, f64::INFINITY]] {
+        host.page.numbers[slot::FILL_FROM..=slot::FILL_UNTIL].copy_from_slice(&places);
+        assert_eq!(host.handles.fill(&mut host.page, handle, NOW_MS, &mut [0; 8], true), Code::InvalidArgument as u32);
+    }
+    assert_eq!(host.next(handle, NOW_MS), host.next(twin, NOW_MS), "a fill of nothing takes nothing");
+}
+
+#[test]
+fn what_is_admitted_stays_so_and_so_do_smaller_counts() {
+    let mut host = Host::new();
+    let handle = host.handle_of(7, true);
+    let admits = |handles: &mut Handles, page: &mut Page, count: u32| handles.admit(page, handle, f64::from(count), 10.0) == 0;
+    let Host { handles, page, .. } = &mut host;
+    let admitted: Vec<bool> = (0..100_000).map(|count| admits(handles, page, count)).collect();
+    let largest = admitted.iter().rposition(|is_admitted| *is_admitted).unwrap();
+    assert_eq!(largest, 86_016);
+    assert!(admitted[..=largest].iter().all(|is_admitted| *is_admitted));
+    // Whatever the state and the clock: after IDs, a refusal, and a step back.
+    for now_ms in [NOW_MS, NOW_MS + 5.0, NOW_MS - 1e9] {
+        while handles.reserve(page, handle, now_ms, 4096, true) == 0 {}
+        for count in [0, 1, 4096, 86_016] {
+            assert!(admits(handles, page, count), "{count} at {now_ms}");
+        }
+        assert!(!admits(handles, page, 86_017));
+    }
+}
+
 /// The statuses of the calls for a handle: `reserve` (and `next`, which must be the same), `admit`, `health`, `file`.
 fn answers(host: &mut Host, handle: f64) -> [u32; 4] {
     let Host { handles, page, .. } = host;
@@ -439,6 +492,38 @@ fn a_start_time_that_is_not_valid_is_refused_and_nan_means_unknown() {
     host.set(slot::START_MS, f64::NAN);
     assert_eq!(host.open(), 0);
     assert_eq!(host.page.numbers[slot::MAX_LEAD_MS].to_bits(), 0.0_f64.to_bits(), "the lead must be 0 if the start is unknown");
+}
+
+#[test]
+fn an_epoch_from_the_clock_of_the_process_is_refused_and_a_later_one_is_not() {
+    let start_ms = NOW_MS - 60_000.0;
+    for (from_ms, epoch_ms, until_ms, refused) in [
+        (start_ms, start_ms - 1.0, NOW_MS + 1.0, false),
+        (start_ms, start_ms, NOW_MS + 1.0, true),
+        (start_ms, NOW_MS, NOW_MS + 1.0, true),
+        (start_ms, NOW_MS + 1.0, NOW_MS + 1.0, false),
+        // Not compared.
+        (0.0, NOW_MS, 0.0, false),
+        (0.0, 0.0, 0.0, false),
+        // A clock that shows no time yet: the epoch is 0 at each start.
+        (0.0, 0.0, 1.0, false),
+        (-500.0, 0.0, 501.0, false),
+        (0.0, 1.0, 2.0, true),
+        (f64::NAN, NOW_MS, f64::NAN, false),
+        // A clock that was set back since the start.
+        (NOW_MS + 5.0, NOW_MS, NOW_MS + 1.0, false),
+    ] {
+        let mut host = Host::new();
+        host.request_default();
+        for (at, value) in [(slot::PROCESS_FROM_MS, from_ms), (slot::EPOCH_MS, epoch_ms), (slot::PROCESS_UNTIL_MS, until_ms)] {
+            host.set(at, value);
+        }
+        let status = host.open();
+        if refused {
+            host.assert_refused(status, Code::InvalidLayout, Subject::EpochMs, Rule::EpochMoves);
+        }
+        assert_eq!((status != 0, host.registry.is_empty()), (refused, refused), "{from_ms} {epoch_ms} {until_ms}");
+    }
 }
 
 #[test]

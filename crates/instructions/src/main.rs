@@ -140,15 +140,18 @@ fn state_file() {
     let dir = std::env::args_os().nth(1).map(PathBuf::from).expect("the folder for the state file is the first argument");
     let ids = Local::open(&default_layout(), LocalOptions { dir: Some(dir), ..LocalOptions::default() }).unwrap();
     // The file trusts no time but that of the system.
-    let now_ms = SystemClock.now_ms().unwrap();
-    let clock = ManualClock::new(now_ms);
+    let clock = ManualClock::new(SystemClock.now_ms().unwrap());
     in_use(&ids, &clock);
+    // A file may begin in a tick after this reading. The calls that are counted are those of the tick that it is in.
+    let now_ms = default_layout().decode(ids.next(&clock).unwrap()).unwrap().timestamp_ms;
+    clock.set_ms(now_ms);
+    ids.next(&clock).unwrap();
     // The thread that raises the ceiling may do so before any of these calls, which then goes another way. The least count is that
     // of a call before which it did not.
-    for _ in 0..5 {
+    for _ in 0..25 {
         count("next, state file", || next(&ids, &clock)).unwrap();
     }
-    for tick in 1..=5 {
+    for tick in 1..=25 {
         clock.set_ms(now_ms + tick);
         count("next, state file, in a new tick", || next(&ids, &clock)).unwrap();
     }
@@ -192,6 +195,12 @@ fn page() {
     next("page: next", now_ms);
     next("page: next, in a new tick", now_ms + 1.0);
     let status = count("page: reserve of 64", || black_box(&handles).reserve(&mut page, handle, now_ms + 1.0, 64, false));
+    assert_eq!(status, 0);
+    page.numbers[slot::FILL_FROM] = 0.0;
+    page.numbers[slot::FILL_UNTIL] = 1000.0;
+    let mut array = vec![0; 1000];
+    let status =
+        count("page: fill of 1000", || black_box(&handles).fill(&mut page, handle, now_ms + 1.0, black_box(&mut array), false));
     assert_eq!(status, 0);
 }
 

@@ -67,3 +67,4 @@ mod wait_rule;
 
 pub use fault::Fault;
 pub use local::{Local, LocalOptions, attach, attach_while_wanted};
+pub use open_request::default_dir;

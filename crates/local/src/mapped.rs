@@ -93,9 +93,12 @@ impl MappedState {
         Ok(Self { map, clocks, locked })
     }
 
-    /// Replaces the mapping of this process, in one step, by private memory whose window is empty, so that this process can issue
-    /// nothing more. A call that has read the old memory loses its compare-and-swap, or finds another window after it. `false` if
-    /// the system cannot do that.
+    /// Replaces the mapping of this process, in one step, by private memory from which nothing more can be issued: its window is
+    /// empty, and its word is 0. `false` if the system cannot do that.
+    ///
+    /// Of the copy neither a call that read the old memory can swap the word, nor can one that begins there go the short way, which
+    /// does not look at the window: no short way begins at 0. With the word as it was copied, this process went on from there, and
+    /// repeated what it or another process had issued from the file between the copy and its use.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
             // SAFETY: the copy is as long as the mapping, aligned to a page, and no other code has a pointer to it yet.
@@ -104,7 +107,9 @@ impl MappedState {
             for (number, from) in numbers.iter().zip(self.atomics_at(0, numbers.len())) {
                 number.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            numbers[Slot::WindowEnd as usize / 8].store(0, Ordering::Relaxed);
+            for slot in [Slot::WindowEnd, Slot::Word] {
+                numbers[slot as usize / 8].store(0, Ordering::Relaxed);
+            }
         })
     }
 

@@ -40,7 +40,8 @@ impl OpenRequest {
         {
             let text = format!(
                 "node must be given: the variable {variable} shows that {orchestrator} runs this process, and every other machine or \
-                 container without a node would mint the same IDs. Number them and pass node. If there is only one machine and \
+                 container without a node would mint the same IDs. Take node ids from a store, with await lease(store), or number them and \
+                 pass node. If there is only one machine and \
                  the layout has no node field, pass \"none\""
             );
             return Err(Fault::new(Code::NodeRequired, Subject::Node, text));
@@ -82,8 +83,13 @@ impl OpenRequest {
 }
 
 /// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the
-/// platform puts such files. `None` if there is neither.
-fn default_dir() -> Option<PathBuf> {
+/// platform puts such files. `None` if there is neither. It looks at variables alone, and makes nothing.
+///
+/// ```
+/// assert!(frazil_local::default_dir().is_none_or(|dir| dir.ends_with("frazil")));
+/// ```
+#[must_use]
+pub fn default_dir() -> Option<PathBuf> {
     // systemd joins several directories with colons.
     let service = path_in("STATE_DIRECTORY").and_then(|paths| env::split_paths(&paths).next());
     service.or_else(os::state_home).map(|dir| dir.join("frazil"))

@@ -1,10 +1,10 @@
 //! The core as a Node-API addon: each function translates one call of [`Handles`].
 //!
-//! Names and order are those of `crates/wasm`, which has no files and therefore no `local`,
-//! `local_async`, `when_opened`, `opened`, `abandon` and `file`.
+//! Names and order are those of `crates/wasm`, which has no files and writes into no other memory than its own, and therefore has no
+//! `local`, `local_async`, `when_opened`, `opened`, `abandon`, `default_dir`, `file` and `fill`.
 //!
 //! The functions are free functions that pass numbers, and a page of memory holds everything else: class methods and strings
-//! cost several times the work that they carry (`docs/design.md`).
+//! cost several times the work that they carry (`docs/design.md`). `fill` takes an array as well: a copy of its IDs costs more.
 //!
 //! * **One registry a process**, behind a lock, shared by all worker threads.
 //! * **One handle table a page**, in thread-local memory, so minting takes no lock.
@@ -188,6 +188,13 @@ pub fn abandon(ticket: u32) {
     openings::abandon(ticket);
 }
 
+/// The directory of the state files for which none is given, if the environment has one.
+#[napi]
+#[must_use]
+pub fn default_dir() -> Option<String> {
+    frazil_local::default_dir().map(|dir| dir.to_string_lossy().into_owned())
+}
+
 /// `Handles::release`.
 #[napi]
 pub fn release(page: u32, handle: f64) {
@@ -206,6 +213,37 @@ pub fn admit(page: u32, handle: f64, count: f64, wait_ms: f64) -> u32 {
 #[must_use]
 pub fn reserve(page: u32, handle: f64, now_ms: f64, want: u32, confirmed: bool) -> u32 {
     with_page(page, Code::Closed as u32, |handles, page| handles.reserve(page, handle, now_ms, want, confirmed))
+}
+
+/// `Handles::fill`, on a `BigUint64Array` of the caller.
+#[napi]
+#[must_use]
+pub fn fill(env: &Env, page: u32, handle: f64, now_ms: f64, confirmed: bool, target: Unknown<'_>) -> u32 {
+    with_page(page, Code::Closed as u32, |handles, page| {
+        // SAFETY: the slice is dropped before this call returns to JavaScript, and no other is made of the array.
+        let elements = unsafe { elements_of(env, target) };
+        handles.fill(page, handle, now_ms, elements, confirmed)
+    })
+}
+
+/// The elements of a `BigUint64Array`; none of any other value.
+///
+/// # Safety
+/// JavaScript of this thread must not run while the slice exists, and no second slice of the array. The elements must only be written:
+/// another thread can write to them at any time, if their memory is shared.
+unsafe fn elements_of<'a>(env: &Env, array: Unknown<'a>) -> &'a mut [u64] {
+    let (mut kind, mut length, mut start) = (0, 0, null_mut());
+    // SAFETY: the value belongs to this environment and this call, and an output that is not wanted may be null.
+    let answer = unsafe {
+        let (kind, length, start) = (&raw mut kind, &raw mut length, &raw mut start);
+        sys::napi_get_typedarray_info(env.raw(), array.raw(), kind, length, start, null_mut(), null_mut())
+    };
+    let Some(start) = NonNull::new(start.cast::<u64>()) else { return &mut [] };
+    if answer != sys::Status::napi_ok || kind != sys::TypedarrayType::biguint64_array || !start.is_aligned() {
+        return &mut [];
+    }
+    // SAFETY: the engine says where the elements are and how many; `'a` ends with the value, which keeps the memory.
+    unsafe { core::slice::from_raw_parts_mut(start.as_ptr(), length) }
 }
 
 /// `Handles::next`.

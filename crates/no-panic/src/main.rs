@@ -154,6 +154,12 @@ fn layout_range(layout: &Layout, timestamp_ms: u64, node: Option<u64>) -> Result
     Ok((layout.min_id_at(timestamp_ms, node)?, layout.max_id_at(timestamp_ms, node)?))
 }
 
+#[no_panic]
+#[inline(never)]
+fn layout_stretch(layout: &Layout, from_ms: u64, to_ms: u64, node: Option<u64>) -> Result<core::ops::Range<u128>> {
+    layout.range(from_ms, to_ms, node)
+}
+
 /// A broken variant of `Block::write`: it panics if the output is shorter than the block.
 #[cfg(feature = "twin")]
 #[no_panic]
@@ -185,6 +191,7 @@ fn main() {
         layout_parse as *const (),
         layout_compose as *const (),
         layout_range as *const (),
+        layout_stretch as *const (),
         #[cfg(feature = "twin")]
         {
             twin as *const ()

@@ -182,6 +182,7 @@ const PAGE_RULES: &[Rule] = &[
     Rule::KnownStart,
     Rule::OneStart,
     Rule::OneKind,
+    Rule::EpochMoves,
 ];
 
 /// What the answers that have a rule can be about.

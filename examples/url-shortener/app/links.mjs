@@ -19,7 +19,7 @@ const COUNT_VISIT = `UPDATE links SET visits = visits + 1 WHERE id = CAST(?1 AS 
 const perSpan = (
   table,
 ) => `SELECT CAST((id - CAST(?1 AS BIGINT)) / CAST(?3 AS BIGINT) AS TEXT) AS span, CAST(count(*) AS TEXT) AS rows_in_it
-FROM (SELECT id FROM ${table} WHERE id BETWEEN CAST(?1 AS BIGINT) AND CAST(?2 AS BIGINT) ORDER BY id DESC LIMIT ${MOST_ROWS}) AS newest
+FROM (SELECT id FROM ${table} WHERE id >= CAST(?1 AS BIGINT) AND id < CAST(?2 AS BIGINT) ORDER BY id DESC LIMIT ${MOST_ROWS}) AS newest
 GROUP BY 1`;
 /**
  * Takes a link from the share of a client, if there is one: each moves `used_until_ms` on by `?2`, from the present at least, and
@@ -52,10 +52,10 @@ export const linksIn = (run, { nowMs }) => ({
     await run(ADD_VISIT, [toSql(id), toSql(linkId)]);
     await run(COUNT_VISIT, [toSql(linkId)]);
   },
-  /** How many of the newest links and visits have their ID in each of the spans from `first` to `last`. */
-  async perSpan(first, last, span) {
+  /** How many of the newest links and visits have their ID in each of the spans from `fromId` to below `untilId`. */
+  async perSpan(fromId, untilId, span) {
     const counted = async (table) => {
-      const rows = await run(perSpan(table), [toSql(first), toSql(last), String(span)]);
+      const rows = await run(perSpan(table), [toSql(fromId), toSql(untilId), String(span)]);
       return new Map(rows.map((row) => [Number(row.span), Number(row.rows_in_it)]));
     };
     return { links: await counted("links"), visits: await counted("visits") };

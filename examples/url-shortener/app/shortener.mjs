@@ -148,17 +148,17 @@ async function statistics(url, links) {
     throw new Invalid("hours", "must be a whole number from 1 to 8760");
   // IDs may run a second ahead of the clock.
   const untilMs = Date.now() + 1000;
-  const fromMs = Math.max(untilMs - hours * HOUR_MS, layout.epochMs);
-  const [first, last] = [layout.minIdAt(fromMs), layout.maxIdAt(untilMs)];
-  const span = (last - first) / BigInt(BARS) + 1n;
-  const { links: made, visits } = await links.perSpan(first, last, span);
+  const fromMs = untilMs - hours * HOUR_MS;
+  const { fromId, untilId } = layout.range(fromMs, untilMs);
+  const span = (untilId - fromId) / BigInt(BARS) + 1n;
+  const { links: made, visits } = await links.perSpan(fromId, untilId, span);
   const bars = Array.from({ length: BARS }, (_, at) => ({
-    fromMs: layout.timestampOf(first + BigInt(at) * span),
+    fromMs: layout.timestampOf(fromId + BigInt(at) * span),
     links: made.get(at) ?? 0,
     visits: visits.get(at) ?? 0,
   }));
   const isWhole = [made, visits].every(
     (counts) => [...counts.values()].reduce((sum, rows) => sum + rows, 0) < MOST_ROWS,
   );
-  return answer({ fromMs, untilMs, firstId: first, lastId: last, isWhole, bars });
+  return answer({ fromMs, untilMs, fromId, untilId, isWhole, bars });
 }

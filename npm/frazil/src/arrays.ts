@@ -9,6 +9,7 @@ const apply = /* @__PURE__ */ (() => Reflect.apply)();
 /** The prototype that all typed arrays inherit from. */
 const shared = /* @__PURE__ */ (() => Object.getPrototypeOf(Uint8Array.prototype))();
 const copyInto = /* @__PURE__ */ (() => shared.set)();
+const copyWithin = /* @__PURE__ */ (() => shared.copyWithin)();
 const getter = (name: PropertyKey): (() => unknown) => Object.getOwnPropertyDescriptor(shared, name)?.get as never;
 const lengthGetter = /* @__PURE__ */ getter("length");
 const bufferGetter = /* @__PURE__ */ getter("buffer");
@@ -42,19 +43,10 @@ export function copyIds(ids: BigUint64Array, from: number, count: number, target
   apply(copyInto, target, [new Ids(bufferOf(ids), offsetOf(ids) + 8 * from, count), at]);
 }
 
-/** Array, also if a program replaces the global later. */
-const List = Array;
-
-/**
- * A list of the IDs, or of their decimal texts. Of its full length from the start, which takes a third of the time of one that grows.
- *
- * @internal
- */
-export function listOf<T extends bigint | string>(ids: BigUint64Array, areTexts: boolean): T[] {
-  const length = lengthOf(ids);
-  const list = new List<bigint | string>(length);
-  // Two loops: one that asks at each ID takes a tenth more.
-  if (areTexts) for (let at = 0; at < length; at++) list[at] = `${ids[at]}`;
-  else for (let at = 0; at < length; at++) list[at] = ids[at] as bigint;
-  return list as T[];
+/** Repeats the bytes from `from` to `to` until `until`. @internal */
+export function repeat(bytes: Uint8Array, from: number, to: number, until: number): void {
+  // What is there already is copied, so each call copies twice as much as the one before.
+  for (let at = to; at < until; at += at - from) {
+    apply(copyWithin, bytes, [at, from, Math.min(at, from + until - at)]);
+  }
 }

@@ -26,6 +26,16 @@ export interface Calls {
   segment(page: number, handle: number, call: number): number;
 }
 
+/**
+ * The call that only the native addon has, since WebAssembly cannot write into the memory of an array of the caller: reserves IDs,
+ * and writes them into the elements that the page names. Its status is that of `reserve`.
+ *
+ * @internal
+ */
+export interface ArrayCalls {
+  fill(page: number, handle: number, nowMs: number, confirmed: boolean, target: BigUint64Array): number;
+}
+
 /** The calls for state files, which only the native addon has. The names are those of `crates/napi`. @internal */
 export interface FileCalls {
   local(page: number): number;
@@ -33,6 +43,7 @@ export interface FileCalls {
   whenOpened(ticket: number): Promise<void>;
   opened(page: number, ticket: number): number;
   abandon(ticket: number): void;
+  defaultDir(): string | null;
   file(page: number, handle: number): number;
 }
 
@@ -40,8 +51,10 @@ export interface FileCalls {
 export interface Binding<Files = never> {
   readonly backend: Backend;
   readonly calls: Calls;
-  /** What only the native addon can do. The type is that of `files.ts`, so that this file need not import it. */
+  /** What only the native addon can do with state files. The type is that of `files.ts`, so that this file need not import it. */
   readonly files?: Files | undefined;
+  /** `calls`, if the addon has them: it fills arrays of the caller. */
+  readonly arrays?: ArrayCalls | undefined;
   readonly page: number;
   readonly memory: { readonly buffer: ArrayBufferLike };
   /** The buffer of the memory, read without a getter that a program can replace. */

@@ -1,5 +1,5 @@
 /**
- * Decoding only, in less than 2 kB. It uses no WebAssembly and no native code, so it runs under any content security
+ * Decoding only, in 2.3 kB (gzipped). It uses no WebAssembly and no native code, so it runs under any content security
  * policy.
  *
  * ```js
@@ -17,9 +17,10 @@ import type { LayoutParts } from "./generated/layouts.js";
 import { type IdInput, type LayoutName, namedSpec, shapeOf } from "./id.js";
 import type { Shape } from "./shape.js";
 
-export type { Decoded } from "./decoded.js";
+export type { Decoded, NodeParts } from "./decoded.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput, LayoutName } from "./id.js";
+export type { DecodedOf, PartsOf } from "./layout.js";
 
 /** The layouts that were used so far. */
 const shapes = /* @__PURE__ */ new Map<LayoutName, Shape>();

@@ -2,13 +2,14 @@
  * A decoded ID. In a file of its own, since no bundler removes an unused class that has a method with a symbol as its
  * name.
  */
-import { Decoding, partsOf } from "#decoding";
+import { Decoding, isIdOf, partsOf } from "#decoding";
 import { split } from "./bits.js";
 import { type IdInput, parseId } from "./id.js";
+import { INSPECT } from "./printing.js";
 import { msOf, type Shape } from "./shape.js";
 
-/** The method by which an object tells Node how to print it. */
-const INSPECT: unique symbol = /* @__PURE__ */ Symbol.for("nodejs.util.inspect.custom") as never;
+/** The parts of a node id by name. */
+export type NodeParts<P extends string = string> = { readonly [K in P]: number };
 
 /**
  * A decoded ID. Its fields are own properties, so a copy such as `{ ...decoded, sequence: 8 }` has them. `date` and
@@ -51,14 +52,14 @@ export class Decoded<P extends string = string> {
   }
 
   /** The parts of the node id by name; `undefined` if the layout has no node field. */
-  get parts(): { readonly [K in P]: number } | undefined {
+  get parts(): NodeParts<P> | undefined {
     const { node } = this;
-    if (Decoding.FAST && node !== undefined) return partsOf(this.#shape.parts, node) as { [K in P]: number };
+    if (Decoding.FAST && node !== undefined) return partsOf(this.#shape, node) as NodeParts<P>;
     return node === undefined
       ? node
       : (Object.fromEntries(
           this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]),
-        ) as { [K in P]: number });
+        ) as NodeParts<P>);
   }
 
   /** All fields, with the ID as text, since JSON has no bigint. */
@@ -68,13 +69,14 @@ export class Decoded<P extends string = string> {
 
   /** @internal */
   [INSPECT](): object {
-    return { ...this, date: this.date, parts: this.parts };
+    // A Proxy, or an object that inherits from a decoded ID, has no private field, and is printed as it is.
+    return #shape in this ? { ...this, date: this.date, parts: this.parts } : { ...(this as object) };
   }
 }
 
 /** Decodes an ID. @internal */
 export function decodeId<P extends string>(shape: Shape, input: IdInput): Decoded<P> {
-  const id = parseId(shape, input);
+  const id = Decoding.FAST && isIdOf(shape, input) ? input : parseId(shape, input);
   const halves = split(id);
   const { time, node, clock, sequence } = shape;
   return new Decoded<P>(

@@ -13,7 +13,10 @@ export interface ErrorDetails {
   readonly retryable?: boolean;
   /** The option, argument or field at fault. */
   readonly field?: string;
-  /** The value that was given. */
+  /**
+   * The value that was given; not enumerable if it is an object. Absent where it may be a password: a text or an object as an option
+   * that is not known or that is one of a store, and a text in the place of options.
+   */
   readonly value?: unknown;
   /** The rule that the value broke. */
   readonly rule?: string;
@@ -37,11 +40,17 @@ export interface ErrorDetails {
 /** Marks errors of the package, whichever copy, subpath, module format or realm made them. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
-/**
- * The property `name` of an error: not enumerable, as in built-in errors; writable, so that a derived class can set its own name. One
- * for all errors, since a literal without a prototype is slow to make.
- */
-const NAME = { __proto__: null, writable: true, configurable: true } as PropertyDescriptor;
+/** Where an error has its code: see the end of the class. */
+const CODE: unique symbol = /* @__PURE__ */ Symbol() as never;
+
+/** One descriptor for all errors, since a literal without a prototype is slow to make. */
+const HIDDEN = { __proto__: null, writable: true, configurable: true } as PropertyDescriptor;
+
+/** Gives an error a property that is not enumerable. */
+function hide(error: object, key: PropertyKey, value: unknown): void {
+  HIDDEN.value = value;
+  Object.defineProperty(error, key, HIDDEN);
+}
 
 /** Any error of this package. Branch on `code`. The message is for people and may change. */
 export class FrazilError extends Error {
@@ -63,11 +72,11 @@ export class FrazilError extends Error {
     // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
     const { cause, ...fields } = { cause: undefined, ...details };
     super(`${code}: ${message}`, cause ? { cause } : undefined);
-    NAME.value = new.target.label;
-    Object.defineProperty(this, "name", NAME);
-    this.code = code;
+    hide(this, CODE, code);
     this.retryable = false;
-    Object.assign(this, fields);
+    // What an object contains may be secret, and what prints an error prints its enumerable properties.
+    if (Object(fields.value) === fields.value) Object.defineProperty(this, "value", HIDDEN);
+    if (details) Object.assign(this, fields);
   }
 
   /** @internal */
@@ -77,8 +86,8 @@ export class FrazilError extends Error {
 
   /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
   toJSON(): object {
-    const { name, message } = this;
-    return Object.assign({ name, message }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
+    const { name, message, code } = this;
+    return Object.assign({ name, message, code }, this, Object.hasOwn(this, "value") && { value: show(this.value) });
   }
 
   /** Whether a value is an error of this package, from any copy or realm. */
@@ -87,12 +96,46 @@ export class FrazilError extends Error {
   }
 
   static override [Symbol.hasInstance](error: unknown): boolean {
-    // A derived class has no label of its own, and the usual rule applies.
-    if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
-    const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
-    return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
+    try {
+      // A derived class has no label of its own, and the usual rule applies.
+      if (!Object.hasOwn(this, "label")) return super[Symbol.hasInstance](error);
+      const brand = (error as { [BRAND]?: unknown } | null | undefined)?.[BRAND];
+      return this.label === "FrazilError" ? typeof brand === "string" : brand === this.label;
+    } catch {
+      // A revoked Proxy, or a getter that throws: no error of the package.
+      return false;
+    }
   }
 }
+
+/** Properties of the prototype: an own one of each error takes a tenth of the time of throwing it. */
+Object.defineProperties(FrazilError.prototype, {
+  __proto__: null,
+  // The message begins with the code, and what prints an error prints its own properties, so it shows the code once. Enumerable, for
+  // loggers, which copy what `for` finds.
+  code: {
+    __proto__: null,
+    get(this: { [CODE]: unknown }) {
+      return this[CODE];
+    },
+    set(this: { [CODE]: unknown }, code: unknown) {
+      this[CODE] = code;
+    },
+    enumerable: true,
+    configurable: true,
+  },
+  // As in built-in errors. A derived class, or a program, can set another one.
+  name: {
+    __proto__: null,
+    get(this: { constructor: typeof FrazilError }) {
+      return this.constructor.label;
+    },
+    set(this: object, name: unknown) {
+      hide(this, "name", name);
+    },
+    configurable: true,
+  },
+} as unknown as PropertyDescriptorMap);
 
 // Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
 const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
@@ -121,11 +164,22 @@ export class DecodeError extends FrazilError {
   static override readonly label = "DecodeError";
 }
 
+/** The first 64 characters of a text, none of them in halves. */
+const cut = (text: string): string => text.replace(/^(.{64}).+/su, "$1…");
+
+/** A text from outside in quotes. JSON leaves some of what a terminal acts on or hides, such as U+009B and a zero-width space. */
+const quoted = (text: string): string => JSON.stringify(cut(text)).replace(/\p{C}/gu, "\ufffd");
+
+/** A name from outside as it is written in a message: short, and without control characters. @internal */
+export const showName = (name: string): string => quoted(name).slice(1, -1);
+
 /** A value as it is written in a message: short, and so that its type is visible. @internal */
 export function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.replace(/^(.{64}).+/s, "$1…"));
-  if (typeof value === "bigint") return `${value}n`;
-  return Object(value) === value ? `some ${typeof value}` : String(value);
+  if (typeof value === "string") return quoted(value);
+  if (typeof value === "bigint")
+    // The digits of a huge one would take seconds.
+    return BigInt.asIntN(65, value) === value ? `${value}n` : "a bigint of more than 64 bits";
+  return Object(value) !== value ? showName(String(value)) : typeof value === "object" ? "an object" : "a function";
 }
 
 /** The error for a value that breaks a rule. It names the field, the value and the rule. @internal */
@@ -138,9 +192,11 @@ export function refusal(
   min?: unknown,
   max?: unknown,
   details?: ErrorDetails,
+  shown = show(value),
 ): FrazilError {
-  const rule = template.replace("{min}", `${min}`).replace("{max}", `${max}`);
-  return new Class(code, `${field} is ${show(value)}: ${rule}`, { field, value, rule, ...details });
+  // By functions, since `$&` in a text would stand for something else.
+  const rule = template.replace("{min}", () => min as string).replace("{max}", () => max as string);
+  return new Class(code, `${field} is ${shown}: ${rule}`, { field, value, rule, ...details });
 }
 
 /** The error for a refusal by the core that is not about a rule. It says when to retry, if waiting helps. @internal */
@@ -151,9 +207,11 @@ export function withoutRule(
   retryable: boolean,
   retryAfterMs: number,
   details?: ErrorDetails,
+  times = "",
 ): FrazilError {
-  if (!retryAfterMs) return new Class(code, meaning as string, { retryable, ...details });
-  return new Class(code, `${meaning} Retry after ${retryAfterMs} ms.`, { retryable, retryAfterMs, ...details });
+  if (!retryAfterMs) return new Class(code, `${meaning}${times}`, { retryable, ...details });
+  const message = `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
+  return new Class(code, message, { retryable, retryAfterMs, ...details });
 }
 
 /** A `refusal` that is a `ConfigError`. @internal */

@@ -104,6 +104,9 @@ export const stateFilesOf = (calls: FileCalls) => ({
   /** Ends the wait for the result: `whenOpened` resolves, and the file is closed, or will be when it is open. */
   abandon: (ticket: number): void => calls.abandon(ticket),
 
+  /** The directory of the state files for which none is given, if the environment has one. */
+  defaultDir: (): string | null => calls.defaultDir(),
+
   /** Writes the result of `openAsync` into the page. Returns the status. */
   opened: ({ binding }: PageAccess, ticket: number): number => calls.opened(binding.page, ticket),
 

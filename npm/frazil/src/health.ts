@@ -4,6 +4,7 @@ import type { Backend } from "./boundary.js";
 import type { FrazilError } from "./errors.js";
 import type { StateFile } from "./files.js";
 import { Slot } from "./generated/page.js";
+import type { Layout } from "./layout.js";
 import type { Port } from "./port.js";
 import { numberOrNaN } from "./request.js";
 
@@ -36,12 +37,24 @@ export interface Stats {
   readonly extensions: number;
 }
 
-/** The present state of a generator. */
-export interface Health {
-  /** Whether `next()` would return an ID at once. */
-  readonly ok: boolean;
-  /** The error that `next()` would throw if it did not wait. */
-  readonly refusal: FrazilError | undefined;
+/** Whether an ID can be issued now. */
+export type Readiness =
+  | {
+      /** Whether `next()` would return an ID at once. */
+      readonly ok: true;
+      readonly refusal: undefined;
+    }
+  | {
+      readonly ok: false;
+      /** The error that `next()` would throw if it did not wait. */
+      readonly refusal: FrazilError;
+    };
+
+/** The present state of a generator. If it is not `ok`, it has a `refusal`. */
+export type Health = Readiness & Condition;
+
+/** The state of a generator whether or not an ID can be issued now. */
+export interface Condition {
   /** How far the current tick is ahead of the clock, in milliseconds. */
   readonly leadMs: number;
   /** When the time field of the layout runs out. */
@@ -85,6 +98,8 @@ export function readHealth(
   now: number,
   isLocal: boolean,
   staticNode: number | "none" | undefined,
+  layout: Layout,
+  isStatic: boolean,
 ): Health {
   const { calls, page, files } = port.binding;
   const status = calls.health(page, handle, numberOrNaN(now));
@@ -94,7 +109,7 @@ export function readHealth(
   const leadMs = numbers[Slot.LEAD_MS] as number;
   const remainingMs = numbers[Slot.REMAINING_MS] as number;
   const endsSoon = numbers[Slot.ENDS_SOON] as number;
-  const refusal = status === 0 ? undefined : port.error(status, now);
+  const refusal = status === 0 ? undefined : port.error(status, now, undefined, undefined, layout, isStatic);
   if (refusal?.code === "INVALID_CLOCK") throw refusal;
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
@@ -103,7 +118,8 @@ export function readHealth(
     warnings.push(
       `node is ${staticNode}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`,
     );
-  const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings };
+  // The compiler does not see that there is a refusal exactly if the status is not 0.
+  const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;
   const ahead = `the clock stepped ${file.distrustedMs} ms ahead, which is not followed until it has lasted 10 minutes`;
   if (file.distrustedMs > 0) warnings.push(ahead);

@@ -2,7 +2,7 @@
  * Reading an ID: what the decoder and `Layout` share. This is JavaScript on every backend, because a call into native
  * code or WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly.
  */
-import { Decoding, keyOf } from "#decoding";
+import { Decoding, keepParts, keyOf } from "#decoding";
 import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
 import { ConfigError, DecodeError, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
@@ -13,6 +13,20 @@ import type { Shape } from "./shape.js";
 
 /** An ID as an argument: a `bigint`, decimal text, or a `number` that is exact. */
 export type IdInput = bigint | string | number;
+
+/**
+ * An ID of one kind, for the compiler alone: a `bigint` that only the same kind accepts, and that every `bigint` accepts. The program
+ * says where IDs get their kind, and at run time nothing is different:
+ *
+ * ```ts
+ * type UserId = Id<"user">;
+ * const newUserId = () => ids.next() as UserId;
+ * ```
+ */
+export type Id<Kind extends string = string> = bigint & { readonly "frazil.id": Kind };
+
+/** The decimal text of an ID of one kind, as `Id` is its number: `ids.nextString() as IdText<"user">`. */
+export type IdText<Kind extends string = string> = string & { readonly "frazil.id": Kind };
 
 /** The meaning of a field of an ID. */
 export type FieldKind = "time" | "node" | "clock" | "sequence";
@@ -28,14 +42,21 @@ export interface LayoutField {
 
 /** The definition of a layout. `new Layout(spec)` checks it. */
 export interface LayoutSpec {
-  /** The epoch: the start of tick 0, in Unix milliseconds. */
-  readonly epochMs: number;
+  /**
+   * The epoch: the start of tick 0, in Unix milliseconds or as a `Date`. A constant: with an epoch that moves, IDs repeat.
+   */
+  readonly epochMs: number | Date;
   /** The length of a tick in milliseconds. Default: 1. */
   readonly tickMs?: number;
   /** Whether the fields may use all 64 bits; otherwise 63. Default: false. */
   readonly unsigned?: boolean;
   /** The fields, from the most to the least significant. Any order of kinds is allowed. */
   readonly fields: readonly LayoutField[];
+}
+
+/** A definition that was checked, with nothing left out. */
+export interface CheckedSpec extends Required<LayoutSpec> {
+  readonly epochMs: number;
 }
 
 /** The names of the built-in layouts. */
@@ -47,7 +68,7 @@ export type LayoutName = keyof LayoutParts;
  *
  * @internal
  */
-export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join: Join = joinAdjacent): Shape {
+export function shapeOf({ epochMs, tickMs, fields }: CheckedSpec, join: Join = joinAdjacent): Shape {
   let bits = 0;
   // Missing kinds are own properties too, so that none is read from a polluted `Object.prototype`.
   const spans: Record<FieldKind, Span | undefined> = {
@@ -65,7 +86,8 @@ export function shapeOf({ epochMs, tickMs, fields }: Required<LayoutSpec>, join:
     if (kind === "node") parts.unshift([Decoding.FAST ? keyOf(name) : name, span.max + 1, below ? below.max + 1 : 1]);
     bits += width;
   }
-  return { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
+  const shape = { epochMs, tickMs, bits, maxId: 2n ** BigInt(bits) - 1n, parts, ...(spans as Pick<Shape, FieldKind>) };
+  return Decoding.FAST ? { ...shape, partsKept: keepParts(parts) } : shape;
 }
 
 const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
@@ -74,7 +96,7 @@ const rows = () => LAYOUTS.split("\n").map((row) => row.split(" "));
 export const layoutNames = (): LayoutName[] => rows().map(([name]) => name as LayoutName);
 
 /** The definition of a built-in layout. @internal */
-export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
+export function namedSpec(wanted: LayoutName): CheckedSpec {
   const [name, epochMs, tickMs, unsigned, ...fields] = rows().find(([name]) => name === wanted) ?? [];
   if (!name)
     throw refusal(ConfigError, "INVALID_LAYOUT", "layout", wanted, `${Rule.KNOWN_LAYOUT}: ${layoutNames().join(", ")}`);
@@ -93,6 +115,14 @@ export function namedSpec(wanted: LayoutName): Required<LayoutSpec> {
 /** The range of text forms and of JSON, which know no layouts. @internal */
 export const ANY_ID = { maxId: 0xffff_ffff_ffff_ffffn };
 
+/** What to do about a value that is no ID. What an object is, is not looked at: a Proxy can refuse it. */
+const inputHint = (input: unknown): string =>
+  Number.isInteger(input)
+    ? ": JSON.parse loses digits above, so keep IDs as text"
+    : typeof input === "object" && input
+      ? ": pass its id; of an array pass each, or use decodeMany or encodeMany"
+      : "";
+
 /** The ID as a `bigint`, exactly. @internal */
 export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint {
   const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
@@ -102,7 +132,7 @@ export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint
     // An ID has at most 20 digits. A longer text is cut after 21, since converting it would take long.
     id = BigInt(id.slice(0, 21));
   } else if (typeof id !== "bigint") {
-    if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT);
+    if (!Number.isSafeInteger(id)) throw refuse(Rule.ID_INPUT + inputHint(id));
     id = BigInt(id);
   }
   if (id < 0n || id > maxId) throw refuse(Rule.ID_RANGE);

@@ -1,7 +1,8 @@
 /** Reads objects of options. Refuses unknown keys: a misspelt key would silently leave the default in place. */
-import { ConfigError, configError, type ErrorCode } from "./errors.js";
+import { type ErrorCode, showName } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { ownOf } from "./own-properties.js";
+import { describedError, unshownError } from "./value-text.js";
 
 /** The largest edit distance at which a known name is suggested for a misspelt one. */
 const MAX_DISTANCE = 4;
@@ -36,16 +37,16 @@ export function hintOf(key: string, known: string, hint = ` (one of ${known})`):
   return hint;
 }
 
+/** What other packages call a node id and an epoch. */
+const NODES = /^(worker|machine|instance|server|process|shard|data_?cent|region|m?id$)/i;
+
+/** The known name for what other packages call differently; any other key unchanged. */
+const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES.test(key) ? "node" : key);
+
 /** The error for an object with a class: properties that are not its own would silently be defaults. */
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
-  const { name } = (value.constructor ?? Object) as { name?: unknown };
   const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
-  const rule = Rule.AN_OBJECT + cure;
-  return new ConfigError(code, `${field} is ${/^[AEIOU]/.test(`${name}`) ? "an" : "a"} ${name}: ${rule}`, {
-    field,
-    value,
-    rule,
-  });
+  return describedError(code, field, value, Rule.AN_OBJECT + cure);
 }
 
 /**
@@ -58,17 +59,21 @@ function notPlain(code: ErrorCode, field: string, value: object, known: string):
  * nearest name.
  */
 export function checkKeys<T>(code: ErrorCode, field: string, given: T, known: string, ignored = ""): T & object {
-  if (typeof given !== "object" || given === null) throw configError(code, field, given, Rule.AN_OBJECT);
+  if (typeof given !== "object" || given === null)
+    throw unshownError(code, field, given, `${Rule.AN_OBJECT}: { ${known} }`);
   const own = ownOf(given);
   const prototype: unknown = Object.getPrototypeOf(given);
   // Also true for objects of another realm.
   const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
   if (!isPlain && !known.split(", ").every((name) => name in own)) throw notPlain(code, field, given, known);
   // The lists are split separately: the engine caches the result for a constant string, but not for a concatenation.
-  const isIn = (names: string, key: string) => names.split(", ").includes(key);
+  const names = known.split(", ");
+  const others = ignored.split(", ");
   for (const key of Object.keys(own)) {
-    if (!isIn(known, key) && !isIn(ignored, key))
-      throw configError(code, key, own[key as never], Rule.KNOWN_KEY + hintOf(key, known));
+    if (names.includes(key) || others.includes(key)) continue;
+    const name = ourName(key);
+    const rule = Rule.KNOWN_KEY + hintOf(names.includes(name) ? name : key, known);
+    throw unshownError(code, showName(key), own[key as never], rule);
   }
   return own;
 }

@@ -13,15 +13,17 @@
  * WebAssembly costs more than decoding one ID, and a page may forbid WebAssembly. The texts of the rules and the table
  * of layouts are generated from the core. The vectors in `crates/core/vectors` test that both sides agree.
  */
-import { Decoding, firstWith, readColumns } from "#decoding";
+import { Decoding, firstWith, isIdOf, readColumns } from "#decoding";
 import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
 import { joinAnywhere, type Span, spanOf, split } from "./bits.js";
-import { type Decoded, decodeId } from "./decoded.js";
-import { configError, DecodeError, isWhole, refusal, whole } from "./errors.js";
+import { msGiven, SECONDS_END } from "./dates.js";
+import { type Decoded, decodeId, type NodeParts } from "./decoded.js";
+import { configError, DecodeError, isWhole, refusal, show, whole } from "./errors.js";
 import type { LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import {
+  type CheckedSpec,
   type FieldKind,
   type IdInput,
   type LayoutField,
@@ -34,11 +36,13 @@ import {
 } from "./id.js";
 import { checkKeys, hintOf } from "./keys.js";
 import { ownOf } from "./own-properties.js";
+import { hideName } from "./printing.js";
 import { msOf, type Shape } from "./shape.js";
+import { describedError } from "./value-text.js";
 
-export type { Decoded } from "./decoded.js";
+export type { Decoded, NodeParts } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
+export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
@@ -49,15 +53,22 @@ export type PartsOf<L> = L extends LayoutName
   : L extends Layout<infer P>
     ? P
     : L extends { readonly fields: readonly (infer F)[] }
-      ? F extends { readonly kind: "node"; readonly name: infer N extends string }
-        ? N
-        : F extends { readonly kind: "node" }
-          ? "node"
-          : never
+      ? F extends { readonly kind: infer K }
+        ? FieldKind extends K
+          ? string // a list of fields that the compiler does not know
+          : F extends { readonly kind: "node"; readonly name: infer N extends string }
+            ? N
+            : K extends "node"
+              ? "node"
+              : never
+        : never
       : string;
 
+/** What `decode` of a layout returns: `DecodedOf<"twitter">`, or `DecodedOf<typeof ids.layout>`. */
+export type DecodedOf<L> = Decoded<PartsOf<L>>;
+
 /** A node id: one number, or its parts by name. */
-export type NodeInput<P extends string = string> = number | { readonly [K in P]: number };
+export type NodeInput<P extends string = string> = number | NodeParts<P>;
 
 /** The fields from which `compose` makes an ID. */
 export interface Composition<P extends string = string> {
@@ -99,13 +110,14 @@ export interface Columns {
   readonly sequence: Float64Array;
 }
 
+/** The IDs of a stretch of time: `id >= fromId AND id < untilId`. */
+export interface IdRange {
+  readonly fromId: bigint;
+  readonly untilId: bigint;
+}
+
 /** The latest time of a `Date` (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
-/**
- * Captured at load: a replacement, such as a fake clock or a method of a subclass, could return another time at each
- * call.
- */
-const getTime = /* @__PURE__ */ (() => Date.prototype.getTime)();
 /** The largest width of a field of each kind, in bits. */
 const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequence: 53 };
 
@@ -113,7 +125,7 @@ const WIDTHS: Record<FieldKind, number> = { time: 64, node: 64, clock: 8, sequen
 const SPEC = "epochMs, tickMs, unsigned, fields";
 
 const invalid = (field: string, value: unknown, rule: string, max?: number): Error =>
-  configError("INVALID_LAYOUT", field, value, rule, 0, max);
+  describedError("INVALID_LAYOUT", field, value, rule, 0, max);
 
 /** Throws if a field is given and the layout does not have it, or the other way round. */
 function checkGiven(field: string, value: unknown, wanted: unknown, missing: string, unwanted: string): void {
@@ -121,14 +133,22 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
   throw configError("INVALID_ARGUMENT", field, value, wanted ? missing : unwanted);
 }
 
-/** The time of a `Date` of any realm; any other value unchanged. */
-function msGiven(time: unknown): unknown {
-  if (typeof time !== "object") return time;
-  try {
-    return Reflect.apply(getTime, time, []);
-  } catch {
-    return time;
+/** What to do about a time that is none, or that is in another unit. */
+function timeHint(time: unknown, isInSeconds = (_: number) => false): string {
+  if (typeof time === "string") return ": new Date(text)";
+  if (Number.isNaN(time)) return ": look at what the Date was made from";
+  return typeof time === "number" && isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
+}
+
+/** A time that need not be in the range of a layout, in Unix milliseconds. */
+function anyMs(field: string, time: unknown, isInSeconds: (ms: number) => boolean): number {
+  const ms = msGiven(time);
+  const limit = Number.MAX_SAFE_INTEGER;
+  if (isWhole(ms, -limit, limit)) {
+    if (isInSeconds(ms)) throw refusal(DecodeError, "TIME_OUT_OF_RANGE", field, ms, Rule.NOT_SECONDS);
+    return ms;
   }
+  throw describedError("TIME_OUT_OF_RANGE", field, time, Rule.TIME_RANGE + timeHint(ms, isInSeconds), -limit, limit);
 }
 
 /** The bits of a number in an ID; 0 for a field that the layout does not have. */
@@ -170,6 +190,9 @@ function copyField(field: LayoutField): LayoutField {
 export class Layout<P extends string = string> {
   /** Keeps the name when a minifier renames the class. @internal */
   static readonly name: string = "Layout";
+  // @ts-expect-error: nobody reads it
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
+  static readonly #printed = /* @__PURE__ */ hideName(this);
   // `declare`, since the constructor defines them read-only. A layout that changed could not decode the IDs that it had
   // minted.
   /** Unix milliseconds of tick 0. */
@@ -188,11 +211,21 @@ export class Layout<P extends string = string> {
    * @throws {ConfigError} `INVALID_LAYOUT` with the field, the value and the rule.
    */
   constructor(spec: LayoutSpec) {
-    const { epochMs, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
-    if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.ONE_TIME);
+    if (layoutNames().includes(spec as never))
+      throw invalid("layout", spec, `${Rule.AN_OBJECT}, or use Layout.named(${show(spec)})`);
+    const { epochMs: epoch, tickMs = 1, unsigned = false, fields } = checkKeys("INVALID_LAYOUT", "layout", spec, SPEC);
+    if (!Array.isArray(fields)) throw invalid("fields", fields, Rule.FIELD_LIST);
     if (typeof unsigned !== "boolean") throw invalid("unsigned", unsigned, Rule.TRUE_OR_FALSE);
-    const checked: Required<LayoutSpec> = {
-      epochMs: whole("INVALID_LAYOUT", "epochMs", epochMs, 0, Number.MAX_SAFE_INTEGER),
+    const epochMs = msGiven(epoch);
+    if (!isWhole(epochMs, 0, Number.MAX_SAFE_INTEGER))
+      throw invalid(
+        "epochMs",
+        epoch,
+        `${Rule.WHOLE_NUMBER}: Unix milliseconds or a valid Date${timeHint(epochMs)}`,
+        Number.MAX_SAFE_INTEGER,
+      );
+    const checked: CheckedSpec = {
+      epochMs,
       tickMs: whole("INVALID_LAYOUT", "tickMs", tickMs, 1, Number.MAX_SAFE_INTEGER),
       unsigned,
       fields: Object.freeze(Array.from(fields, (field) => Object.freeze(copyField(field)))),
@@ -251,7 +284,7 @@ export class Layout<P extends string = string> {
   }
 
   /** The definition of the layout: `new Layout(layout.toJSON())` is an equal layout. */
-  toJSON(): Required<LayoutSpec> {
+  toJSON(): CheckedSpec {
     const { epochMs, tickMs, unsigned, fields } = this;
     return { epochMs, tickMs, unsigned, fields };
   }
@@ -262,7 +295,7 @@ export class Layout<P extends string = string> {
    * @throws {DecodeError} `INVALID_ID` if the value is not exactly an ID of this layout.
    */
   parse(input: IdInput): bigint {
-    return parseId(this.#shape, input);
+    return Decoding.FAST && isIdOf(this.#shape, input) ? input : parseId(this.#shape, input);
   }
 
   /** The ID as a `bigint`, or `undefined` if `parse` would throw. */
@@ -303,7 +336,7 @@ export class Layout<P extends string = string> {
   decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns {
     const { bits, time, node, clock, sequence } = this.#shape;
     if (!isIdArray(ids, "BigUint64Array") && !(bits < 64 && isIdArray(ids, "BigInt64Array"))) {
-      throw configError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
+      throw describedError("INVALID_ARGUMENT", "ids", ids, Rule.ID_COLUMN);
     }
     // Read first, and once: a getter is user code, and may transfer the IDs.
     const given = into === undefined ? into : checkKeys("INVALID_ARGUMENT", "into", into, NUMBERS);
@@ -320,7 +353,9 @@ export class Layout<P extends string = string> {
         isColumn(given.timestampMs, "Float64Array") &&
         isColumn(given.sequence, "Float64Array") &&
         fits(node, given.node) &&
-        fits(clock, given.clock)
+        fits(clock, given.clock) &&
+        given.timestampMs !== given.sequence &&
+        (!given.node || given.node !== given.clock)
       )
     )
       throw configError("INVALID_ARGUMENT", "into", into, Rule.COLUMNS);
@@ -368,8 +403,8 @@ export class Layout<P extends string = string> {
     if (beyondMs > 0) {
       throw configError("INVALID_ARGUMENT", "timestampMs", timestampMs, Rule.TICK_START, this.tickMs);
     }
-    checkGiven("node", node, shape.node, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
-    checkGiven("clock", clock, shape.clock, Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
+    for (const [field, given] of Object.entries({ node, clock }))
+      checkGiven(field, given, shape[field as FieldKind], Rule.FIELD_MISSING, Rule.FIELD_ABSENT);
     return (
       encodeField(shape.time, tick) |
       encodeField(shape.node, shape.node && this.joinNode(node)) |
@@ -379,29 +414,46 @@ export class Layout<P extends string = string> {
   }
 
   /**
-   * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives an
-   * inclusive range for a query. If the layout has node bits above the time, `node` is required; otherwise it must be
-   * left out.
+   * The IDs of a stretch of time, half open, for a query: `id >= fromId AND id < untilId`. The times are `Date`s or Unix
+   * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains
+   * `to`: ranges that meet share no ID, and leave none out between them.
+   *
+   * A time before the epoch counts as the epoch, but one that is in seconds is refused: below 1e11, where the layout holds its
+   * thousandfold and the epoch is later. Beyond the last tick, `untilId` is one more than the largest ID (of that
+   * node id). Generators may be ahead of the clock by their lead (`maxLeadMs`, up to a second), so a range up to now does
+   * not have all IDs that exist. `node` is that of `minIdAt`.
+   *
+   * @throws {DecodeError} `NOT_TIME_ORDERED` as `minIdAt`. `TIME_OUT_OF_RANGE` for a time that is not a whole number
+   * of milliseconds, such as an invalid `Date`, or that is in seconds.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if `from` is after `to`; `INVALID_NODE` or `INVALID_ARGUMENT` as `minIdAt`.
+   */
+  range(from: Date | number, to: Date | number, options: { readonly node?: NodeInput<P> } = {}): IdRange {
+    const [fromId, untilId] = this.#firstIds(options, () => {
+      const isInSeconds = (ms: number) => ms < SECONDS_END && SECONDS_END <= this.epochMs && this.#holds(ms * 1000);
+      const [fromMs, toMs] = [anyMs("from", from, isInSeconds), anyMs("to", to, isInSeconds)];
+      if (fromMs > toMs) throw configError("INVALID_ARGUMENT", "from", fromMs, Rule.FROM_AFTER_TO, 0, toMs);
+      const beyond = this.#shape.time.max + 1;
+      return [fromMs, toMs].map((ms) => (ms > this.epochMs ? Math.min(this.#split(ms)[0], beyond) : 0));
+    });
+    return { fromId: fromId as bigint, untilId: untilId as bigint };
+  }
+
+  /**
+   * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives the
+   * inclusive range of one tick; for longer times see `range`. If the layout has node bits above the time, `node` is
+   * required; otherwise it must be left out.
    *
    * @throws {DecodeError} `TIME_OUT_OF_RANGE`. `NOT_TIME_ORDERED` if a clock or sequence field is above the time.
    * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` if the node id is invalid, missing, or must be left out.
    */
   minIdAt(time: Date | number, options: { readonly node?: NodeInput<P> } = {}): bigint {
-    const shape = this.#shape;
-    const { shift } = shape.time;
-    const isAbove = (kind: FieldKind) => (shape[kind]?.shift ?? 0) > shift;
-    for (const kind of ["clock", "sequence"] as const) {
-      if (isAbove(kind)) throw refusal(DecodeError, "NOT_TIME_ORDERED", kind, this.fields, Rule.NOTHING_UNORDERED);
-    }
-    const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
-    const [tick] = this.#tickAt(time);
-    checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
-    const id = encodeField(shape.time, tick) | encodeField(shape.node, node === undefined ? 0 : this.joinNode(node));
-    // Clears the node bits below the time.
-    return (id >> BigInt(shift)) << BigInt(shift);
+    return this.#firstIds(options, () => [this.#tickAt(time)[0]])[0] as bigint;
   }
 
-  /** The largest ID whose tick contains the time. See `minIdAt`. */
+  /**
+   * The largest ID whose tick contains the time. See `minIdAt`. It is not above all IDs that exist at that time: a
+   * generator may be ahead of the clock by its lead (`maxLeadMs`, up to a second).
+   */
   maxIdAt(time: Date | number, options?: { readonly node?: NodeInput<P> }): bigint {
     return this.minIdAt(time, options) | (2n ** BigInt(this.#shape.time.shift) - 1n);
   }
@@ -458,7 +510,7 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      throw configError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
+      throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + whole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),
@@ -466,13 +518,47 @@ export class Layout<P extends string = string> {
     );
   }
 
+  /**
+   * The first ID of each tick of a list, which may go one beyond the last tick. It asks for the ticks when it has checked that only
+   * node fields lie above the time.
+   */
+  #firstIds(options: { readonly node?: NodeInput<P> }, ticksOf: () => readonly number[]): bigint[] {
+    const shape = this.#shape;
+    const isAbove = (kind: FieldKind) => (shape[kind]?.shift ?? 0) > shape.time.shift;
+    for (const kind of ["clock", "sequence"] as const) {
+      if (isAbove(kind)) throw refusal(DecodeError, "NOT_TIME_ORDERED", kind, this.fields, Rule.NOTHING_UNORDERED);
+    }
+    const { node } = checkKeys("INVALID_ARGUMENT", "options", options, "node");
+    const ticks = ticksOf();
+    checkGiven("node", node, isAbove("node"), Rule.FIELD_ABOVE, Rule.FIELD_BELOW);
+    const shift = BigInt(shape.time.shift);
+    // Without the node bits below the time. The bits of the time are 0 in it.
+    const above = encodeField(shape.node, node === undefined ? 0 : this.joinNode(node)) >> shift;
+    return ticks.map((tick) => (above + BigInt(tick)) << shift);
+  }
+
   /** The tick that contains a time, and the milliseconds from its start to that time. */
   #tickAt(time: unknown): [tick: number, beyondMs: number] {
     const ms = msGiven(time);
-    const last = msOf(this.#shape, this.#shape.time.max + 1) - 1;
-    if (!isWhole(ms, this.epochMs, last)) {
-      throw refusal(DecodeError, "TIME_OUT_OF_RANGE", "timestampMs", time, Rule.TIME_RANGE, this.epochMs, last);
+    if (!this.#holds(ms)) {
+      const rule = Rule.TIME_RANGE + timeHint(ms, (seconds) => this.#holds(seconds * 1000));
+      throw describedError("TIME_OUT_OF_RANGE", "timestampMs", time, rule, this.epochMs, this.#lastMs());
     }
+    return this.#split(ms);
+  }
+
+  /** The last millisecond of the last tick. */
+  #lastMs(): number {
+    return msOf(this.#shape, this.#shape.time.max + 1) - 1;
+  }
+
+  /** Whether an ID can hold a value as its time. */
+  #holds(ms: unknown): ms is number {
+    return isWhole(ms, this.epochMs, this.#lastMs());
+  }
+
+  /** The same for any time from the epoch on, also beyond the last tick. */
+  #split(ms: number): [tick: number, beyondMs: number] {
     const beyondMs = (ms - this.epochMs) % this.tickMs;
     return [(ms - this.epochMs - beyondMs) / this.tickMs, beyondMs];
   }
@@ -486,6 +572,9 @@ const isLayout = (target: unknown): boolean => target === Layout;
 function builtIn(name: LayoutName): Layout {
   let layout = builtIns.get(name);
   if (!layout) {
+    const known = layoutNames();
+    const hint = typeof name === "string" && !known.includes(name) && hintOf(name, known.join(", "), "");
+    if (hint) throw invalid("layout", name, `${Rule.KNOWN_LAYOUT}: ${hint.slice(2, -1)}`);
     layout = layoutOf(namedSpec(name));
     builtIns.set(name, layout);
   }

@@ -14,7 +14,7 @@ import type { LeaseContext } from "./lease-errors.js";
 import type { LeaseWindow } from "./lease-events.js";
 import type { Minting } from "./lease-session.js";
 import type { Answers, Port } from "./port.js";
-import { numberOrNaN } from "./request.js";
+import { nodeRefusal, numberOrNaN } from "./request.js";
 import { untrueAnswer } from "./store-errors.js";
 import type { Answer, Grant, LeaseStore } from "./stores/store.js";
 
@@ -105,7 +105,7 @@ export class LeaseCore {
     const { subject } = port;
     if (status !== 0) {
       if (subject === undefined) throw port.error(status, windowMs, undefined, ANSWERS);
-      if (subject === "node") throw port.error(status, node);
+      if (subject === "node") throw nodeRefusal(port.error(status, node));
     }
     return status;
   }

@@ -43,7 +43,7 @@ export type {
 export { FENCE_MARGIN_MS } from "./stores/store.js";
 
 /** The options of `lease()`. Each has a default. */
-export interface LeaseOptions<L extends LayoutInput = "default">
+export interface LeaseOptions<L extends LayoutInput = LayoutInput>
   extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
   /**
    * The name of the ID space, as it was given to `store.init()`: a letter, then at most 31 letters, digits, `-` or `_`.

@@ -4,12 +4,11 @@ import { LeaseError } from "./errors.js";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats, listenersOf } from "./lease-events.js";
 import type { Attached, LeaseHolder } from "./lease-holder.js";
 import { type AsyncOptions, signalOf } from "./options.js";
+import { hideName } from "./printing.js";
 import { layoutText } from "./stores/layout-text.js";
 
 /** The condition of a leased generator. */
-export interface LeasedHealth extends Health {
-  readonly lease: LeaseHealth;
-}
+export type LeasedHealth = Health & { readonly lease: LeaseHealth };
 
 /** The counters of a leased generator. */
 export interface LeasedStats extends Stats {
@@ -23,6 +22,9 @@ export interface LeasedStats extends Stats {
 export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Snowflake<L> {
   /** Keeps the name when a minifier renames the class. @internal */
   static override readonly name: string = "LeasedSnowflake";
+  // @ts-expect-error: nobody reads it
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
+  static readonly #printed = /* @__PURE__ */ hideName(this);
   /** The driver refers to it weakly. */
   readonly #attached: Attached;
 

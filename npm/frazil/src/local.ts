@@ -12,9 +12,12 @@ export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
       ? `. None could be loaded (${reasons}): ${remedyOf(causes)}`
       : ". FRAZIL_BACKEND=wasm forbids it: unset it";
   }
+  const cure = Host.ISOLATES
+    ? ": await leased(env.FRAZIL, ctx)"
+    : ". Elsewhere: await lease(store), or new Snowflake({ node }) with a node id of its own for each process. Workers: await leased(env.FRAZIL, ctx)";
   return new ConfigError(
     "NATIVE_REQUIRED",
-    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}; elsewhere: new Snowflake({ node })`,
+    `Snowflake.local() keeps its state in a file, which takes Node and the native addon${why}${cure}`,
     Host.FILES ? { cause: noAddonError(causes) } : undefined,
   );
 }

@@ -12,14 +12,17 @@ export type NodeOption<L> = [PartsOf<L>] extends [never]
     ? NodeInput | "none"
     : NodeInput<PartsOf<L>>;
 
-/** The options of `new Snowflake()`. */
-export interface SnowflakeOptions<L extends LayoutInput = "default"> {
+/**
+ * The options of `new Snowflake()`, with any layout unless one is named. As the type of a constant it forgets which layout that is; with
+ * `satisfies SnowflakeOptions` the constant keeps it, and the type of `node` follows.
+ */
+export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
   /** The number of this machine (process). There is no default: two processes with the same node id issue equal IDs. */
   readonly node: NodeOption<L>;
   /** The layout of the bits. Default: `"default"` (time 41, node 10, sequence 12). */
   readonly layout?: L;
-  /** Another epoch for the layout, in Unix milliseconds. */
-  readonly epochMs?: number;
+  /** Another epoch for the layout, in Unix milliseconds or as a `Date`. A constant: an epoch that moves with each start is refused. */
+  readonly epochMs?: number | Date;
   /**
    * How far IDs may run ahead of the clock, 0 to 1000 ms. Default: 10; 0 if the start time of the process is unknown.
    */
@@ -55,7 +58,7 @@ export interface SnowflakeOptions<L extends LayoutInput = "default"> {
 }
 
 /** The options of `Snowflake.local()`. Each has a default. */
-export interface LocalOptions<L extends LayoutInput = "default">
+export interface LocalOptions<L extends LayoutInput = LayoutInput>
   extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
   /**
    * The node id. Default: 0, for IDs that are never compared or stored with those of another machine. It is required if
@@ -89,7 +92,7 @@ export interface LocalOptions<L extends LayoutInput = "default">
 }
 
 /** The options of `Snowflake.localAsync()`. */
-export interface LocalAsyncOptions<L extends LayoutInput = "default"> extends LocalOptions<L>, AsyncOptions {}
+export interface LocalAsyncOptions<L extends LayoutInput = LayoutInput> extends LocalOptions<L>, AsyncOptions {}
 
 /** When a generator reads the clock: at each call, or once for the IDs of a block in a turn of the event loop. */
 export type Freshness = "call" | "turn";

@@ -8,6 +8,7 @@
  */
 import { Host } from "#binding";
 import type { Binding } from "./boundary.js";
+import { clockText } from "./clock-text.js";
 import {
   ClockError,
   ConfigError,
@@ -21,6 +22,7 @@ import {
 import type { StateFiles } from "./files.js";
 import { CODES, First, MEANINGS, Page, RETRYABLE, RULES, Slot, SUBJECTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
+import type { Layout } from "./layout.js";
 
 type Numbered<T> = { readonly [number: number]: T };
 /** The codes, the rules, the subjects and the meanings that a kind of call answers with, besides those of every call. @internal */
@@ -68,8 +70,19 @@ export class Port {
     return (Host.FILES ? (subject ?? this.binding.files?.subject(this)) : subject) as string;
   }
 
-  /** The error for a status, with the details from the page. `value` is what the caller passed. */
-  error(status: number, value: unknown, details?: ErrorDetails, answers?: Answers): FrazilError {
+  /**
+   * The error for a status, with the details from the page. `value` is what the caller passed, or the time of a call that mints, which
+   * has a `layout`. `isStatic` and `stoodMs`: see `clockText`.
+   */
+  error(
+    status: number,
+    value: unknown,
+    details?: ErrorDetails,
+    answers?: Answers,
+    layout?: Layout,
+    isStatic = false,
+    stoodMs = 0,
+  ): FrazilError {
     const { numbers } = this;
     const code = (answers?.[0][status] ?? CODES[status]) as ErrorCode;
     if (Host.FILES) {
@@ -93,6 +106,7 @@ export class Port {
       RETRYABLE.includes(status),
       retryAfterMs,
       details,
+      layout ? clockText(code, value, retryAfterMs, layout, isStatic, stoodMs) : "",
     );
   }
 }

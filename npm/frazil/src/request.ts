@@ -3,9 +3,9 @@
  * refused.
  */
 import { Host } from "#binding";
-import { processStartMs } from "./clock.js";
-import { configError, type FrazilError } from "./errors.js";
-import { KINDS, Slot, STARTS } from "./generated/page.js";
+import { monotonicClock, processStartMs, wallClock } from "./clock.js";
+import { ClockError, configError, type ErrorCode, type FrazilError, withoutRule } from "./errors.js";
+import { CODES, KINDS, Slot, STARTS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import type { Layout } from "./layout.js";
 import type { SequenceStart } from "./options.js";
@@ -13,6 +13,13 @@ import type { Port } from "./port.js";
 
 /** A value for a slot. A value that is not a number becomes NaN, which the core refuses by the rule for numbers. */
 export const numberOrNaN = (value: unknown): number => (typeof value === "number" ? value : NaN);
+
+/**
+ * Epochs that were in the future when a generator was made with them. Once they have come, they are within the time of the process, and
+ * other generators may still have them. A program that invents one for each generator does not fill the memory.
+ */
+const futureEpochs = /* @__PURE__ */ new Set<number>();
+const MAX_FUTURE_EPOCHS = 1000;
 
 /** A request to open a generator, as pairs for the page: a slot, then its number, and so on. */
 export function openRequest(
@@ -22,7 +29,17 @@ export function openRequest(
   isPrivate: boolean,
 ): (number | boolean)[] {
   const { epochMs, tickMs, unsigned, fields } = layout;
-  const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero" } = given;
+  const { maxLeadMs, maxWaitMs, maxAsyncWaitMs, sequenceStart = "zero", layout: source = "" } = given;
+  // An isolate of Cloudflare Workers has no start time: its `timeOrigin` is 0.
+  const startMs = Host.ISOLATES || isPrivate ? NaN : processStartMs();
+  // The core refuses an epoch that the program took from its clock. That of a built-in layout is a constant, and is not compared.
+  const isConstant =
+    isPrivate || futureEpochs.has(epochMs) || (given["epochMs"] === undefined && typeof source === "string");
+  const nowMs = isConstant ? NaN : numberOrNaN(wallClock());
+  if (epochMs > nowMs && futureEpochs.size < MAX_FUTURE_EPOCHS) futureEpochs.add(epochMs);
+  // The clock may have been set since the start (in 1970 on a machine without a battery), so the age comes from one that never is. If
+  // the start is unknown, it was not after this call.
+  const fromMs = Math.floor(nowMs - (startMs ? monotonicClock() : 0)) || nowMs;
   const pairs: (number | boolean)[] = [
     Slot.EPOCH_MS,
     epochMs,
@@ -37,8 +54,11 @@ export function openRequest(
     Slot.NODE_NONE,
     node === "none",
     Slot.START_MS,
-    // An isolate of Cloudflare Workers has no start time: its `timeOrigin` is 0.
-    Host.ISOLATES || isPrivate ? NaN : processStartMs(),
+    startMs,
+    Slot.PROCESS_FROM_MS,
+    fromMs,
+    Slot.PROCESS_UNTIL_MS,
+    nowMs + 1,
     Slot.PRIVATE,
     isPrivate,
     Slot.HAS_MAX_LEAD_MS,
@@ -70,14 +90,62 @@ export function writeRequest({ numbers }: Port, request: readonly (number | bool
   for (let at = 0; at < request.length; at += 2) numbers[request[at] as Slot] = request[at + 1] as number;
 }
 
+/** The value that a refusal is about. An option that was left out has its default. */
+function valueAtFault(field: string, code: ErrorCode, given: Record<string, unknown>, layout: Layout): unknown {
+  // It can be that of the layout, or be given as a `Date`.
+  if (field === "epochMs") return layout.epochMs;
+  const value = given[field];
+  if (value !== undefined || code !== "STATE_CONFLICT") return value;
+  if (field === "sequenceStart") return STARTS[0];
+  // Of `local()`: elsewhere a node id must be given.
+  return field === "node" ? (layout.fields.some(({ kind }) => kind === "node") ? 0 : "none") : value;
+}
+
+/** What to do about a node id that comes from an environment variable, as most do. */
+function variableHint(code: ErrorCode, value: unknown): string {
+  if (code === "NODE_REQUIRED") return "; is its environment variable set?";
+  if (code !== "INVALID_NODE" || value === "none") return "";
+  if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
+  return typeHint(value) + (typeof value === "string" ? ": Number(process.env.NODE_ID)" : "");
+}
+
+/** What a value of another type is, for a refusal that asks for a number. */
+const typeHint = (value: unknown): string =>
+  typeof value === "string" || typeof value === "bigint" ? `, not a ${typeof value}` : "";
+
+/** The error for an argument that must be a number: it says if it is text or a `bigint`. */
+export function numberRefusal(error: FrazilError): FrazilError {
+  const { code, field, value, rule } = error;
+  const hint = typeHint(value);
+  return hint ? configError(code, field as string, value, `${rule}${hint}`) : error;
+}
+
+/** The error of a request to open with a node id that was refused: it says what to do. */
+export function nodeRefusal(error: FrazilError): FrazilError {
+  const { code, field, value, rule } = error;
+  const hint = field === "node" && rule !== Rule.NODE_NONE ? variableHint(code, value) : "";
+  return hint ? configError(code, "node", value, `${rule}${hint}`) : error;
+}
+
 /** The error of a request to open that was refused, with the value that the caller gave. */
-export function openRefusal(port: Port, status: number, given: Record<string, unknown>): FrazilError {
-  const value = given[port.subject];
-  const error = port.error(status, value);
-  // Such as the value of an environment variable.
-  const isText = typeof value === "string" && value !== "none";
-  const hint = error.code === "INVALID_NODE" && isText && error.rule !== Rule.NODE_NONE ? ", not text: Number(…)" : "";
-  return hint ? configError(error.code, error.field as string, value, `${error.rule}${hint}`) : error;
+export function openRefusal(port: Port, status: number, given: Record<string, unknown>, layout: Layout): FrazilError {
+  const code = CODES[status] as ErrorCode;
+  const { subject } = port;
+  // Of a state file: elsewhere the clock is read when IDs are minted.
+  const isClock = Host.FILES && code === "CLOCK_BEFORE_EPOCH";
+  const error = port.error(
+    status,
+    isClock ? wallClock() : valueAtFault(subject, code, given, layout),
+    undefined,
+    undefined,
+    isClock ? layout : undefined,
+  );
+  if (Host.FILES && code === "CLOCK_BACKWARD") {
+    const meaning = "Opening the state file waits until all that earlier users of it can have issued is over.";
+    const rest = ", or raise startWaitMs: await Snowflake.localAsync() waits without blocking the event loop.";
+    return withoutRule(ClockError, code, meaning, true, error.retryAfterMs as number, undefined, rest);
+  }
+  return "node" in given || code !== "NODE_REQUIRED" ? nodeRefusal(error) : error;
 }
 
 /** Writes a new random key for the start of the sequence into the page. */

@@ -2,12 +2,13 @@
  * The numbers of a tag as a program takes them: `Segment`, and the segment of an isolate of Cloudflare Workers. They differ in their
  * `Supply`: how the store is asked, and how a call waits.
  */
-import { isIdArray, lengthOf, listOf } from "./arrays.js";
+import { isIdArray, lengthOf } from "./arrays.js";
 import { LOW } from "./bits.js";
 import { monotonicClock } from "./clock.js";
 import { ConfigError, configError, type FrazilError, whole } from "./errors.js";
 import { Page } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
+import { listOf } from "./lists.js";
 import { type AsyncOptions, signalOf } from "./options.js";
 import type { HolderOptions, SegmentHolder, SegmentStats, TagState } from "./segment-holder.js";
 import { checkGiven, noStore } from "./stores/given.js";

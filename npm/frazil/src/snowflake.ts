@@ -6,15 +6,18 @@
  * Over 500 lines: a private field cannot be shared between files, and a third of the lines document the public API.
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
-import { copyIds, Ids, isIdArray, lengthOf, listOf } from "./arrays.js";
+import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, wallClock } from "./clock.js";
+import { LONG_WAIT_MS } from "./clock-text.js";
 import { ClockError, ConfigError, configError, type ErrorCode, FrazilError } from "./errors.js";
+import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
+import { listOf } from "./lists.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import { noAddonError } from "./native-causes.js";
@@ -28,13 +31,18 @@ import {
   signalOf,
 } from "./options.js";
 import { type Port, releaserOf, sharedPort, unclosed } from "./port.js";
-import { numberOrNaN, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
+import { hideName, printOnly } from "./printing.js";
+import { numberOrNaN, numberRefusal, openRefusal, openRequest, writeNewKey, writeRequest } from "./request.js";
+import { describedError } from "./value-text.js";
 import { block, canBlock, retry, sleep, unlessAborted } from "./wait.js";
 
 /** Tells the constructor to open a state file. */
 const OPEN_LOCAL = Symbol();
 /** Tells the constructor to start opening a state file on another thread. */
 const OPEN_LOCAL_ASYNC = Symbol();
+
+/** How many bits a number holds exactly. */
+const NUMBER_BITS = 53;
 
 /** What `Calls.next` returns in place of an ID. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
@@ -68,6 +76,11 @@ const withChanges = /* @__PURE__ */ method("with");
 export class Snowflake<const L extends LayoutInput = "default"> {
   /** Keeps the name when a minifier renames the class. @internal */
   static readonly name: string = "Snowflake";
+  // @ts-expect-error: nobody reads it
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: a call in a field is left out with the class, and one outside is not
+  static readonly #printed = Host.ISOLATES
+    ? /* @__PURE__ */ hideName(this)
+    : /* @__PURE__ */ printOnly(this, ["layout", "node", "backend"]);
   /** The connection to the core, for `frazil/segment`. A method, since a static field keeps the class in every bundle. @internal */
   static port(): Port {
     return sharedPort(load);
@@ -90,6 +103,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   readonly #isLocal: boolean = false;
   /** Whether only the program keeps other isolates from having the node id. */
   readonly #isStatic: boolean;
+  /** How many bits an ID has at most. */
+  readonly #bits: number;
   /** How long to wait before the first ID, in milliseconds. */
   #startWaitMs = 0;
   #maxBlock = 1;
@@ -102,10 +117,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   // The block of reserved IDs: `#ids` from `#cursor` to `#end`. Valid while the clock is in `[#fromMs, #untilMs)`.
   #ids = new Ids(0);
   #capacity = 0;
-  /** Whether the block serves without a look at the clock, until a microtask ends that. */
+  /** With `freshness: "turn"`: whether the block serves without a look at the clock, until a microtask ends that. */
   #isOfThisTurn: boolean | undefined;
-  /** Ends that. Absent unless a block serves until the turn of the event loop ends (`freshness: "turn"`). */
-  #endTurn: (() => void) | undefined;
   #cursor = 0;
   #end = 0;
   #blockSize = 0;
@@ -145,8 +158,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * If IDs of two machines must differ, give each machine its own `node`.
    *
    * ```js
-   * using ids = Snowflake.local();
+   * const ids = Snowflake.local();
    * ids.next(); // 382138004275228672n
+   * ids.close();
    * ```
    *
    * @throws {ConfigError} the errors of the constructor. Also `NODE_REQUIRED` if the process runs under an orchestrator
@@ -206,17 +220,30 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (Host.FILES && local) checkLocalOptions(given);
     const { layout = "default", epochMs, node, unshared = false, now, freshness = "call" } = given;
     const plain = Layout.from(layout);
-    this.layout = (epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number })) as Layout<
-      PartsOf<L>
-    >;
+    this.layout = (
+      epochMs === undefined ? plain : withChanges.call(plain, { epochMs: epochMs as number | Date })
+    ) as Layout<PartsOf<L>>;
+    this.#bits = this.layout.fields.reduce((sum, { bits }) => sum + bits, 0);
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
-    if (Host.MOVING_CLOCK && freshness === "turn")
-      this.#endTurn = () => {
+    // Without turns of an event loop, each call reads the clock.
+    if (Host.MOVING_CLOCK && freshness === "turn" && enqueue !== undefined) {
+      const endTurn = () => {
         this.#isOfThisTurn = false;
       };
-    if (now !== undefined && typeof now !== "function") throw configError("INVALID_OPTION", "now", now, Rule.FUNCTION);
+      this.next = () => {
+        if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+        const id = this.#nextByClock();
+        if (!this.#isOfThisTurn && this.#cursor < this.#end) {
+          enqueue(endTurn);
+          this.#isOfThisTurn = true;
+        }
+        return id;
+      };
+    } else this.next = this.#nextByClock;
+    if (now !== undefined && typeof now !== "function")
+      throw describedError("INVALID_OPTION", "now", now, Rule.FUNCTION);
     const session = Object(kind)[SESSION] ? (kind as LeaseSession) : undefined;
     this.#session = session;
     this.#isPrivate = now !== undefined;
@@ -270,7 +297,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /** Reads the result of opening from the page. No user code has run since the page was written. */
   #finishOpen(status: number, given: Record<string, unknown>): void {
-    if (status !== 0) throw openRefusal(this.#port as Port, status, given);
+    if (status !== 0) throw openRefusal(this.#port as Port, status, given, this.layout);
     // Read after the call: if opening grows WebAssembly's memory, older views have length 0.
     const { numbers } = this.#port as Port;
     this.#handle = numbers[Slot.HANDLE] as number;
@@ -322,17 +349,14 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * `maxWaitMs` or the host cannot block; `CLOCK_BEFORE_EPOCH`, `TIME_EXHAUSTED`, `INVALID_CLOCK`.
    * @throws {ConfigError} `CLOSED`, `WASM_UNAVAILABLE`.
    */
-  readonly next = (): bigint => {
-    if (Host.MOVING_CLOCK && this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
+  declare readonly next: () => bigint;
+
+  readonly #nextByClock = (): bigint => {
     const now = this.#clock();
     // `#hasIdAt`, inlined: every ID takes this path. A replaced clock may return an object, and comparing an object
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
-      if (this.#cursor < this.#end) {
-        const id = this.#ids[this.#cursor++] as bigint;
-        if (Host.MOVING_CLOCK && this.#endTurn) this.#serveTurn();
-        return id;
-      }
+      if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
     } else if (Host.MOVING_CLOCK && now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
       // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
       const id = this.#mint(now);
@@ -364,10 +388,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     return target;
   };
 
-  /** An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`. */
+  /**
+   * An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`: with the default layout, lead and wait a static generator
+   * makes at most 86,016 in one call. For more use `nextManyAsync`.
+   */
   readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), false);
 
-  /** An array of `count` IDs as decimal text. Throws the errors of `fill`. */
+  /** An array of `count` IDs as decimal text, at most as many as of `nextMany`. Throws the errors of `fill`. */
   readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), true);
 
   /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
@@ -378,6 +405,30 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       const now = this.#clock();
       return this.#hasIdAt(now) ? (this.#ids[this.#cursor++] as bigint) : this.#refill(now, 0);
     });
+  };
+
+  /**
+   * The next ID, or `undefined` if there is none now: where `next` would wait, or throw an error that is `retryable`. It never waits;
+   * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
+   */
+  readonly tryNext = (): bigint | undefined => {
+    const now = this.#clock();
+    if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
+    const id = this.#tryRefill(now, 0);
+    if (typeof id === "bigint") return id;
+    if (id.retryable) return undefined;
+    throw id;
+  };
+
+  /**
+   * The next ID as a number, for a layout of at most 53 bits, such as `safe53`. Throws the errors of `next`.
+   *
+   * @throws {ConfigError} `INVALID_LAYOUT` for a layout that has more bits. Then no ID is issued.
+   */
+  readonly nextNumber = (): number => {
+    if (this.#bits > NUMBER_BITS)
+      throw configError("INVALID_LAYOUT", "fields", this.#bits, Rule.NUMBER_WIDTH, 0, NUMBER_BITS);
+    return Number(this.next());
   };
 
   /** The next ID as decimal text. Rejects with the errors of `nextAsync`. */
@@ -396,7 +447,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   };
 
   /**
-   * An array of `count` IDs. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
+   * An array of `count` IDs, 0 to 1,048,576. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
    * reserved.
    */
   readonly nextManyAsync = async (count: number, options?: AsyncOptions): Promise<bigint[]> =>
@@ -440,8 +491,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       now,
       Host.FILES && this.#isLocal,
       this.#isStatic ? (this.#node ?? "none") : undefined,
+      this.layout,
+      this.#isForgotten(),
     );
   };
+
+  /** Whether the next process knows nothing of the IDs that exist: no file and no store does. */
+  #isForgotten(): boolean {
+    return !this.#session && !(Host.FILES && this.#isLocal);
+  }
 
   /**
    * Closes the generator: drops the rest of its block, and makes later minting calls throw `CLOSED`. Other generators
@@ -494,6 +552,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * twice as large, up to `#maxBlock`. Otherwise it has one ID.
    */
   #refill(now: number, waitMs: number): bigint {
+    const id = this.#tryRefill(now, waitMs);
+    if (typeof id !== "bigint") throw id;
+    return id;
+  }
+
+  /** The same. Returns the error of a refusal by the core. */
+  #tryRefill(now: number, waitMs: number): bigint | FrazilError {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want =
       Host.MOVING_CLOCK && now === this.#singleMs
@@ -502,7 +567,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           ? min(2 * this.#blockSize, this.#maxBlock)
           : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
-    if (typeof count !== "number") throw count;
+    if (typeof count !== "number") return count;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
     // is back in its tick.
     this.#dropBlock();
@@ -515,16 +580,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (count > 1) {
       this.#copyBlock(page, count);
       this.#cursor = 1;
-      if (Host.MOVING_CLOCK && this.#endTurn) this.#serveTurn();
     }
     return first;
-  }
-
-  /** Lets the block serve without a look at the clock, until the microtask that this queues. */
-  #serveTurn(): void {
-    if (!Host.MOVING_CLOCK || this.#isOfThisTurn) return;
-    enqueue(this.#endTurn as () => void);
-    this.#isOfThisTurn = true;
   }
 
   /** Copies the first `count` IDs of an array into the block. */
@@ -568,6 +625,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * a clock made, which may have the count of another call.
    */
   #fill(call: FillCall): void {
+    let refused: FrazilError | undefined;
     try {
       while (call.done < call.length) {
         const now = this.#clock();
@@ -579,9 +637,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#copyToTarget(call, this.#ids, at, count);
         } else {
           const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
-          if (typeof count !== "number") throw count;
+          if (typeof count !== "number") {
+            // Thrown outside, since throwing it twice would take a third of the time of the refusal.
+            refused = count;
+            break;
+          }
           this.#dropBlock();
-          this.#copyToTarget(call, this.#page, 0, count);
+          // The addon has written them into the target.
+          if (Host.FILES && this.#port?.binding.arrays) this.#take(call, count);
+          else this.#copyToTarget(call, this.#page, 0, count);
         }
       }
     } catch (error) {
@@ -589,19 +653,28 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (error instanceof FrazilError) Reflect.set(error, "issued", call.done);
       throw error;
     }
+    if (refused) {
+      (refused as { issued?: number }).issued = call.done;
+      throw refused;
+    }
   }
 
   /**
    * Copies taken IDs into the target of a call. Counts them first, so that they are not issued twice if the copy fails.
    */
   #copyToTarget(call: FillCall, ids: BigUint64Array, from: number, count: number): void {
+    copyIds(ids, from, count, call.target, this.#take(call, count));
+  }
+
+  /** Counts IDs as taken by a call. Returns how many it had. */
+  #take(call: FillCall, count: number): number {
     const at = call.done;
     if (at === 0) {
       call.takenBefore = this.#takenCount() - count;
       call.node = this.#node;
     }
     call.done += count;
-    copyIds(ids, from, count, call.target, at);
+    return at;
   }
 
   #retry<T>(signal: AbortSignal | undefined, attempt: () => T): Promise<T> {
@@ -663,11 +736,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #checkCount(count: number, waitMs = Host.BLOCKS && canBlock() ? this.#maxWaitMs : 0): void {
     const port = this.#requirePort();
     const status = port.binding.calls.admit(port.binding.page, this.#handle, numberOrNaN(count), waitMs);
-    if (status !== 0) throw port.error(status, count);
+    if (status !== 0) throw numberRefusal(port.error(status, count));
   }
 
   #checkTarget(target: BigUint64Array, waitMs?: number): void {
-    if (!isIdArray(target, "BigUint64Array")) throw configError("INVALID_ARGUMENT", "target", target, Rule.ID_ARRAY);
+    if (!isIdArray(target, "BigUint64Array"))
+      throw describedError("INVALID_ARGUMENT", "target", target, Rule.TARGET_ARRAY);
     this.#checkCount(lengthOf(target), waitMs);
   }
 
@@ -685,12 +759,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   }
 
   /**
-   * Reserves IDs and returns how many `#page` now holds: at least one. If the core refuses and the host can block, it
-   * waits as long as the call still may. Otherwise it returns the error: V8 left this function interpreted if each call threw.
+   * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
+   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns the error: V8
+   * left this function interpreted if each call threw.
    */
   #reserve(want: number, nowMs: number, call: MintCall): number | FrazilError {
     let now = nowMs;
     let confirmed = false;
+    /** How long this call has waited since the clock moved. */
+    let stoodMs = 0;
     for (;;) {
       this.#session?.readClocks(now);
       const port = this.#requirePort(call);
@@ -699,7 +776,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       this.#page = port.ids;
       this.#session?.writeClocks(this.#numbers);
       // A replaced `Date.now` may return any value.
-      const status = calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
+      const status =
+        Host.FILES && port.binding.arrays && call.target
+          ? fillArray(port, port.binding.arrays, this.#handle, numberOrNaN(now), confirmed, call as FillCall, want)
+          : calls.reserve(page, this.#handle, numberOrNaN(now), want, confirmed);
       if (status === 0) {
         // From here until the IDs are counted as taken, no user code may run.
         const count = this.#numbers[Slot.COUNT] as number;
@@ -720,13 +800,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
         const answers = this.#session?.answers;
         let error: FrazilError;
-        if (retryMs < Infinity && !call.target) {
+        if (retryMs < LONG_WAIT_MS && !(Host.BLOCKS && stoodMs)) {
           // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
           const meaning = (answers?.[3] ?? MEANINGS)[status];
           error = new ClockError(CODES[status] as ErrorCode, `${meaning} Retry after ${retryMs} ms.`);
           (error as { retryable: boolean }).retryable = true;
           (error as { retryAfterMs?: number }).retryAfterMs = retryMs;
-        } else error = port.error(status, now, undefined, answers);
+        } else error = port.error(status, now, undefined, answers, this.layout, this.#isForgotten(), stoodMs);
         this.#lastRefusal = error;
         this.#lastRetryMs = retryMs;
         this.#session?.refused(error);
@@ -736,6 +816,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#waitedMs += retryMs;
           block(retryMs);
           confirmed = false;
+          const shownMs = now;
+          now = this.#clock();
+          // No comparison of objects, which runs code of the user.
+          stoodMs = now === shownMs ? stoodMs + retryMs : 0;
+          continue;
         } else return error;
       }
       now = this.#clock();

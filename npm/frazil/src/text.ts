@@ -1,6 +1,7 @@
 /**
- * IDs as text in hexadecimal, Crockford's base 32, base 58 and base 62, and as eight bytes. It uses no WebAssembly and
- * no native code, so it runs under any content security policy. It knows no layouts, so it accepts every 64-bit number.
+ * IDs as text in hexadecimal, Crockford's base 32, bases 36, 58, 62 and 64 and alphabets of your own, and as eight bytes.
+ * It uses no WebAssembly and no native code, so it runs under any content security policy. It knows no layouts, so it
+ * accepts every 64-bit number.
  *
  * ```js
  * import { base62, hex } from "frazil/text";
@@ -15,16 +16,18 @@
  * that both agree. These are JavaScript on every backend, because passing a text out of WebAssembly costs more than
  * computing its digits.
  */
-import { isIdArray } from "./arrays.js";
-import { ConfigError, DecodeError, FrazilError, refusal } from "./errors.js";
+import { bufferOf, isIdArray, lengthOf, offsetOf } from "./arrays.js";
+import { ConfigError, DecodeError, FrazilError, isWhole, refusal } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { ANY_ID, type IdInput, parseId } from "./id.js";
+import { digitsOf } from "./text-digits.js";
 
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";
 
 /**
- * A text form of IDs. It reads exactly what it writes. Its methods work detached, for example as a callback of `map`.
+ * A text form of IDs. It reads exactly what it writes, except `crockford`, which reads more.
+ * Its methods work detached, for example as a callback of `map`.
  */
 export interface TextForm {
   /**
@@ -48,7 +51,7 @@ export interface TextForm {
    * The texts of many IDs.
    *
    * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
-   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array, or an element cannot be read.
    */
   readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => string[];
   /**
@@ -60,14 +63,25 @@ export interface TextForm {
   readonly decodeMany: (texts: readonly string[]) => BigUint64Array;
 }
 
-/** A text form of fixed width. Its texts, compared character by character, sort in the order of the IDs. */
+/**
+ * A text form of fixed width. If its alphabet ascends in ASCII, as those of `hex`, `base32`, `crockford`, `base36`,
+ * `base58` and `base62` do, its texts, compared character by character, sort in the order of the IDs.
+ */
 export interface FixedForm extends TextForm {
-  /** The digits from zero up, in ascending ASCII order. */
+  /** The digits from zero up. */
   readonly alphabet: string;
   /** The number of characters of every text. */
   readonly width: number;
   /** The same form without leading zero digits, for links. Such texts do not sort in the order of the IDs. */
   readonly short: TextForm;
+  /**
+   * Writes the texts of many IDs, one after another as ASCII, to the start of an array, and returns how many bytes it
+   * wrote: `width` for each ID.
+   *
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the IDs are not a BigUint64Array, or the target is not a Uint8Array with
+   * room for all texts, in other memory than that of the IDs. Nothing has been written then.
+   */
+  readonly encodeInto: (ids: BigUint64Array, bytes: Uint8Array) => number;
 }
 
 /** IDs as eight bytes, the most significant first. The bytes sort in the order of the IDs. */
@@ -91,7 +105,7 @@ export interface ByteForm {
    * The bytes of many IDs, eight for each.
    *
    * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
-   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
+   * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array, or an element cannot be read.
    */
   readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => Uint8Array;
   /**
@@ -102,7 +116,6 @@ export interface ByteForm {
   readonly decodeMany: (bytes: Uint8Array) => BigUint64Array;
 }
 
-const TWO_32 = 0x1_0000_0000;
 /** Scratch memory to convert a `bigint` to eight bytes and back. */
 const scratch = /* @__PURE__ */ new Uint8Array(8);
 const word = /* @__PURE__ */ (() => new DataView(scratch.buffer))();
@@ -120,91 +133,95 @@ function attempt<T, R>(call: (input: T) => R, input: unknown): R | undefined {
   }
 }
 
-/** Writes the result of a call for each input into a list. An error has the index of its input. */
-function each<T, R>(inputs: ArrayLike<T>, call: (input: T) => R, results: { [index: number]: R }): void {
-  for (let index = 0; index < inputs.length; index++) {
+/**
+ * The elements of an array, each read once: a getter or a Proxy is code of the caller, which can change the array. They end at the
+ * first that is missing, which is refused: an array of a few bytes may have a length of 2^32.
+ */
+function elementsOf<T>(field: string, array: readonly T[], rule: string): T[] {
+  let cause: unknown;
+  try {
+    // A revoked Proxy is none, and throws.
+    const end = Array.isArray(array) && array.length;
+    if (isWhole(end, 0, 2 ** 32)) {
+      const list: T[] = [];
+      for (let at = 0; at < end; at++) {
+        const element = array[at] as T;
+        list[at] = element;
+        if (element === undefined) break;
+      }
+      return list;
+    }
+  } catch (error) {
+    cause = error;
+  }
+  throw refusal(ConfigError, "INVALID_ARGUMENT", field, array, rule, 0, 0, { cause });
+}
+
+/** Writes the result of a call for each of these IDs or texts into a list. An error has the index. */
+function each<T, R, L extends { [index: number]: R }>(
+  field: string,
+  given: ArrayLike<T>,
+  rule: string,
+  call: (input: T) => R,
+  listOf: (length: number) => L,
+): L {
+  // The elements of a typed array are its own, whatever its class says of its length. Texts cannot be in one.
+  const isOfIds = isIdArray(given, "BigUint64Array") && rule === Rule.TEXT_IDS;
+  const inputs = isOfIds ? given : elementsOf(field, given as readonly T[], rule);
+  const length = isOfIds ? lengthOf(given as never) : inputs.length;
+  const results = listOf(length);
+  for (let index = 0; index < length; index++) {
     try {
       results[index] = call(inputs[index] as T);
     } catch (error) {
       if (!FrazilError.is(error)) throw error;
       const { code, field, value, rule, ...details } = error;
-      throw refusal(DecodeError, code, `${field}s[${index}]`, value, rule as string, 0, 0, { ...details, index });
+      // The rule is complete, and keeps what looks like a place for a number.
+      const at = `${field}s[${index}]`;
+      throw refusal(DecodeError, code, at, value, rule as string, "{min}", "{max}", { ...details, index });
     }
   }
+  return results;
 }
 
-function checkArray(field: string, value: unknown, rule: string, orElse = false): void {
-  if (!Array.isArray(value) && !orElse) throw refusal(ConfigError, "INVALID_ARGUMENT", field, value, rule);
-}
+/** Any ID as a `bigint`, exactly. */
+const parse = (id: IdInput): bigint => parseId(ANY_ID, id);
 
-const checkIds = (ids: unknown): void => checkArray("ids", ids, Rule.TEXT_IDS, isIdArray(ids, "BigUint64Array"));
+const words = (length: number): BigUint64Array => new BigUint64Array(length);
 
 /** The methods of a form. */
 function calls(write: (id: bigint) => string, read: (text: string) => bigint): TextForm {
-  const encode = (id: IdInput) => write(parseId(ANY_ID, id));
+  const encode = (id: IdInput) => write(parse(id));
   return {
     encode,
     decode: read,
     tryDecode: (text) => attempt(read, text),
-    encodeMany(ids) {
-      checkIds(ids);
-      const texts: string[] = [];
-      each<IdInput, string>(ids, encode, texts);
-      return texts;
-    },
-    decodeMany(texts) {
-      checkArray("texts", texts, Rule.TEXT_STRINGS);
-      const ids = new BigUint64Array(texts.length);
-      each(texts, read, ids);
-      return ids;
-    },
+    encodeMany: (ids) => each<IdInput, string, string[]>("ids", ids, Rule.TEXT_IDS, encode, () => []),
+    decodeMany: (texts) => each("texts", texts, Rule.TEXT_STRINGS, read, words),
   };
 }
 
-/**
- * The form of an alphabet. `rule` is the rule that other characters break. `native`, if given, writes the text by the
- * engine.
- */
-function form(alphabet: string, rule: string, native?: (id: bigint) => string): FixedForm {
+/** What makes a form differ from the number in the digits of its alphabet. */
+interface Differences {
+  /** Writes the text by the engine. */
+  readonly native?: (id: bigint) => string;
+  /** Other digits that are read, each in the place of the digit in the alphabet that it stands for. */
+  readonly others?: readonly string[];
+  /** What the ID is multiplied with. Default: 1. */
+  readonly scale?: 1 | 4;
+}
+
+/** The rule of an alphabet whose digits cannot be told in words. */
+const ITS_DIGITS = `${Rule.TEXT_ALPHABET}: {max}`;
+
+/** The form of an alphabet. `rule` is the rule that other characters break, in which `{max}` is the alphabet. */
+function form(alphabet: string, rule: string, { native, others = [], scale = 1 }: Differences = {}): FixedForm {
   const base = alphabet.length;
-  const width = Math.ceil(64 / Math.log2(base));
-  const codes = Array.from(alphabet, (digit) => digit.charCodeAt(0));
+  const { join, restWidth, text: digits, textsInto, width } = digitsOf(alphabet, scale);
   /** The value of each digit by its character code. */
   const values: (number | undefined)[] = [];
-  codes.forEach((code, digit) => {
-    values[code] = digit;
-  });
-  const characters = codes.slice(0, width);
-  // An ID is `top * unit + rest`. `top` is its first three digits (at most 2^18), and `rest` the others (less than
-  // `unit`, which is at most 2^52). With `unit` in two halves as well, all arithmetic below stays within 2^53 and is
-  // exact, except one quotient.
-  let unit = 1;
-  for (let digits = 3; digits < width; digits++) unit *= base;
-  const unitHigh = Math.floor(unit / TWO_32);
-  const unitLow = unit % TWO_32;
-
-  const digits = (id: bigint): string => {
-    word.setBigUint64(0, id);
-    const high = word.getUint32(0);
-    const low = word.getUint32(4);
-    // A number cannot hold every ID exactly, so this quotient can be one too large or one too small.
-    let top = Math.floor((high * TWO_32 + low) / unit);
-    let rest = (high - top * unitHigh) * TWO_32 + (low - top * unitLow);
-    if (rest < 0) {
-      top--;
-      rest += unit;
-    } else if (rest >= unit) {
-      top++;
-      rest -= unit;
-    }
-    for (let at = width - 1; at >= 0; at--) {
-      if (at === 2) rest = top;
-      const above = Math.floor(rest / base);
-      characters[at] = codes[rest - above * base] as number;
-      rest = above;
-    }
-    return String.fromCharCode(...characters);
-  };
+  for (const digits of [alphabet, ...others])
+    for (let digit = 0; digit < digits.length; digit++) values[digits.charCodeAt(digit)] = digit;
   const write = native ?? digits;
 
   const writeShort = (id: bigint): string => {
@@ -221,27 +238,26 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
     const { length } = text;
     const wrong = (rule: string, at: number, max: unknown = width) => refuse("text", text, rule, at, max);
     const lengths = isShort ? Rule.TEXT_SHORT : Rule.TEXT_LENGTH;
-    if (isShort && length > 1 && text[0] === alphabet[0]) throw wrong(Rule.TEXT_ZEROS, 0);
+    const valueAt = (at: number) => values[text.charCodeAt(at)];
+    if (isShort && length > 1 && valueAt(0) === 0) throw wrong(Rule.TEXT_ZEROS, 0);
     let [top, rest] = [0, 0];
     for (let at = 0; at < length; at++) {
       if (at === width) throw wrong(lengths, at);
-      const digit = values[text.charCodeAt(at)];
-      if (digit === undefined) throw wrong(rule, at);
-      if (length - at > width - 3) top = top * base + digit;
+      const digit = valueAt(at);
+      if (digit === undefined) throw wrong(rule, at, alphabet);
+      if (length - at > restWidth) top = top * base + digit;
       else rest = rest * base + digit;
     }
     if (length < (isShort ? 1 : width)) throw wrong(lengths, length);
-    const low = top * unitLow + (rest % TWO_32);
-    const high = top * unitHigh + Math.floor(rest / TWO_32) + Math.floor(low / TWO_32);
-    if (high >= TWO_32) {
+    if (rest % scale) throw wrong(Rule.TEXT_BASE64_URL_END, length - 1);
+    const id = join(top, rest);
+    if (id === undefined) {
       const largest = write(ANY_ID.maxId);
       let at = 0;
-      while (text[at] === largest[at]) at++;
+      while (valueAt(at) === values[largest.charCodeAt(at)]) at++;
       throw wrong(Rule.ID_RANGE, at, ANY_ID.maxId);
     }
-    word.setUint32(0, high);
-    word.setUint32(4, low); // modulo 2^32
-    return word.getBigUint64(0);
+    return id;
   };
 
   return Object.freeze({
@@ -249,16 +265,38 @@ function form(alphabet: string, rule: string, native?: (id: bigint) => string): 
     width,
     ...calls(write, (text) => read(text, false)),
     short: Object.freeze(calls(writeShort, (text) => read(text, true))),
+    encodeInto(ids: BigUint64Array, bytes: Uint8Array) {
+      if (!isIdArray(ids, "BigUint64Array")) throw refusal(ConfigError, "INVALID_ARGUMENT", "ids", ids, Rule.ID_ARRAY);
+      const needed = lengthOf(ids) * width;
+      if (!isIdArray(bytes, "Uint8Array") || lengthOf(bytes) < needed || bufferOf(bytes) === bufferOf(ids))
+        throw refusal(ConfigError, "INVALID_ARGUMENT", "bytes", bytes, Rule.TEXT_ROOM, needed);
+      // IDs whose memory was transferred are none, and nothing can read there.
+      if (needed > 0) textsInto(ids, bytes);
+      return needed;
+    },
   });
 }
 
 /** Hexadecimal in lower case: 16 characters. */
-export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT_HEX, (id) =>
-  id.toString(16).padStart(16, "0"),
-);
+export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT_HEX, {
+  native: (id) => id.toString(16).padStart(16, "0"),
+});
+
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** Crockford's base 32 in upper case: 13 characters. The first is `0` to `F`. */
-export const base32: FixedForm = /* @__PURE__ */ form("0123456789ABCDEFGHJKMNPQRSTVWXYZ", Rule.TEXT_BASE32);
+export const base32: FixedForm = /* @__PURE__ */ form(CROCKFORD, Rule.TEXT_BASE32);
+
+/**
+ * Crockford's base 32 for IDs that people type: it writes what `base32` writes, and reads lower case too, `I` and `L` as
+ * `1`, and `O` as `0`. So an ID has several texts here: compare and store the IDs, or what `encode` writes.
+ */
+export const crockford: FixedForm = /* @__PURE__ */ form(CROCKFORD, Rule.TEXT_CROCKFORD, {
+  others: ["0123456789abcdefghjkmnpqrstvwxyz", "OI", "oi", "OL", "ol"],
+});
+
+/** Base 36 in lower case: 13 characters. `short` writes what `id.toString(36)` writes. */
+export const base36: FixedForm = /* @__PURE__ */ form("0123456789abcdefghijklmnopqrstuvwxyz", Rule.TEXT_BASE36);
 
 /** The base 58 of Bitcoin: 11 characters without ones that look alike. The zero digit is `1`. */
 export const base58: FixedForm = /* @__PURE__ */ form(
@@ -272,9 +310,49 @@ export const base62: FixedForm = /* @__PURE__ */ form(
   Rule.TEXT_BASE62,
 );
 
+/**
+ * The eight bytes of the ID in the base 64 of RFC 4648 for URLs, without padding: 11 characters, as
+ * `Buffer.toString("base64url")` writes them. **Its texts do not sort in the order of the IDs**, since its alphabet does
+ * not ascend in ASCII.
+ */
+export const base64url: FixedForm = /* @__PURE__ */ form(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+  Rule.TEXT_BASE64_URL,
+  { scale: 4 },
+);
+
+/**
+ * The base 32 of the Go package github.com/bwmarrin/snowflake, whose `Base32()` is `short` here. It is neither
+ * Crockford's nor that of RFC 4648: the same text is **another ID** there. Texts do not sort in the order of the IDs.
+ */
+export const bwmarrinBase32: FixedForm = /* @__PURE__ */ form("ybndrfg8ejkmcpqxot1uwisza345h769", ITS_DIGITS);
+
+/**
+ * The base 58 of the Go package github.com/bwmarrin/snowflake, whose `Base58()` is `short` here. It has the digits of
+ * Bitcoin's in another order, so `base58` reads its texts without an error **as other IDs**. Texts do not sort in the
+ * order of the IDs.
+ */
+export const bwmarrinBase58: FixedForm = /* @__PURE__ */ form(
+  "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+  ITS_DIGITS,
+);
+
+/**
+ * A form with an alphabet of your own, for texts that another program wrote: the number in the digits of the alphabet,
+ * that of zero first.
+ *
+ * @throws {ConfigError} `INVALID_ARGUMENT` unless the alphabet is a string of 2 to 94 different printable characters of
+ * ASCII, without blanks.
+ */
+export function customForm(alphabet: string): FixedForm {
+  if (typeof alphabet !== "string" || !/^(?:([!-~])(?!.*\1)){2,}$/s.test(alphabet))
+    throw refusal(ConfigError, "INVALID_ARGUMENT", "alphabet", alphabet, Rule.ALPHABET);
+  return form(alphabet, ITS_DIGITS);
+}
+
 function checkBytes(bytes: unknown, rule: string, wanted: (length: number) => number): void {
   if (!isIdArray(bytes, "Uint8Array")) throw refuse("bytes", bytes, rule);
-  const { length } = bytes as Uint8Array;
+  const length = lengthOf(bytes as Uint8Array);
   if (length !== wanted(length)) throw refuse("bytes", bytes, rule, Math.min(length, wanted(length)));
 }
 
@@ -287,23 +365,26 @@ function readBytes(bytes: Uint8Array): bigint {
 /** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and keys of a store. */
 export const bytes: ByteForm = /* @__PURE__ */ Object.freeze({
   encode(id: IdInput) {
-    word.setBigUint64(0, parseId(ANY_ID, id));
+    word.setBigUint64(0, parse(id));
     return scratch.slice();
   },
   decode: readBytes,
   tryDecode: (bytes: unknown) => attempt(readBytes, bytes),
   encodeMany(ids: BigUint64Array | readonly IdInput[]) {
-    checkIds(ids);
-    const words = new BigUint64Array(ids.length);
-    each<IdInput, bigint>(ids, (id) => parseId(ANY_ID, id), words);
-    const view = new DataView(words.buffer);
-    for (let at = 0; at < words.length; at++) view.setBigUint64(8 * at, words[at] as bigint);
-    return new Uint8Array(words.buffer);
+    const list = each<IdInput, bigint, BigUint64Array>("ids", ids, Rule.TEXT_IDS, parse, words);
+    const view = new DataView(list.buffer);
+    for (let at = 0; at < list.length; at++) view.setBigUint64(8 * at, list[at] as bigint);
+    return new Uint8Array(list.buffer);
   },
   decodeMany(bytes: Uint8Array) {
     checkBytes(bytes, Rule.TEXT_MANY_BYTES, (length) => 8 * Math.ceil(length / 8));
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    const ids = new BigUint64Array(bytes.length / 8);
+    let view: DataView;
+    try {
+      view = new DataView(bufferOf(bytes), offsetOf(bytes));
+    } catch {
+      throw refuse("bytes", bytes, Rule.TEXT_MANY_BYTES); // its memory was transferred
+    }
+    const ids = new BigUint64Array(lengthOf(bytes) / 8);
     for (let at = 0; at < ids.length; at++) ids[at] = view.getBigUint64(8 * at);
     return ids;
   },

@@ -13,11 +13,11 @@
  * ```
  */
 import { ConfigError, DecodeError, type ErrorDetails, FrazilError, refusal } from "./errors.js";
-import { ANY_ID, type IdInput, parseId } from "./id.js";
+import { ANY_ID, type Id, type IdInput, type IdText, parseId } from "./id.js";
 import type { Shape } from "./shape.js";
 
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { IdInput } from "./id.js";
+export type { Id, IdInput, IdText } from "./id.js";
 
 // Of the host, so that the declarations compile with the types of a browser, of Node and of Workers, and without any.
 type HostResponse = typeof globalThis extends { Response: infer R } ? R : unknown;
@@ -40,9 +40,11 @@ type IdsIn<V> = unknown extends V
       ? V extends unknown[]
         ? IdsIn<E>[]
         : readonly IdsIn<E>[]
-      : V extends IdInput
-        ? bigint
-        : never;
+      : V extends IdText<infer Kind>
+        ? Id<Kind>
+        : V extends IdInput
+          ? bigint
+          : never;
 /** `T` with the IDs in it. A key that is only known to be a string may be one of `K`. */
 type Read<T, K> = {
   [P in keyof T]: P extends K
@@ -77,9 +79,7 @@ function idOf(shape: Pick<Shape, "maxId">, field: string, input: unknown, next =
   } catch (error) {
     if (!FrazilError.is(error)) throw error;
     const isRounded = Number.isInteger(input) && !Number.isSafeInteger(input);
-    const hint = isRounded
-      ? ", since a larger one has lost digits: keep IDs as text, in SQL by CAST(id AS TEXT)"
-      : next;
+    const hint = isRounded ? ", in SQL by CAST(id AS TEXT)" : next;
     throw refusal(DecodeError, error.code, field, input, error.rule + hint, 0, 0, details);
   }
 }

@@ -1,3 +1,7 @@
+/** The parts of a node id by name. */
+export type NodeParts<P extends string = string> = {
+    readonly [K in P]: number;
+};
 /**
  * A decoded ID. Its fields are own properties, so a copy such as `{ ...decoded, sequence: 8 }` has them. `date` and
  * `parts` are getters, so a copy has neither.
@@ -16,9 +20,7 @@ export declare class Decoded<P extends string = string> {
     /** `timestampMs` as a `Date`. */
     get date(): Date;
     /** The parts of the node id by name; `undefined` if the layout has no node field. */
-    get parts(): {
-        readonly [K in P]: number;
-    } | undefined;
+    get parts(): NodeParts<P> | undefined;
     /** All fields, with the ID as text, since JSON has no bigint. */
     toJSON(): object;
 }

@@ -10,7 +10,10 @@ export interface ErrorDetails {
     readonly retryable?: boolean;
     /** The option, argument or field at fault. */
     readonly field?: string;
-    /** The value that was given. */
+    /**
+     * The value that was given; not enumerable if it is an object. Absent where it may be a password: a text or an object as an option
+     * that is not known or that is one of a store, and a text in the place of options.
+     */
     readonly value?: unknown;
     /** The rule that the value broke. */
     readonly rule?: string;

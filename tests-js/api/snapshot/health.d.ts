@@ -27,12 +27,20 @@ export interface Stats {
     /** How many calls had to raise the ceiling of a state file first, and waited for the disk. */
     readonly extensions: number;
 }
-/** The present state of a generator. */
-export interface Health {
+/** Whether an ID can be issued now. */
+export type Readiness = {
     /** Whether `next()` would return an ID at once. */
-    readonly ok: boolean;
+    readonly ok: true;
+    readonly refusal: undefined;
+} | {
+    readonly ok: false;
     /** The error that `next()` would throw if it did not wait. */
-    readonly refusal: FrazilError | undefined;
+    readonly refusal: FrazilError;
+};
+/** The present state of a generator. If it is not `ok`, it has a `refusal`. */
+export type Health = Readiness & Condition;
+/** The state of a generator whether or not an ID can be issued now. */
+export interface Condition {
     /** How far the current tick is ahead of the clock, in milliseconds. */
     readonly leadMs: number;
     /** When the time field of the layout runs out. */

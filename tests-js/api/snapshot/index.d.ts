@@ -12,7 +12,8 @@
 export type { Backend } from "./boundary.js";
 export { ClockError, ConfigError, DecodeError, type ErrorCode, FrazilError, LeaseError } from "./errors.js";
 export type { StateFile } from "./files.js";
-export type { Health, Stats } from "./health.js";
-export { type Columns, type Composition, type Decoded, type FieldKind, type IdInput, Layout, type LayoutField, type LayoutInput, type LayoutName, type LayoutSpec, type NodeInput, type PartsOf, type Plan, } from "./layout.js";
+export type { Condition, Health, Readiness, Stats } from "./health.js";
+export type { IdGenerator } from "./id-generator.js";
+export { type CheckedSpec, type Columns, type Composition, type Decoded, type DecodedOf, type FieldKind, type Id, type IdInput, type IdRange, type IdText, Layout, type LayoutField, type LayoutInput, type LayoutName, type LayoutSpec, type NodeInput, type NodeParts, type PartsOf, type Plan, } from "./layout.js";
 export type { AsyncOptions, LocalAsyncOptions, LocalOptions, NodeOption, SequenceStart, SnowflakeOptions, } from "./options.js";
 export { Snowflake } from "./snowflake.js";

@@ -1,24 +1,24 @@
-import { type Decoded } from "./decoded.js";
+import { type Decoded, type NodeParts } from "./decoded.js";
 import type { LayoutParts } from "./generated/layouts.js";
-import { type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
-export type { Decoded } from "./decoded.js";
+import { type CheckedSpec, type FieldKind, type IdInput, type LayoutField, type LayoutName, type LayoutSpec } from "./id.js";
+export type { Decoded, NodeParts } from "./decoded.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { FieldKind, IdInput, LayoutField, LayoutName, LayoutSpec } from "./id.js";
+export type { CheckedSpec, FieldKind, Id, IdInput, IdText, LayoutField, LayoutName, LayoutSpec } from "./id.js";
 /** A layout: the name of a built-in one, a definition, or a `Layout`. */
 export type LayoutInput = LayoutName | LayoutSpec | Layout<string>;
 /** The names of the node parts of a layout. It types `node` and `parts`. */
 export type PartsOf<L> = L extends LayoutName ? LayoutParts[L] : L extends Layout<infer P> ? P : L extends {
     readonly fields: readonly (infer F)[];
 } ? F extends {
+    readonly kind: infer K;
+} ? FieldKind extends K ? string : F extends {
     readonly kind: "node";
     readonly name: infer N extends string;
-} ? N : F extends {
-    readonly kind: "node";
-} ? "node" : never : string;
+} ? N : K extends "node" ? "node" : never : never : string;
+/** What `decode` of a layout returns: `DecodedOf<"twitter">`, or `DecodedOf<typeof ids.layout>`. */
+export type DecodedOf<L> = Decoded<PartsOf<L>>;
 /** A node id: one number, or its parts by name. */
-export type NodeInput<P extends string = string> = number | {
-    readonly [K in P]: number;
-};
+export type NodeInput<P extends string = string> = number | NodeParts<P>;
 /** The fields from which `compose` makes an ID. */
 export interface Composition<P extends string = string> {
     /** The start of a tick: a `Date` or Unix milliseconds. */
@@ -56,6 +56,11 @@ export interface Columns {
     readonly clock: Uint32Array | undefined;
     readonly sequence: Float64Array;
 }
+/** The IDs of a stretch of time: `id >= fromId AND id < untilId`. */
+export interface IdRange {
+    readonly fromId: bigint;
+    readonly untilId: bigint;
+}
 /**
  * The meaning of the 64 bits of an ID: the fields in order, the epoch, and the length of a tick.
  *
@@ -90,7 +95,7 @@ export declare class Layout<P extends string = string> {
     /** A layout with some properties changed, such as `{ epochMs }`. */
     with(changes: Partial<LayoutSpec>): Layout<P>;
     /** The definition of the layout: `new Layout(layout.toJSON())` is an equal layout. */
-    toJSON(): Required<LayoutSpec>;
+    toJSON(): CheckedSpec;
     /**
      * The ID as a `bigint`.
      *
@@ -130,9 +135,26 @@ export declare class Layout<P extends string = string> {
      */
     compose(fields: Composition<P>): bigint;
     /**
-     * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives an
-     * inclusive range for a query. If the layout has node bits above the time, `node` is required; otherwise it must be
-     * left out.
+     * The IDs of a stretch of time, half open, for a query: `id >= fromId AND id < untilId`. The times are `Date`s or Unix
+     * milliseconds. A range has the ticks from the one that contains `from` up to, but not including, the one that contains
+     * `to`: ranges that meet share no ID, and leave none out between them.
+     *
+     * A time before the epoch counts as the epoch, but one that is in seconds is refused: below 1e11, where the layout holds its
+     * thousandfold and the epoch is later. Beyond the last tick, `untilId` is one more than the largest ID (of that
+     * node id). Generators may be ahead of the clock by their lead (`maxLeadMs`, up to a second), so a range up to now does
+     * not have all IDs that exist. `node` is that of `minIdAt`.
+     *
+     * @throws {DecodeError} `NOT_TIME_ORDERED` as `minIdAt`. `TIME_OUT_OF_RANGE` for a time that is not a whole number
+     * of milliseconds, such as an invalid `Date`, or that is in seconds.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if `from` is after `to`; `INVALID_NODE` or `INVALID_ARGUMENT` as `minIdAt`.
+     */
+    range(from: Date | number, to: Date | number, options?: {
+        readonly node?: NodeInput<P>;
+    }): IdRange;
+    /**
+     * The smallest ID whose tick contains the time, which is a `Date` or Unix milliseconds. With `maxIdAt` it gives the
+     * inclusive range of one tick; for longer times see `range`. If the layout has node bits above the time, `node` is
+     * required; otherwise it must be left out.
      *
      * @throws {DecodeError} `TIME_OUT_OF_RANGE`. `NOT_TIME_ORDERED` if a clock or sequence field is above the time.
      * @throws {ConfigError} `INVALID_NODE` or `INVALID_ARGUMENT` if the node id is invalid, missing, or must be left out.
@@ -140,7 +162,10 @@ export declare class Layout<P extends string = string> {
     minIdAt(time: Date | number, options?: {
         readonly node?: NodeInput<P>;
     }): bigint;
-    /** The largest ID whose tick contains the time. See `minIdAt`. */
+    /**
+     * The largest ID whose tick contains the time. See `minIdAt`. It is not above all IDs that exist at that time: a
+     * generator may be ahead of the clock by its lead (`maxLeadMs`, up to a second).
+     */
     maxIdAt(time: Date | number, options?: {
         readonly node?: NodeInput<P>;
     }): bigint;

@@ -3,9 +3,9 @@ import { type Health, type LayoutInput, Snowflake, type Stats } from "frazil";
 import { type LeaseEvents, type LeaseHealth, type LeaseStats } from "./lease-events.js";
 import { type AsyncOptions } from "./options.js";
 /** The condition of a leased generator. */
-export interface LeasedHealth extends Health {
+export type LeasedHealth = Health & {
     readonly lease: LeaseHealth;
-}
+};
 /** The counters of a leased generator. */
 export interface LeasedStats extends Stats {
     readonly lease: LeaseStats;

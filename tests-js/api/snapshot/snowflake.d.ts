@@ -27,8 +27,9 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      * If IDs of two machines must differ, give each machine its own `node`.
      *
      * ```js
-     * using ids = Snowflake.local();
+     * const ids = Snowflake.local();
      * ids.next(); // 382138004275228672n
+     * ids.close();
      * ```
      *
      * @throws {ConfigError} the errors of the constructor. Also `NODE_REQUIRED` if the process runs under an orchestrator
@@ -77,12 +78,26 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      * of at most 1,048,576 elements, or if the clock transfers or shortens the array.
      */
     readonly fill: (target: BigUint64Array) => BigUint64Array;
-    /** An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`. */
+    /**
+     * An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`: with the default layout, lead and wait a static generator
+     * makes at most 86,016 in one call. For more use `nextManyAsync`.
+     */
     readonly nextMany: (count: number) => bigint[];
-    /** An array of `count` IDs as decimal text. Throws the errors of `fill`. */
+    /** An array of `count` IDs as decimal text, at most as many as of `nextMany`. Throws the errors of `fill`. */
     readonly nextManyStrings: (count: number) => string[];
     /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
     readonly nextAsync: (options?: AsyncOptions) => Promise<bigint>;
+    /**
+     * The next ID, or `undefined` if there is none now: where `next` would wait, or throw an error that is `retryable`. It never waits;
+     * with a state file it may flush the disk, as any call. Throws the other errors of `next`.
+     */
+    readonly tryNext: () => bigint | undefined;
+    /**
+     * The next ID as a number, for a layout of at most 53 bits, such as `safe53`. Throws the errors of `next`.
+     *
+     * @throws {ConfigError} `INVALID_LAYOUT` for a layout that has more bits. Then no ID is issued.
+     */
+    readonly nextNumber: () => number;
     /** The next ID as decimal text. Rejects with the errors of `nextAsync`. */
     readonly nextStringAsync: (options?: AsyncOptions) => Promise<string>;
     /**
@@ -92,7 +107,7 @@ export declare class Snowflake<const L extends LayoutInput = "default"> {
      */
     readonly fillAsync: (target: BigUint64Array, options?: AsyncOptions) => Promise<BigUint64Array>;
     /**
-     * An array of `count` IDs. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
+     * An array of `count` IDs, 0 to 1,048,576. Waits as `fillAsync`. If the call is aborted, later calls issue the IDs that it had
      * reserved.
      */
     readonly nextManyAsync: (count: number, options?: AsyncOptions) => Promise<bigint[]>;

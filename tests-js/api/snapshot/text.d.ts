@@ -2,7 +2,8 @@ import { type IdInput } from "./id.js";
 export { DecodeError, type ErrorCode, FrazilError } from "./errors.js";
 export type { IdInput } from "./id.js";
 /**
- * A text form of IDs. It reads exactly what it writes. Its methods work detached, for example as a callback of `map`.
+ * A text form of IDs. It reads exactly what it writes, except `crockford`, which reads more.
+ * Its methods work detached, for example as a callback of `map`.
  */
 export interface TextForm {
     /**
@@ -26,7 +27,7 @@ export interface TextForm {
      * The texts of many IDs.
      *
      * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
-     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array, or an element cannot be read.
      */
     readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => string[];
     /**
@@ -37,14 +38,25 @@ export interface TextForm {
      */
     readonly decodeMany: (texts: readonly string[]) => BigUint64Array;
 }
-/** A text form of fixed width. Its texts, compared character by character, sort in the order of the IDs. */
+/**
+ * A text form of fixed width. If its alphabet ascends in ASCII, as those of `hex`, `base32`, `crockford`, `base36`,
+ * `base58` and `base62` do, its texts, compared character by character, sort in the order of the IDs.
+ */
 export interface FixedForm extends TextForm {
-    /** The digits from zero up, in ascending ASCII order. */
+    /** The digits from zero up. */
     readonly alphabet: string;
     /** The number of characters of every text. */
     readonly width: number;
     /** The same form without leading zero digits, for links. Such texts do not sort in the order of the IDs. */
     readonly short: TextForm;
+    /**
+     * Writes the texts of many IDs, one after another as ASCII, to the start of an array, and returns how many bytes it
+     * wrote: `width` for each ID.
+     *
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the IDs are not a BigUint64Array, or the target is not a Uint8Array with
+     * room for all texts, in other memory than that of the IDs. Nothing has been written then.
+     */
+    readonly encodeInto: (ids: BigUint64Array, bytes: Uint8Array) => number;
 }
 /** IDs as eight bytes, the most significant first. The bytes sort in the order of the IDs. */
 export interface ByteForm {
@@ -67,7 +79,7 @@ export interface ByteForm {
      * The bytes of many IDs, eight for each.
      *
      * @throws {DecodeError} `INVALID_ID` as `encode`, with the `index` of the first value that is not an ID.
-     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array.
+     * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is neither a BigUint64Array nor an array, or an element cannot be read.
      */
     readonly encodeMany: (ids: BigUint64Array | readonly IdInput[]) => Uint8Array;
     /**
@@ -81,9 +93,41 @@ export interface ByteForm {
 export declare const hex: FixedForm;
 /** Crockford's base 32 in upper case: 13 characters. The first is `0` to `F`. */
 export declare const base32: FixedForm;
+/**
+ * Crockford's base 32 for IDs that people type: it writes what `base32` writes, and reads lower case too, `I` and `L` as
+ * `1`, and `O` as `0`. So an ID has several texts here: compare and store the IDs, or what `encode` writes.
+ */
+export declare const crockford: FixedForm;
+/** Base 36 in lower case: 13 characters. `short` writes what `id.toString(36)` writes. */
+export declare const base36: FixedForm;
 /** The base 58 of Bitcoin: 11 characters without ones that look alike. The zero digit is `1`. */
 export declare const base58: FixedForm;
 /** Base 62, with digits before upper case before lower case: 11 characters. */
 export declare const base62: FixedForm;
+/**
+ * The eight bytes of the ID in the base 64 of RFC 4648 for URLs, without padding: 11 characters, as
+ * `Buffer.toString("base64url")` writes them. **Its texts do not sort in the order of the IDs**, since its alphabet does
+ * not ascend in ASCII.
+ */
+export declare const base64url: FixedForm;
+/**
+ * The base 32 of the Go package github.com/bwmarrin/snowflake, whose `Base32()` is `short` here. It is neither
+ * Crockford's nor that of RFC 4648: the same text is **another ID** there. Texts do not sort in the order of the IDs.
+ */
+export declare const bwmarrinBase32: FixedForm;
+/**
+ * The base 58 of the Go package github.com/bwmarrin/snowflake, whose `Base58()` is `short` here. It has the digits of
+ * Bitcoin's in another order, so `base58` reads its texts without an error **as other IDs**. Texts do not sort in the
+ * order of the IDs.
+ */
+export declare const bwmarrinBase58: FixedForm;
+/**
+ * A form with an alphabet of your own, for texts that another program wrote: the number in the digits of the alphabet,
+ * that of zero first.
+ *
+ * @throws {ConfigError} `INVALID_ARGUMENT` unless the alphabet is a string of 2 to 94 different printable characters of
+ * ASCII, without blanks.
+ */
+export declare function customForm(alphabet: string): FixedForm;
 /** Eight bytes, the most significant first: for `BINARY(8)`, `bytea`, and keys of a store. */
 export declare const bytes: ByteForm;

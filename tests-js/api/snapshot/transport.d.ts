@@ -1,6 +1,6 @@
-import { type IdInput } from "./id.js";
+import { type Id, type IdInput, type IdText } from "./id.js";
 export { ConfigError, DecodeError, type ErrorCode, FrazilError } from "./errors.js";
-export type { IdInput } from "./id.js";
+export type { Id, IdInput, IdText } from "./id.js";
 type HostResponse = typeof globalThis extends {
     Response: infer R;
 } ? R : unknown;
@@ -16,7 +16,7 @@ export type JsonInput<T> = T extends undefined | symbol | AnyFunction ? never : 
 /** What `readIds` returns as it is, whatever the keys. */
 type NotEntered = AnyFunction | Date | ArrayBufferView | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 /** What becomes of the value of a key that `readIds` reads. */
-type IdsIn<V> = unknown extends V ? V : V extends null | undefined ? V : V extends readonly (infer E)[] ? V extends unknown[] ? IdsIn<E>[] : readonly IdsIn<E>[] : V extends IdInput ? bigint : never;
+type IdsIn<V> = unknown extends V ? V : V extends null | undefined ? V : V extends readonly (infer E)[] ? V extends unknown[] ? IdsIn<E>[] : readonly IdsIn<E>[] : V extends IdText<infer Kind> ? Id<Kind> : V extends IdInput ? bigint : never;
 /** `T` with the IDs in it. A key that is only known to be a string may be one of `K`. */
 type Read<T, K> = {
     [P in keyof T]: P extends K ? IdsIn<T[P]> : string extends P ? IdsIn<T[P]> : T[P] extends NotEntered ? T[P] : Read<T[P], K>;

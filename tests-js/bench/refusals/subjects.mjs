@@ -11,6 +11,14 @@ class PlainError extends Error {}
 function plain() {
   throw new PlainError(TEXT);
 }
+/** The floor of `next()`: the error that it throws, with the same fields, without asking the core. */
+function coded(ClockError) {
+  const error = new ClockError("SEQUENCE_EXHAUSTED", TEXT.slice("SEQUENCE_EXHAUSTED: ".length));
+  error.retryable = true;
+  error.retryAfterMs = 1;
+  throw error;
+}
+const nestedCoded = (ClockError, depth) => (depth === 0 ? coded(ClockError) : nestedCoded(ClockError, depth - 1) + 1);
 /** The depth of `nested(1)` is that at which `next()` throws: in the third function below the caller. */
 const nested = (depth) => (depth === 0 ? plain() : nested(depth - 1) + 1);
 
@@ -26,7 +34,7 @@ const caught = (call) => {
  * The calls by name; the word after the comma is the code of the error. The first call is what the others are compared with. Each has
  * a `try` of its own, one frame above the call.
  */
-export function subjectsOf({ Snowflake, Layout }) {
+export function subjectsOf({ ClockError, Snowflake, Layout }) {
   let clockMs = nowMs;
   const options = { node: 7, maxLeadMs: 0, maxWaitMs: 0 };
   // The first generator of a process looks for another backend in it. That is no part of a refusal.
@@ -41,6 +49,8 @@ export function subjectsOf({ Snowflake, Layout }) {
   const calls = {
     "a plain throw": () => nested(1),
     "a plain throw by the caller itself": () => plain(),
+    "the error of the row below, made and thrown without the core, SEQUENCE_EXHAUSTED": () =>
+      nestedCoded(ClockError, 1),
     "next(), SEQUENCE_EXHAUSTED": () => full.next(),
     "next(), CLOCK_BACKWARD": () => behind.next(),
     "fill(16), SEQUENCE_EXHAUSTED": () => full.fill(target),

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const { exports } = require("frazil/package.json");
 const stores = Object.keys(exports).filter((path) => path.startsWith("./stores/"));
 assert.ok(stores.length >= 6, `${stores}`);
-for (const path of [...stores, "./testing/lease-contract", "./testing/segment-contract"]) {
+for (const path of [...stores, "./testing", "./testing/lease-contract", "./testing/segment-contract"]) {
   const entry = path.replace(".", "frazil");
   const formats = [await import(entry), require(entry)];
   assert.deepEqual(...formats.map((format) => Object.keys(format).sort()));

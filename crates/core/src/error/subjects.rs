@@ -65,4 +65,6 @@ subjects! {
     GrowBelowMs = 29, "grow_below_ms";
     ShrinkAboveMs = 30, "shrink_above_ms";
     AcceptUnprovenPlatform = 31, "accept_unproven_platform";
+    From = 32, "from";
+    To = 33, "to";
 }

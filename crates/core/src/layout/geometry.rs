@@ -4,6 +4,7 @@
 //! (`state_key.rs`).
 
 use core::num::NonZeroU64;
+use core::ops::Range;
 
 use super::field::{FieldKind, UNSIGNED_BITS, invalid};
 use crate::error::{Code, Error, Result, Rule, Subject};
@@ -56,6 +57,13 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    /// Checks that the epoch is not one that a process took from its clock: [`Layout::check_epoch`](super::Layout::check_epoch).
+    pub(crate) fn check_epoch(&self, process_ms: Range<u64>) -> Result<()> {
+        let moves = Error::bad_input(Code::InvalidLayout, Subject::EpochMs, Rule::EpochMoves);
+        // A clock that shows 0 was not set, or tells nothing yet: an epoch of 0 is the same at each start.
+        if self.epoch_ms > 0 && process_ms.contains(&self.epoch_ms) { Err(moves) } else { Ok(()) }
+    }
+
     /// Checks every rule except those for names, and computes where the fields lie. The last field is at bit 0.
     pub(crate) fn new(epoch_ms: u64, tick_ms: u64, unsigned: bool, fields: &[(FieldKind, u32)]) -> Result<Self> {
         if epoch_ms > MAX_SAFE_INTEGER {

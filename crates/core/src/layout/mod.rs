@@ -135,6 +135,26 @@ impl Layout {
         Self::new(LayoutSpec { epoch_ms: *epoch_ms, tick_ms: *tick_ms, unsigned: *unsigned, fields: fields.to_vec() })
     }
 
+    /// Checks that the epoch was not taken from the clock of a process that started at `start_ms` and makes a generator at `now_ms`.
+    /// Such an epoch moves with each start, so that the IDs repeat. An epoch after `now_ms` is accepted: until then the clock is
+    /// before it, and nothing is issued; a program that remembers which epochs it accepted need not refuse them once they have come. So
+    /// is an epoch of 0, which is the same at each start, whatever a clock shows that was not set.
+    ///
+    /// # Errors
+    /// `INVALID_LAYOUT` for an epoch from `start_ms` to `now_ms`, except 0.
+    ///
+    /// ```
+    /// use frazil::{Layout, LayoutSpec, Rule};
+    /// let (start_ms, now_ms) = (1_780_000_000_000, 1_780_000_000_250);
+    /// let layout = Layout::new(LayoutSpec { epoch_ms: now_ms - 50, ..Layout::named("default")?.spec() })?;
+    /// assert_eq!(layout.check_epoch(start_ms, now_ms).unwrap_err().rule(), Rule::EpochMoves);
+    /// assert_eq!(Layout::named("default")?.check_epoch(start_ms, now_ms), Ok(()));
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn check_epoch(&self, start_ms: u64, now_ms: u64) -> Result<()> {
+        self.geometry.check_epoch(start_ms..now_ms.saturating_add(1))
+    }
+
     /// The names that [`Layout::named`] knows.
     ///
     /// ```

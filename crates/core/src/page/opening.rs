@@ -50,6 +50,7 @@ impl Page {
     }
 
     /// Reads the layout.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates, past every layout")]
     pub(super) fn read_geometry(&self) -> Result<Geometry> {
         let code = Code::InvalidLayout;
         let epoch_ms = self.whole_number(slot::EPOCH_MS, code, Subject::EpochMs, 0, MAX_SAFE_INTEGER)?;
@@ -63,7 +64,9 @@ impl Page {
             let bits = whole_number(pair[1], code, Subject::FieldBits, 1, u64::from(kind.max_bits()))?;
             *field = (kind, u32::try_from(bits).unwrap_or(0));
         }
-        Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)
+        let geometry = Geometry::new(epoch_ms, tick_ms, self.flag(slot::UNSIGNED), fields)?;
+        geometry.check_epoch(self.number(slot::PROCESS_FROM_MS) as u64..self.number(slot::PROCESS_UNTIL_MS) as u64)?;
+        Ok(geometry)
     }
 
     /// Reads where the sequence starts.

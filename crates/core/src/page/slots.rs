@@ -54,6 +54,10 @@ slots! {
         VALID_FROM_MS = 2;
         /// Out: the first Unix millisecond after the clock's tick.
         VALID_UNTIL_MS = 3;
+        /// In: the first element of the array to fill.
+        FILL_FROM = 4;
+        /// In: the element after the last one to fill.
+        FILL_UNTIL = 5;
     }
     /// What a refused call writes.
     REFUSAL = 8..16 {
@@ -120,6 +124,10 @@ slots! {
         FIELD_COUNT = 40;
         /// In: the first of up to 35 pairs (kind, bits), with kinds as in [`KINDS`](crate::page::KINDS).
         FIELDS[70] = 41;
+        /// In: the first Unix millisecond of this process, for an epoch that has to be compared with it; else 0.
+        PROCESS_FROM_MS = 111;
+        /// In: the first Unix millisecond after that of the call.
+        PROCESS_UNTIL_MS = 112;
     }
     /// What `health` writes.
     HEALTH = 128..144 {

@@ -17,8 +17,12 @@ impl TestDirectory {
 
     /// 256 IDs a millisecond.
     pub(crate) fn open(&self) -> (Local, PathBuf) {
+        self.open_with(&Layout::named("edge").unwrap())
+    }
+
+    pub(crate) fn open_with(&self, layout: &Layout) -> (Local, PathBuf) {
         let options = LocalOptions { dir: Some(self.0.clone()), accept_unproven_platform: true, ..LocalOptions::default() };
-        let ids = Local::open(&Layout::named("edge").unwrap(), options).unwrap();
+        let ids = Local::open(layout, options).unwrap();
         let path = ids.file().path.into();
         (ids, path)
     }

@@ -13,10 +13,12 @@ pub(super) fn vectors() -> Value {
         "_comment": comment(&[
             "compose: layout.compose({ timestampMs, node, clock, sequence }) gives id, or is refused. null stands for an argument that is not given.",
             "ranges: minIdAt(timestampMs, { node }) is minId and maxIdAt(timestampMs, { node }) is maxId, both inclusive: the IDs of the tick that contains timestampMs; or both calls are refused alike. node is null where it is not given.",
+            "stretches: range(fromMs, toMs, { node }) is fromId and untilId, half open: the IDs of the ticks from the one that contains fromMs up to, but not including, the one that contains toMs; or it is refused. Times before the epoch count as the epoch, and after the last tick there are no IDs.",
             "nodes: a node id by the names of its parts. node is what the caller gives: a number, or an object from part names to numbers. joined is the node id as one number, and id the ID that has this node id and zeros elsewhere (timestampMs is the epoch); or the node is refused wherever one is given.",
         ]),
         "compose": test_layouts().iter().flat_map(compositions).collect::<Vec<_>>(),
         "ranges": test_layouts().iter().flat_map(ranges).collect::<Vec<_>>(),
+        "stretches": test_layouts().iter().flat_map(stretches).collect::<Vec<_>>(),
         "nodes": nodes(),
     })
 }
@@ -128,6 +130,71 @@ fn ranges(test: &TestLayout) -> Vec<Value> {
         cases.push(case(start_ms, Some(max + 1), too_large("INVALID_NODE", "node", max)));
     } else {
         cases.push(case(start_ms, Some(0), error("INVALID_ARGUMENT", "node", Rule::FIELD_BELOW, 0, 0)));
+    }
+    cases
+}
+
+fn stretches(test: &TestLayout) -> Vec<Value> {
+    let layout = &test.layout;
+    let [tick, node, ..] = middle_values(layout);
+    let node_is_above = layout.above_time(Kind::Node);
+    let case = |from_ms: u128, to_ms: u128, node: Option<u128>, expected| {
+        let given = json!({ "layout": test.name, "fromMs": number(from_ms), "toMs": number(to_ms), "node": node.map(number) });
+        merge(given, expected)
+    };
+    if let Some(field) = [Kind::Clock, Kind::Sequence].into_iter().find(|kind| layout.above_time(*kind)) {
+        let not_ordered = error("NOT_TIME_ORDERED", field.name(), Rule::NOTHING_UNORDERED, 0, 0);
+        return vec![case(layout.epoch_ms, layout.end_ms(), None, not_ordered)];
+    }
+    let node = node_is_above.then_some(node);
+    let stretch = |from_ms: u128, to_ms: u128| {
+        let [from_id, until_id] = [from_ms, to_ms].map(|ms| {
+            let tick = (ms.max(layout.epoch_ms) - layout.epoch_ms) / layout.tick_ms;
+            let (first, last) = layout.id_range(tick.min(layout.last_tick()), node.unwrap_or(0));
+            if tick <= layout.last_tick() { first } else { last + 1 }
+        });
+        case(from_ms, to_ms, node, json!({ "fromId": decimal(from_id), "untilId": decimal(until_id) }))
+    };
+    let (start_ms, end_ms) = (layout.start_ms(tick), layout.end_ms());
+    let refused = |node, expected| case(start_ms, end_ms, node, expected);
+    let mut cases = vec![
+        stretch(layout.epoch_ms, start_ms),
+        stretch(start_ms, start_ms),
+        stretch(start_ms, start_ms + layout.tick_ms),
+        stretch(start_ms, start_ms + layout.tick_ms - 1),
+        stretch(start_ms + layout.tick_ms - 1, start_ms + 2 * layout.tick_ms - 1),
+        stretch(start_ms, end_ms),
+        stretch(start_ms, end_ms + 1),
+        stretch(0, end_ms + 2),
+        stretch(end_ms, end_ms + 1),
+        stretch(end_ms + 1, end_ms + 1000),
+        case(start_ms + 1, start_ms, node, error("INVALID_ARGUMENT", "from", Rule::FROM_AFTER_TO, 0, start_ms)),
+    ];
+    if layout.epoch_ms > 0 {
+        cases.extend([stretch(layout.epoch_ms - 1, start_ms), stretch(0, layout.epoch_ms - 1)]);
+        let before_1970 = json!({ "layout": test.name, "fromMs": -1, "toMs": 0, "node": node.map(number), "jsOnly": true });
+        let first = decimal(layout.id_range(0, node.unwrap_or(0)).0);
+        cases.push(merge(before_1970, json!({ "fromId": first, "untilId": first })));
+    }
+    // Where the epoch is after 100,000,000,000, what is below and has its thousandfold in the layout is in seconds.
+    let seconds_end = 100_000_000_000;
+    let (first, last) = (layout.epoch_ms.div_ceil(1000), (end_ms / 1000).min(seconds_end - 1));
+    if layout.epoch_ms >= seconds_end && first <= last {
+        let in_seconds = |field, ms: u128| json!({ "code": "TIME_OUT_OF_RANGE", "field": field, "value": number(ms), "rule": sentence(Rule::NOT_SECONDS, 0, 0) });
+        cases.push(case(first, start_ms, node, in_seconds("from", first)));
+        cases.push(case(last, start_ms, node, in_seconds("from", last)));
+        cases.push(case(0, first, node, in_seconds("to", first)));
+        cases.push(case(last, first, node, in_seconds("from", last)));
+        cases.extend([stretch(first - 1, start_ms), stretch(0, last + 1)]);
+    } else if layout.epoch_ms > 1 {
+        cases.push(stretch(layout.epoch_ms.div_ceil(1000), start_ms));
+    }
+    if node_is_above {
+        let max = layout.count(Kind::Node) - 1;
+        cases.push(refused(None, error("INVALID_ARGUMENT", "node", Rule::FIELD_ABOVE, 0, 0)));
+        cases.push(refused(Some(max + 1), too_large("INVALID_NODE", "node", max)));
+    } else {
+        cases.push(refused(Some(0), error("INVALID_ARGUMENT", "node", Rule::FIELD_BELOW, 0, 0)));
     }
     cases
 }

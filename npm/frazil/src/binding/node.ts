@@ -1,6 +1,6 @@
 /** The binding for Node: the native addon if it loads, and WebAssembly otherwise. */
 
-import type { Binding, Calls, FileCalls } from "../boundary.js";
+import type { ArrayCalls, Binding, Calls, FileCalls } from "../boundary.js";
 import { ConfigError } from "../errors.js";
 import { type StateFiles, stateFilesOf } from "../files.js";
 import { Page } from "../generated/page.js";
@@ -14,7 +14,7 @@ import { mark } from "./marks.js";
 import { isWorkerThread } from "./threads.js";
 import { bindExports, type Exports, wasmUnavailable } from "./wasm.js";
 
-interface Addon extends Calls, FileCalls {
+interface Addon extends Calls, ArrayCalls, FileCalls {
   abi(): number;
   /** A page that lives as long as its owner. */
   page(owner: object): { readonly page: number; readonly memory: Uint8Array };
@@ -125,6 +125,17 @@ function foundForOthers(searched: readonly string[]): string[] {
   return addonPackages().some((ours) => found.includes(ours)) ? [] : [...new Set(found)];
 }
 
+/** `admit`, which asks the core once for the calls of a generator with the same count or a smaller one: whatever is admitted stays so. */
+function admitOnce(admit: Calls["admit"]): Calls["admit"] {
+  let [ofHandle, ofWaitMs, admitted] = [NaN, NaN, -1];
+  return (page, handle, count, waitMs) => {
+    if (handle === ofHandle && waitMs === ofWaitMs && count >>> 0 === count && count <= admitted) return 0;
+    const status = admit(page, handle, count, waitMs);
+    if (status === 0) [ofHandle, ofWaitMs, admitted] = [handle, waitMs, count];
+    return status;
+  };
+}
+
 function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
   const causes: unknown[] = [];
   const ways: ((addonPackage: string) => Addon | undefined)[] = [loadRegistered];
@@ -152,8 +163,9 @@ function loadNative(): { binding?: Binding<StateFiles>; causes: unknown[] } {
         const { buffer } = memory;
         return {
           backend: "native",
-          calls: addon,
+          calls: { ...addon, admit: admitOnce(addon.admit) },
           files,
+          arrays: addon,
           page,
           memory: { buffer },
           buffer: () => buffer,

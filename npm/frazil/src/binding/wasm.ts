@@ -64,6 +64,7 @@ export function bindExports(make: () => Exports, hint?: string): Binding {
       backend: "wasm",
       calls: calls as unknown as Calls,
       files: undefined,
+      arrays: undefined,
       anotherPage: undefined,
       page,
       memory,

@@ -2,11 +2,27 @@
  * What `Layout` reads IDs with in Node and Bun: the same as elsewhere, in loops that call no function. Ten IDs take the time of four.
  */
 import { LOW, type Span } from "../bits.js";
-import type { Arrays, Shape } from "../shape.js";
+import type { Arrays, NamedParts, PartsKept, Shape } from "../shape.js";
+
+export { writeTexts } from "./texts.js";
 
 /** Whether these functions are used. See `small.ts`. */
 export enum Decoding {
   FAST = 1,
+}
+
+/** Scratch memory for one ID. */
+const word = new BigUint64Array(1);
+const wordHalves = new Uint32Array(word.buffer);
+
+/** Whether a value is a `bigint` that is an ID of the layout. Comparing with the largest one calls the engine, and this does not. */
+export function isIdOf({ bits }: Shape, value: unknown): value is bigint {
+  if (typeof value !== "bigint") return false;
+  word[0] = value;
+  // A negative number, or a larger one, is another one there.
+  if (word[0] !== value) return false;
+  const high = wordHalves[1 - LOW] as number;
+  return (high === 0 ? 32 - Math.clz32(wordHalves[LOW] as number) : 64 - Math.clz32(high)) <= bits;
 }
 
 /**
@@ -23,10 +39,14 @@ function masksOf({ shift, max }: Span): [number, number, number, number, number]
 export function firstWith(span: Span, halves: Uint32Array): number {
   const [highShift, highMask, , lowShift, lowMask] = masksOf(span);
   const [low, high] = [LOW, 1 - LOW];
-  for (let at = 0; at < halves.length; at += 2) {
-    const above = ((halves[at + high] as number) >>> highShift) & highMask;
-    if (above | (((halves[at + low] as number) >>> lowShift) & lowMask)) return at / 2;
-  }
+  let lows = 0;
+  let highs = 0;
+  // All of them at once, without a branch for each: hardly any program has such an ID.
+  for (let at = high; at < halves.length; at += 2) highs |= halves[at] as number;
+  if (lowMask !== 0) for (let at = low; at < halves.length; at += 2) lows |= halves[at] as number;
+  if ((((highs >>> highShift) & highMask) | ((lows >>> lowShift) & lowMask)) === 0) return -1;
+  // Counted, and not until one is found: another thread can change the IDs meanwhile.
+  for (let at = 0; at < halves.length; at += 2) if (span.of(halves, at) > 0) return at / 2;
   return -1;
 }
 
@@ -40,28 +60,46 @@ export function readColumns(
   into: Arrays,
 ): void {
   const { timestampMs, sequence: sequences } = into;
-  const { length } = timestampMs;
-  // One loop for the three fields that most layouts have: each half is read once.
+  const length = halves.length / 2;
   const nodes = into.node ?? new Uint32Array(length);
   const [t0, t1, t2, t3, t4] = masksOf(lowest(time));
   const [n0, n1, n2, n3, n4] = node ? masksOf(lowest(node)) : [0, 0, 1, 0, 0];
-  const [s0, s1, s2, s3, s4] = masksOf(lowest(sequence));
+  const [, highMask, , s3, s4] = masksOf(lowest(sequence));
+  const highMs = t2 * tickMs;
+  const nodeShift = 31 - Math.clz32(n2);
   const [l, h] = [LOW, 1 - LOW];
-  for (let at = 0; at < length; at++) {
-    const low = halves[2 * at + l] as number;
-    const high = halves[2 * at + h] as number;
-    timestampMs[at] = ((((high >>> t0) & t1) >>> 0) * t2 + (((low >>> t3) & t4) >>> 0)) * tickMs + epochMs;
-    nodes[at] = (((high >>> n0) & n1) >>> 0) * n2 + (((low >>> n3) & n4) >>> 0);
-    sequences[at] = (((high >>> s0) & s1) >>> 0) * s2 + (((low >>> s3) & s4) >>> 0);
+  // One loop for the three fields that most layouts have: each half is read once. A node id has at most 32 bits, and a sequence usually
+  // fewer, so they stay integers.
+  if (t0 === 0 && t1 !== 0 && n1 === 0) {
+    // As in most layouts, the time has the low bits of the high half, and the node id is in the low half.
+    for (let at = 0; at < length; at++) {
+      const low = halves[2 * at + l] as number;
+      const high = halves[2 * at + h] as number;
+      timestampMs[at] = ((high & t1) >>> 0) * highMs + ((low >>> t3) * tickMs + epochMs);
+      nodes[at] = (low >>> n3) & n4;
+      sequences[at] = (low >>> s3) & s4;
+    }
+  } else {
+    for (let at = 0; at < length; at++) {
+      const low = halves[2 * at + l] as number;
+      const high = halves[2 * at + h] as number;
+      timestampMs[at] = (((high >>> t0) & t1) >>> 0) * highMs + ((((low >>> t3) & t4) >>> 0) * tickMs + epochMs);
+      nodes[at] = (((high >>> n0) & n1) << nodeShift) | ((low >>> n3) & n4);
+      sequences[at] = (low >>> s3) & s4;
+    }
   }
   addRuns(time.runs, halves, timestampMs, tickMs);
   addRuns(node?.runs, halves, nodes, 1);
-  addRuns(sequence.runs, halves, sequences, 1);
-  if (clock) {
-    const clocks = into.clock as Uint32Array;
-    clocks.fill(0);
-    addRuns([{ ...clock, max: 0 }, ...(clock.runs ?? [clock])], halves, clocks, 1);
-  }
+  // With bits in the high half, or with 32 bits, which would have a sign, the sequence is read as the rare fields are.
+  if (highMask !== 0 || s4 < 0) readRuns(sequence, halves, sequences);
+  else addRuns(sequence.runs, halves, sequences, 1);
+  if (clock) readRuns(clock, halves, into.clock as Uint32Array);
+}
+
+/** Writes a column by all its runs. */
+function readRuns(span: Span, halves: Uint32Array, into: Float64Array | Uint32Array): void {
+  for (let at = 0; at < halves.length / 2; at++) into[at] = 0;
+  addRuns([{ ...span, max: 0 }, ...(span.runs ?? [span])], halves, into, 1);
 }
 
 /** Adds to a column what the runs after the lowest one have. */
@@ -74,23 +112,38 @@ function addRuns(
   if (runs === undefined) return;
   let below = factor * ((runs[0] as Span).max + 1);
   for (const run of runs.slice(1)) {
-    for (let at = 0; at < into.length; at++) into[at] = (into[at] as number) + run.of(halves, 2 * at) * below;
+    for (let at = 0; at < halves.length / 2; at++) into[at] = (into[at] as number) + run.of(halves, 2 * at) * below;
     below *= run.max + 1;
   }
 }
 
-type Part = Shape["parts"][number];
+/** How many node ids are kept: those of 10 bits. */
+const MAX_KEPT = 1024;
 
-const partOf = (part: Part, node: number): number => Math.floor(node / part[2]) % part[1];
-
-/** The parts of a node id by name. A literal with one or two names is made in a ninth of the time of `Object.fromEntries`. */
-export function partsOf(parts: Shape["parts"], node: number): Record<string, number> {
-  const first = parts[0] as Part;
-  if (parts.length === 1) return { [first[0]]: partOf(first, node) };
-  const second = parts[1] as Part;
-  if (parts.length === 2) return { [first[0]]: partOf(first, node), [second[0]]: partOf(second, node) };
-  return Object.fromEntries(parts.map((part) => [part[0], partOf(part, node)]));
+/** The parts of a node id by name, in an object of its own. */
+export function partsOf({ parts, partsKept }: Shape, node: number): NamedParts {
+  const { none, byNode } = partsKept as PartsKept;
+  const kept = node < MAX_KEPT ? byNode?.[node] : undefined;
+  if (kept !== undefined) return { ...kept };
+  const made = { ...none };
+  for (let at = 0; at < parts.length; at++) {
+    const [name, count, below] = parts[at] as Shape["parts"][number];
+    // `below` is a power of two up to 2^31, and `count` up to 2^32: both operators take the lowest 32 bits.
+    made[name] = ((node >>> (31 - Math.clz32(below))) & (count - 1)) >>> 0;
+  }
+  if (node >= MAX_KEPT) return made;
+  // Every place is filled: the engine looks up a hole in the prototype, where a program can put something.
+  const list = byNode ?? new Array<NamedParts | undefined>(MAX_KEPT).fill(undefined);
+  (partsKept as PartsKept).byNode = list;
+  list[node] = made;
+  return { ...made };
 }
+
+/** What `partsOf` needs of a layout. */
+export const keepParts = (parts: Shape["parts"]): PartsKept => ({
+  none: Object.fromEntries(parts.map(([name]) => [name, 0])),
+  byNode: undefined,
+});
 
 /** The name of a part as the key of an object. One that was cut out of a text is none yet, and the engine would look it up at each use. */
 export const keyOf = (name: string): string => Object.keys({ [name]: 0 })[0] as string;

@@ -9,6 +9,8 @@ export enum Slot {
   COUNT = 1,
   VALID_FROM_MS = 2,
   VALID_UNTIL_MS = 3,
+  FILL_FROM = 4,
+  FILL_UNTIL = 5,
   RETRY_AFTER_MS = 8,
   SUBJECT = 9,
   RULE = 10,
@@ -38,6 +40,8 @@ export enum Slot {
   WAIT_MS = 39,
   FIELD_COUNT = 40,
   FIELDS = 41,
+  PROCESS_FROM_MS = 111,
+  PROCESS_UNTIL_MS = 112,
   LEAD_MS = 128,
   WORST_LEAD_MS = 129,
   STEPS_BACK = 130,
@@ -131,7 +135,7 @@ export enum Page {
   /** The status that asks for a key. */
   KEYLESS = 254,
   /** Copies of the package share their states where this is equal. */
-  ABI = 859311600,
+  ABI = 3457554685,
 }
 
 /** The kinds of fields by their numbers. No two begin with one letter, and the table of layouts has only that. */
@@ -202,6 +206,7 @@ export const RULES: { readonly [rule: number]: Rule } = {
   36: Rule.KNOWN_START,
   39: Rule.ONE_START,
   54: Rule.ONE_KIND,
+  70: Rule.EPOCH_MOVES,
 };
 
 /** What the answers are about, by number. */

@@ -119,7 +119,7 @@ const ROWS_AT_ONCE = 64;
 /** Among so many free rows, at least, one is drawn after a lost race. @internal */
 export const DRAWN_FROM = 16;
 /** Between so many rows a store chooses in one operation, if it can. @internal */
-export const CHOICES = 8;
+const CHOICES = 8;
 
 /**
  * A number that follows from a grant and a node id, evenly spread: the finalizer of MurmurHash3. For one grant it differs for all

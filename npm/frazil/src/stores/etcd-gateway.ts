@@ -131,7 +131,7 @@ interface Endpoint {
 /** The option `prefix`, checked. @internal */
 export function prefixOf(prefix: unknown = "frazil/"): string {
   if (typeof prefix !== "string" || !/^[!-~]{1,200}$/.test(prefix) || /['"\\]/.test(prefix))
-    throw optionError("prefix", typeof prefix === "string" ? JSON.stringify(prefix) : typeof prefix, PREFIX_RULE);
+    throw optionError("prefix", prefix === null ? "null" : `a ${typeof prefix}`, PREFIX_RULE);
   return prefix;
 }
 

@@ -1,12 +1,13 @@
 /** How the errors of stores name what somebody passed: never by its values, since a connection string contains a password. */
-import { ConfigError, configError, type FrazilError } from "../errors.js";
+import { ConfigError, configError, type FrazilError, showName } from "../errors.js";
 import { checkKeys } from "../keys.js";
+import { articleOf } from "../value-text.js";
 
 /** What a value is, without its text. */
 export function described(given: unknown): string {
   if (given === null || (typeof given !== "object" && typeof given !== "function"))
     return given === null || given === undefined ? `${given}` : `a ${typeof given}`;
-  const keys = Object.keys(given).slice(0, 4).join(", ");
+  const keys = Object.keys(given).slice(0, 4).map(showName).join(", ");
   return `${typeof given === "function" ? "a function" : "an object"} with ${keys || "no properties of its own"}`;
 }
 
@@ -37,15 +38,14 @@ export function checkGiven<T>(given: T, known: string, ignored?: string): T & ob
  * connection string, which contains a password. */
 export function noStore(store: unknown, rule: string): FrazilError {
   const details = { field: "store", rule };
-  if (typeof store === "string") return new ConfigError("INVALID_ARGUMENT", `store is a string: ${rule}`, details);
   const own =
     Object(store) === store ? (typeof store === "function" ? store : (store as object).constructor) : undefined;
   const { name } = (own ?? {}) as { name?: unknown };
-  if (own === Object) return new ConfigError("INVALID_ARGUMENT", `store is some object: ${rule}`, details);
+  if (typeof store === "string" || own === Object)
+    return new ConfigError("INVALID_ARGUMENT", `store is ${described(store)}: ${rule}`, details);
   if (typeof name !== "string" || name === "") return configError("INVALID_ARGUMENT", "store", store, rule);
-  const kind =
-    typeof store !== "function" ? (/^[AEIOU]/.test(name) ? "an" : "a") : isClass(store) ? "the class" : "the function";
-  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${name}: ${rule}`, details);
+  const kind = typeof store !== "function" ? articleOf(name) : isClass(store) ? "the class" : "the function";
+  return new ConfigError("INVALID_ARGUMENT", `store is ${kind} ${showName(name)}: ${rule}`, details);
 }
 
 /** Whether a function was written as a class. */

@@ -16,6 +16,7 @@ import { Rule } from "../generated/rules.js";
 import { drawRandom } from "../kernel-random.js";
 import { checkKeys } from "../keys.js";
 import { storeRefused } from "./answers.js";
+import { optionError } from "./given.js";
 
 /** The table that new node ids come from. */
 export interface NodeIdsFrom {
@@ -64,7 +65,7 @@ export interface OldTable {
 }
 
 /** So many of our numbers are taken over at a time. @internal */
-export const TAKEN_OVER = 64;
+const TAKEN_OVER = 64;
 
 /** Whether a row has the marker, whatever the character set and the collation of its column are. */
 const isMarker = (column: string) => `CONVERT(${column} USING utf8mb4) COLLATE utf8mb4_bin = :marker`;
@@ -151,7 +152,8 @@ const refuse = (field: string, value: unknown, rule: string) => configError("INV
  * connections of two programs of a scope may have others.
  */
 function tableOf(field: string, value: unknown): { quoted: string; ofSchema: (column: string) => string } {
-  if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value)) throw refuse(field, value, TABLE_RULE);
+  if (typeof value !== "string" || !/^[\w$]{1,64}(\.[\w$]{1,64})?$/.test(value))
+    throw optionError(field, value, TABLE_RULE);
   const parts = value.split(".");
   const name = parts.at(-1) as string;
   const [prefix, database] = parts.length > 1 ? ["", `'${parts[0]}'`] : ["{prefix}", "{database}"];

@@ -12,7 +12,7 @@
 import { ConfigError, configError } from "../errors.js";
 import { checkKeys } from "../keys.js";
 import { notInitialised, storeRefused, storeUnavailable } from "./answers.js";
-import { checkGiven } from "./given.js";
+import { checkGiven, optionError } from "./given.js";
 import { fencedScope, type ScopeRecord, scopeOf } from "./requests.js";
 import type { LeaseRow } from "./rules.js";
 import { type AcquireRequest, FENCE_MARGIN_MS } from "./store.js";
@@ -101,7 +101,7 @@ class LeafTable extends ZooKeeperTable {
   constructor(client: unknown, { leafName, ...options }: LeafStoreOptions) {
     super(client, options, `leaf:${leafName}`);
     if (typeof leafName !== "string" || !/^[^/\s]+$/.test(leafName) || /^\.\.?$/.test(leafName))
-      throw configError("INVALID_OPTION", "leafName", leafName, NAME_RULE);
+      throw optionError("leafName", leafName, NAME_RULE);
     this.folder = `/snowflake/${leafName}/forever`;
   }
 

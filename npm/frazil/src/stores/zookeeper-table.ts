@@ -1,5 +1,4 @@
 /** Scopes as znodes: their paths, their texts, and what each operation reads and writes. */
-import { configError } from "../errors.js";
 import { storeRefused } from "./answers.js";
 import {
   type AcquireView,
@@ -110,7 +109,7 @@ export const endOf = ({ untilMs, node }: { untilMs: number; node: number }): str
   `${String(untilMs).padStart(16, "0")}-${node}`;
 
 /** The text of a row: JSON that people can read with `get` of zkCli. @internal */
-export const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
+const textOfRow = ({ node, fromMs, untilMs, grant, nonce, owner }: LeaseRow): string =>
   JSON.stringify({ node, fromMs, untilMs, grant, nonce, owner });
 
 /** The text of a record. @internal */
@@ -156,7 +155,7 @@ function scopeOf(path: string, { text, stat }: Znode): ZooKeeperScope {
 /** The option `prefix`, checked. @internal */
 export function prefixOf(prefix: unknown = "/frazil"): string {
   if (typeof prefix !== "string" || !/^(\/[\w-][\w.-]*)+$/.test(prefix))
-    throw configError("INVALID_OPTION", "prefix", prefix, PREFIX_RULE);
+    throw optionError("prefix", prefix, PREFIX_RULE);
   return prefix;
 }
 
@@ -172,7 +171,7 @@ export class ZooKeeperTable implements LeaseTable<ZooKeeperScope, ZooKeeperRow> 
     const { prefix, acl, incarnation = "epoch" } = options;
     if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0)) throw optionError("acl", acl, ACL_RULE);
     if (incarnation !== "epoch" && incarnation !== "none-accepting-repeats-after-restore")
-      throw configError("INVALID_OPTION", "incarnation", incarnation, INCARNATION_RULE);
+      throw optionError("incarnation", incarnation, INCARNATION_RULE);
     this.prefix = prefixOf(prefix);
     this.session = new Session(client, acl);
     this.source = source;

@@ -26,10 +26,10 @@ import { isScope } from "../stores/limits.js";
 import { lacksTables } from "../stores/sqlite-tables.js";
 import { sleep } from "../wait.js";
 import { type ObjectState, type ObjectStorage, sqlError } from "./leases-object.js";
-import { checkSame, type Options } from "./request-context.js";
+import { checkSame, msOfDate, type Options } from "./request-context.js";
 
 /** The options of `durable()`. */
-export interface DurableOptions<L extends LayoutInput = "edge">
+export interface DurableOptions<L extends LayoutInput = LayoutInput>
   extends Omit<SnowflakeOptions<L>, "layout" | "node" | "unshared" | "now" | "maxWaitMs"> {
   /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
   readonly layout?: L;
@@ -270,7 +270,7 @@ function meaningOf(name: string, options: Options): unknown {
   const optionOf = (of: string) => (options[of] === undefined ? DEFAULTS[of] : options[of]);
   const layout = Layout.from(optionOf("layout") as LayoutInput);
   if (name === "layout") return layoutText(layout);
-  if (name === "epochMs") return optionOf(name) ?? layout.epochMs;
+  if (name === "epochMs") return msOfDate(optionOf(name)) ?? layout.epochMs;
   // One generator has one node id, in whatever form it is given.
   return name === "node" ? undefined : optionOf(name);
 }
@@ -314,7 +314,7 @@ export function durable<const L extends LayoutInput = "edge">(
   const { scope = "default", node, layout: of = "edge", epochMs, ...rest } = given;
   if (!isScope(scope)) throw configError("INVALID_OPTION", "scope", scope, Rule.NAME_SYNTAX);
   const named = Layout.from(of as LayoutInput);
-  const layout = epochMs === undefined ? named : named.with({ epochMs: epochMs as number });
+  const layout = epochMs === undefined ? named : named.with({ epochMs: epochMs as number | Date });
   if (node === undefined)
     throw new ConfigError("NODE_REQUIRED", NODE_RULE, { field: "node", value: node, rule: NODE_RULE });
   const isWithout = node === "none" && layout.fields.every(({ kind }) => kind !== "node");

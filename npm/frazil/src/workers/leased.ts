@@ -14,6 +14,7 @@ import {
   checkSame,
   isContext,
   keepOf,
+  msOfDate,
   type Options,
   ofIsolate,
   type RequestContext,
@@ -23,7 +24,7 @@ import {
 import { RequestDriver } from "./request-driver.js";
 
 /** The options of `leased()`. Each has a default. */
-export interface WorkersLeaseOptions<L extends LayoutInput = "edge">
+export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput>
   extends Omit<LeaseOptions<L>, "layout" | "windowMs" | "owner" | "renew" | "signal" | "maxWaitMs"> {
   /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
   readonly layout?: L;
@@ -219,7 +220,7 @@ function newEntry(store: LeaseStore, options: Options | undefined): Entry {
 
 /** What an option means, equal for equal options. */
 function meaningOf(name: string, options: Options): unknown {
-  const value = optionOf(name, options);
+  const value = name === "epochMs" ? msOfDate(optionOf(name, options)) : optionOf(name, options);
   if (name !== "layout" && (name !== "epochMs" || value !== undefined)) return value;
   const layout = Layout.from(optionOf("layout", options) as LayoutInput);
   return name === "layout" ? layoutText(layout) : layout.epochMs;

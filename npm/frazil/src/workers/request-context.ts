@@ -64,6 +64,9 @@ export function storeOf<Store>(
 
 export type Options = { readonly [name: string]: unknown };
 
+/** The time of a `Date`, which is another one in each call; any other value unchanged. */
+export const msOfDate = (time: unknown): unknown => (time instanceof Date ? time.getTime() : time);
+
 /** Whether what follows the source in a call is a context. Options may follow it, or take its place. */
 export const isContext = (second: unknown): second is RequestContext =>
   typeof (second as RequestContext | undefined)?.waitUntil === "function";

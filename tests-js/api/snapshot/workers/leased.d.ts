@@ -6,7 +6,7 @@ import type { LeasesNamespace, OfLeases } from "../stores/durable-object.js";
 import type { LeaseStore } from "../stores/store.js";
 import { type RequestContext } from "./request-context.js";
 /** The options of `leased()`. Each has a default. */
-export interface WorkersLeaseOptions<L extends LayoutInput = "edge"> extends Omit<LeaseOptions<L>, "layout" | "windowMs" | "owner" | "renew" | "signal" | "maxWaitMs"> {
+export interface WorkersLeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<LeaseOptions<L>, "layout" | "windowMs" | "owner" | "renew" | "signal" | "maxWaitMs"> {
     /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
     readonly layout?: L;
     /**

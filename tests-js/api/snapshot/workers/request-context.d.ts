@@ -13,6 +13,8 @@ export declare function storeOf<Store>(source: unknown, isStore: (source: unknow
 export type Options = {
     readonly [name: string]: unknown;
 };
+/** The time of a `Date`, which is another one in each call; any other value unchanged. */
+export declare const msOfDate: (time: unknown) => unknown;
 /** Whether what follows the source in a call is a context. Options may follow it, or take its place. */
 export declare const isContext: (second: unknown) => second is RequestContext;
 /** @throws {ConfigError} `STATE_CONFLICT` at module scope. `example` is how to call it. */

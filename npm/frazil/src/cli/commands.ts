@@ -1,0 +1,76 @@
+/** The commands, and which of them is meant. */
+import { Layout } from "frazil";
+import { hintOf } from "../keys.js";
+import type { Command } from "./command.js";
+import { convert } from "./convert.js";
+import { ddl } from "./ddl.js";
+import { decode } from "./decode.js";
+import { doctor } from "./doctor.js";
+import type { FlagName, Flags } from "./flags.js";
+import { withoutN } from "./forms.js";
+import { layouts } from "./layouts.js";
+import { next } from "./next.js";
+import { plan } from "./plan.js";
+import { range } from "./range.js";
+import { UsageError } from "./usage-error.js";
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly Command[] = [next, decode, convert, range, layouts, plan, doctor, ddl];
+
+/** What people type for a command. */
+const OTHER_NAMES: readonly (readonly [RegExp, Command])[] = [
+  [/^(gen(erate)?|new|mint|create|make|id|ids|uuid|snowflake)$/i, next],
+  [/^(parse|read|inspect|explain|show|timestamp|date)$/i, decode],
+  [/^(encode|format|text|base\d+|hex)$/i, convert],
+  [/^(between|times?|bounds|min|max)$/i, range],
+  [/^(list|ls)$/i, layouts],
+  [/^(capacity|limits|info)$/i, plan],
+  [/^(check|health|status|env|diagnose|diagnostics|where|test)$/i, doctor],
+  [/^(sql|schema|init|migrate|migration|setup)$/i, ddl],
+];
+
+/**
+ * The command of a name.
+ *
+ * @throws {UsageError} if there is none, with the one that is probably meant.
+ */
+export function commandOf(name: string): Command {
+  const found = COMMANDS.find((command) => command.name === name);
+  if (found !== undefined) return found;
+  const other = OTHER_NAMES.find(([names]) => names.test(name))?.[1];
+  if (other !== undefined)
+    throw new UsageError(`${name} is not a command: use npx frazil ${other.name} (${other.summary})`);
+  if (Layout.named("default").tryParse(withoutN(name)) !== undefined && name.length > 3)
+    throw new UsageError(`${name} is not a command: npx frazil decode ${name} shows the fields of an ID`);
+  const names = [...COMMANDS.map((command) => command.name), "help", "--version", "--help"].join(", ");
+  throw new UsageError(`${name} is not a command${hintOf(name.toLowerCase(), names)}`);
+}
+
+/** What was probably meant by arguments of a command that takes options only. */
+export function meantBy({ name, usage, flags, meant }: Command, args: readonly string[]): string {
+  const own = meant?.(args);
+  if (own !== undefined) return `: npx frazil ${own}`;
+  const [argument = ""] = args;
+  if ((Layout.names as readonly string[]).includes(argument))
+    return `: npx frazil ${flags.includes("layout") && !usage ? name : plan.name} --layout ${argument}`;
+  return `: ${name} takes ${usage ? `only options: ${usage}` : "options only"}`;
+}
+
+/** Flags that people take for another one, of the commands that have that one only. */
+const MISTAKEN: readonly (readonly [FlagName, FlagName])[] = [
+  ["to", "as"],
+  ["as", "from"],
+];
+
+/** Refuses a flag that the command does not read, and names the commands that do. */
+export function checkFlags({ name, flags: known }: Command, given: Flags): void {
+  const stray = (Object.keys(given) as FlagName[]).find((flag) => !known.includes(flag));
+  if (stray === undefined) return;
+  const [, meant] = MISTAKEN.find(([flag, other]) => flag === stray && known.includes(other)) ?? [];
+  const near =
+    meant === undefined
+      ? hintOf(stray, known.join(", "), "").replace("mean ", "mean --")
+      : ` (did you mean --${meant}?)`;
+  const readers = COMMANDS.filter(({ flags }) => flags.includes(stray)).map((command) => command.name);
+  throw new UsageError(`--${stray} is for ${readers.join(", ")}, not for ${name}${near}`);
+}

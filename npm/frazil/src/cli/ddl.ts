@@ -1,0 +1,146 @@
+/** `npx frazil ddl`: what a store needs, to read and run. */
+import { hintOf } from "../keys.js";
+import { d1Ddl } from "../stores/d1.js";
+import { etcdDdl } from "../stores/etcd.js";
+import { type MySqlInitOptions, type MySqlStoreOptions, mysqlDdl } from "../stores/mysql.js";
+import { type InitOptions, type PostgresStoreOptions, postgresDdl } from "../stores/postgres.js";
+import { type RedisStoreOptions, redisDdl } from "../stores/redis.js";
+import type { DdlTags } from "../stores/segment-requests.js";
+import { sqliteDdl } from "../stores/sqlite.js";
+import { zookeeperDdl } from "../stores/zookeeper.js";
+import { layoutOf } from "./chosen-layout.js";
+import type { Command } from "./command.js";
+import { type FlagName, type Flags, given, wholeBigint, wholeNumber } from "./flags.js";
+import { put } from "./output.js";
+import { UsageError } from "./usage-error.js";
+
+/** What a store's set-up is printed with, and the flags that only some stores have. */
+interface Printer {
+  readonly flags: readonly FlagName[];
+  print(options: InitOptions, flags: Flags): string;
+  printTags?(tags: DdlTags, flags: Flags): string;
+}
+
+/** Where new node ids come from. The callee checks the names. */
+function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"]> {
+  const [, kind, name] = /^(worker-node|cosid|none)(?::(.*))?$/s.exec(text) ?? [];
+  if (kind === "worker-node") return { workerNode: name ?? "WORKER_NODE" };
+  if (kind === "cosid" && name !== undefined) return { cosId: { namespace: name } };
+  if (kind === "none" && name === undefined) return "none";
+  throw new UsageError(
+    `--node-ids-from is ${JSON.stringify(text)}: must be worker-node, worker-node:TABLE, cosid:NAMESPACE or none`,
+  );
+}
+
+const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation: sql }: Flags) =>
+  postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }), role);
+const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incarnation: sql }: Flags) =>
+  mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role);
+const printRedis = (options: InitOptions | DdlTags, { incarnation: lua }: Flags) =>
+  redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } }));
+
+const PRINTERS: { readonly [store: string]: Printer } = {
+  postgres: { flags: ["role", "schema", "incarnation"], print: printPostgres, printTags: printPostgres },
+  mysql: {
+    flags: ["role", "database", "incarnation", "node-ids-from"],
+    print: (options, flags) => {
+      const { "node-ids-from": from } = flags;
+      return printMySql(from === undefined ? options : { ...options, nodeIdsFrom: nodeIdsFromOf(from) }, flags);
+    },
+    printTags: printMySql,
+  },
+  redis: { flags: ["incarnation"], print: printRedis, printTags: printRedis },
+  etcd: { flags: ["prefix"], print: (options, { prefix }) => etcdDdl(options, given<{ prefix: string }>({ prefix })) },
+  zookeeper: {
+    flags: ["prefix", "acl"],
+    print: (options, { prefix, acl }) => zookeeperDdl(options, given<{ prefix: string; acl: string }>({ prefix, acl })),
+  },
+  sqlite: { flags: [], print: sqliteDdl },
+  d1: { flags: [], print: d1Ddl, printTags: d1Ddl },
+};
+
+/** Names under which people know a store. */
+const ALIASES: readonly (readonly [RegExp, keyof typeof PRINTERS])[] = [
+  [/^pg|^postg|^psql|^neon|^supabase/i, "postgres"],
+  [/^maria|^mysql/i, "mysql"],
+  [/^valkey|^redis|^dragonfly|^keydb/i, "redis"],
+  [/^sqlite|^better-sqlite/i, "sqlite"],
+  [/^zk$|^zoo/i, "zookeeper"],
+  [/^etcd/i, "etcd"],
+];
+
+/** The flags of the record of a scope. */
+const SCOPE_FLAGS = ["scope", "layout", "epoch", "nodes", "window-max", "node-ids-from"] as const;
+
+/** The flags that some stores have, and others do not. */
+const STORE_FLAGS = [...new Set(Object.values(PRINTERS).flatMap(({ flags }) => flags))];
+
+/** The error for a store that there is not, or for several. */
+function noStore([name, ...rest]: readonly string[], { tag: [tag] = [] }: Flags): UsageError {
+  const names = Object.keys(PRINTERS).join(", ");
+  const [, near] = /mean (.*)\?/.exec(hintOf((name ?? "").toLowerCase(), names, "")) ?? [];
+  const meant = ALIASES.find(([alias]) => alias.test(name ?? ""))?.[1] ?? near;
+  const what =
+    name === undefined
+      ? `ddl needs a store, one of ${names}`
+      : rest.length > 0
+        ? "ddl prints what one store needs"
+        : `${name} is not a store${meant === undefined ? `, one of ${names}` : ` (did you mean ${meant}?)`}`;
+  // The record of a counter is printed for some stores only.
+  const store = meant ?? "postgres";
+  const hasTag = PRINTERS[store]?.printTags !== undefined && /^[\w.-]+$/.test(tag ?? "");
+  return new UsageError(`${what}: npx frazil ddl ${store} ${hasTag ? `--tag ${tag}` : "--scope default"}`);
+}
+
+function run(flags: Flags, stores: readonly string[]): number {
+  const [name = "", ...rest] = stores;
+  const printer = Object.hasOwn(PRINTERS, name) && rest.length === 0 ? PRINTERS[name] : undefined;
+  if (printer === undefined) throw noStore(stores, flags);
+  const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
+  if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
+  if (flags.tag !== undefined) {
+    if (printer.printTags === undefined) {
+      // Its record has the identity of the file, which is not known here.
+      const instead = name === "sqlite" ? ": a program makes the record, by await store.initSegment({ tag })" : "";
+      throw new UsageError(`--tag is not for ddl ${name}${instead}`);
+    }
+    const other = SCOPE_FLAGS.find((flag) => flags[flag] !== undefined);
+    if (other !== undefined)
+      throw new UsageError(
+        `--tag is for the record of a counter, and --${other} for that of a scope: print one after the other`,
+      );
+    const first = flags.first === undefined ? {} : { first: wholeBigint("first", flags.first) };
+    put(printer.printTags({ tags: flags.tag, ...first }, flags));
+    return 0;
+  }
+  if (flags.first !== undefined) throw new UsageError("--first is the first number of a --tag, which is not given");
+  const { scope, nodes, "window-max": windowMaxMs } = flags;
+  const range = nodes === undefined ? undefined : /^(\d+)-(\d+)$/.exec(nodes);
+  if (range === null) throw new UsageError(`--nodes is ${JSON.stringify(nodes)}: must be two node ids, such as 0-99`);
+  const options = {
+    layout: layoutOf(flags),
+    ...(scope !== undefined && { scope }),
+    ...(range && { nodes: { from: Number(range[1]), to: Number(range[2]) } }),
+    ...(windowMaxMs !== undefined && { windowMaxMs: wholeNumber("window-max", windowMaxMs) }),
+  };
+  put(printer.print(options, flags));
+  return 0;
+}
+
+export const ddl: Command = {
+  name: "ddl",
+  summary: "what a store of leases or segments needs, to read and run",
+  usage: "STORE",
+  examples: [
+    ["ddl postgres --scope orders", "for leases; also mysql, redis, etcd, zookeeper, sqlite, d1"],
+    ["ddl postgres --tag orders", "for segments; also mysql, redis, d1"],
+  ],
+  notes:
+    "On Cloudflare Workers each isolate leases its node id from a Durable Object, with nothing to print or to\nset up: leased() of frazil/workers.",
+  flags: ["scope", "nodes", "window-max", "layout", "epoch", "tag", "first", ...STORE_FLAGS],
+  takesArguments: true,
+  run,
+};
+
+/** The stores that it knows. */
+export const STORES: readonly string[] = Object.keys(PRINTERS);

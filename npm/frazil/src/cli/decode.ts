@@ -1,0 +1,113 @@
+/** `npx frazil decode`: the fields of IDs. */
+import type { Decoded, Layout } from "frazil";
+import { fieldsOf, layoutOf } from "./chosen-layout.js";
+import type { Command } from "./command.js";
+import type { Flags } from "./flags.js";
+import { formOf, withoutN } from "./forms.js";
+import { answerArguments, answerLines, readsLines } from "./input.js";
+import { hintFor } from "./likely-inputs.js";
+import { otherReadings, whyNot } from "./likely-layouts.js";
+import { listText, tableText } from "./output.js";
+
+/** The bits of an ID, field by field. */
+function bitsOf(id: bigint, layout: Layout): string {
+  const width = layout.fields.reduce((bits, field) => bits + field.bits, 0);
+  let rest = id.toString(2).padStart(width, "0");
+  const fields = layout.fields.map(({ bits }) => {
+    const field = rest.slice(0, bits);
+    rest = rest.slice(bits);
+    return field;
+  });
+  return fields.join(" ");
+}
+
+/** Times as ISO 8601. IDs that follow each other mostly have the same second, which is made once. */
+function isoTimes(): (ms: number) => string {
+  let [second, prefix] = [NaN, ""];
+  return (ms) => {
+    const part = ms % 1000;
+    if (ms - part !== second) {
+      second = ms - part;
+      prefix = new Date(second).toISOString().slice(0, -4);
+    }
+    return `${prefix}${`${part}`.padStart(3, "0")}Z`;
+  };
+}
+
+/** An ID in one line: the ID, the time, then `name=value` for each other field. */
+function lineOf(layout: Layout): (decoded: Decoded) => string {
+  const isoOf = isoTimes();
+  const isNamed = layout.fields.some(({ name }) => name !== undefined);
+  return ({ id, timestampMs, node, clock, sequence, parts }: Decoded) => {
+    let text = `${id} ${isoOf(timestampMs)}`;
+    if (isNamed) for (const name in parts) text += ` ${name}=${parts[name]}`;
+    else if (node !== undefined) text += ` node=${node}`;
+    if (clock !== undefined) text += ` clock=${clock}`;
+    return `${text} sequence=${sequence}`;
+  };
+}
+
+/** An ID in one line of JSON: what `JSON.stringify` makes of it, which spends most of its time with the date. */
+function jsonOf(): (decoded: Decoded) => string {
+  const isoOf = isoTimes();
+  return (decoded) => JSON.stringify(Object.assign(decoded.toJSON(), { date: isoOf(decoded.timestampMs) }));
+}
+
+/** What is said where the layout was not named, and the ID can be of another one. */
+function guessOf(id: bigint, layout: Layout): [string, string][] {
+  const rows: [string, string][] = [];
+  const doubt = whyNot(layout, id);
+  if (doubt !== undefined) rows.push(["doubt", `as default, ${doubt}`]);
+  const others = listText(otherReadings(id));
+  for (const [at, text] of others.split("\n").entries()) if (text !== "") rows.push([at === 0 ? "or as" : "", text]);
+  return rows;
+}
+
+/** The fields of an ID, one a line. */
+function rowsText(text: string, decoded: Decoded, layout: Layout, isGuessed: boolean): string {
+  const parts = Object.entries(decoded.parts ?? {});
+  const named = parts.length > 1 || parts[0]?.[0] !== "node" ? parts : [];
+  return tableText([
+    ["id", text === `${decoded.id}` ? text : `${decoded.id} (${text})`],
+    ["time", `${decoded.date.toISOString()} (${decoded.timestampMs})`],
+    ...(decoded.node === undefined ? [] : [["node", decoded.node]]),
+    ...named.map(([name, value]) => [`  ${name}`, value]),
+    ...(decoded.clock === undefined ? [] : [["clock", decoded.clock]]),
+    ["sequence", decoded.sequence],
+    ["bits", bitsOf(decoded.id, layout)],
+    ["", fieldsOf(layout, " | ")],
+    ...(isGuessed ? guessOf(decoded.id, layout) : []),
+  ]);
+}
+
+const READER = { command: "decode", example: "decode 175928847299117063 --layout discord" };
+
+async function run(flags: Flags, ids: readonly string[]): Promise<number> {
+  const layout = layoutOf(flags);
+  const form = formOf("from", flags.from);
+  // Decimal text as it is, so that a refusal shows it.
+  const decoded = (text: string) => layout.decode(flags.from === undefined ? withoutN(text) : form.read(text));
+  const inOneLine = flags.json ? jsonOf() : lineOf(layout);
+  const answer = (text: string) => inOneLine(decoded(text));
+  if (readsLines(READER, flags, ids)) return answerLines(READER, ids.length > 0, answer);
+  const hint = (text: string) => hintFor("decode", text, flags);
+  if (flags.json) return answerArguments(ids, answer, hint);
+  const isGuessed = flags.layout === undefined && flags.epoch === undefined;
+  return answerArguments(ids, (text) => rowsText(text, decoded(text), layout, isGuessed), hint, "\n");
+}
+
+export const decode: Command = {
+  name: "decode",
+  summary: "the fields of IDs: time, node, sequence, bits",
+  usage: "[ID … | -]",
+  examples: [
+    ["decode 175928847299117063 --layout discord", ""],
+    ["decode --from base62 1ptWyK4WgZU -l twitter", "of an ID in another form"],
+    ["decode - --json < ids.txt", "one ID a line, as are the answers"],
+  ],
+  notes:
+    'Without an ID, or with -, the IDs are the lines of standard input. Each is answered in one line: the ID, the\ntime, and name=value for each other field. A line that is refused is reported with its number, the others\nare answered, and the exit code is 1.\nWithout --layout the IDs are read as default. An ID does not say its layout: the row "or as" has the others that\ngive a time between their first day and tomorrow.',
+  flags: ["layout", "epoch", "from", "json"],
+  takesArguments: true,
+  run,
+};

@@ -1,0 +1,193 @@
+/** The flags of all commands, in one table: how they are read, and what the help says about them. */
+import { parseArgs } from "node:util";
+import { Layout } from "frazil";
+import { hintOf } from "../keys.js";
+import { FORM_LIST } from "./forms.js";
+import { listText } from "./output.js";
+import { UsageError } from "./usage-error.js";
+
+interface Flag {
+  /** The one letter that stands for it. */
+  readonly short?: string;
+  /** What its value is called in the help. Absent for a flag without a value. */
+  readonly value?: string;
+  readonly multiple?: true;
+  /** What the help says, a line each. A command may say something else. */
+  readonly help: string;
+}
+
+const TABLE = {
+  node: {
+    short: "n",
+    value: "N",
+    help: 'the number of this machine. No state file is used then, so two processes with one node id can\nrepeat each other\'s IDs. Also parts by name: datacenter=3,worker=17. "none" for a layout without a\nnode field',
+  },
+  dir: {
+    value: "PATH",
+    help: "the directory of the state file (default: frazil in $STATE_DIRECTORY, $XDG_STATE_HOME or\n~/.local/state)",
+  },
+  scope: { value: "NAME", help: "the name of the ID space (default: default)" },
+  "accept-unproven-platform": {
+    help: "use the state file on a platform where that is not proven, and IDs might repeat",
+  },
+  layout: {
+    short: "l",
+    value: "NAME",
+    help: `${listText(Layout.names)} (default: default);\nor a layout of your own as JSON: '{"epochMs":…,"tickMs":…,"fields":[{"kind":"time","bits":41},…]}'`,
+  },
+  epoch: {
+    value: "TIME",
+    help: "another epoch for the layout: a day (in UTC), a time with its zone, or Unix milliseconds",
+  },
+  count: { short: "c", value: "N", help: "how many to mint (default: 1)" },
+  from: { value: "FORM", help: `the form of the IDs that are read (default: decimal):\n${FORM_LIST}` },
+  to: { value: "TIME", help: "the first time that is not in the range" },
+  as: {
+    value: "FORM",
+    help: `the form of the IDs that are printed (default: decimal):\n${FORM_LIST};\nwith -short after it (base62-short), without leading zero digits`,
+  },
+  nodes: { value: "0-99", help: "the node ids to grant (default: all of the layout)" },
+  "window-max": { value: "MS", help: "the longest window of a lease (default: 60000; d1: 600000)" },
+  tag: {
+    value: "NAME",
+    multiple: true,
+    help: "for postgres, mysql, redis and d1: the name of a counter, in place of a scope. Repeat it for more",
+  },
+  first: { value: "N", help: "with --tag: the first number (default: 1), such as one above those of a sequence" },
+  role: { value: "NAME", help: "for postgres and mysql: who gets the rights" },
+  schema: { value: "NAME", help: "for postgres: where the tables are" },
+  database: { value: "NAME", help: "for mysql: where the tables are" },
+  prefix: { value: "PATH", help: "for etcd and zookeeper: where the keys are" },
+  acl: { value: "TEXT", help: "for zookeeper: the ACL of the znodes, as zkCli takes it" },
+  "node-ids-from": {
+    value: "TABLE",
+    help: "for mysql: worker-node[:TABLE] | cosid:NAMESPACE | none. The table that a fleet of UidGenerator\n(WORKER_NODE) or CosId (cosid_machine) takes its node ids from, to mint beside it; none: beside\nsuch a table, but not for its IDs",
+  },
+  incarnation: {
+    value: "TEXT",
+    help: "for postgres, mysql (SQL) and redis (Lua): how a server is told from one that lost writes",
+  },
+  json: { help: "print one JSON value a line, for programs; IDs are text" },
+  help: { short: "h", help: "show the help of the command" },
+  version: { short: "v", help: "show the version" },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof TABLE;
+export const FLAGS: { readonly [name in FlagName]: Flag } = TABLE;
+
+type ValueOf<F> = F extends { readonly multiple: true }
+  ? string[]
+  : F extends { readonly value: string }
+    ? string
+    : true;
+/** The flags that were given. */
+export type Flags = { readonly [name in FlagName]?: ValueOf<(typeof TABLE)[name]> };
+
+const NAMES = Object.keys(TABLE) as FlagName[];
+const isFlag = (name: string): name is FlagName => Object.hasOwn(TABLE, name);
+
+/** What other programs call a flag. */
+const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
+  [/^(num(ber)?|amount|lines|limit|quantity|times)$/, "count"],
+  [/^(node-?id|machine(-?id)?|worker(-?id)?|instance)$/, "node"],
+  [/^(directory|path|state)$/, "dir"],
+  [/^(since|start|after|begin)$/, "from"],
+  [/^(until|till|end|before)$/, "to"],
+  [/^(format|output|encoding)$/, "as"],
+  [/^V$/, "version"],
+];
+
+/** The hint for a flag that there is not. The dashes are no letters that a misspelt name has in common with another one. */
+function flagHint(name: string): string {
+  const other = OTHER_NAMES.find(([names]) => names.test(name))?.[1];
+  if (other !== undefined) return ` (did you mean --${other}?)`;
+  return hintOf(name.toLowerCase(), NAMES.join(", "), "").replace("mean ", "mean --");
+}
+
+/** Refuses `-layout`, which would be read as `-l ayout`. */
+function checkDashes(args: readonly string[]): void {
+  for (const arg of args) {
+    if (arg === "--") return;
+    const [name = ""] = arg.slice(1).split("=");
+    if (arg.startsWith("-") && name.length > 1 && isFlag(name))
+      throw new UsageError(`${arg} has one dash: write --${arg.slice(1)}`);
+  }
+}
+
+/** What to write for `-5`, which is read as an option. */
+function numberHint(text: string, command: string | undefined): string {
+  if (!/^-\d+$/.test(text)) return "";
+  if (command === "next") return `: npx frazil next --count ${text.slice(1)} mints as many`;
+  if (command !== "decode" && command !== "convert") return "";
+  return `. A negative number stands last, after --: npx frazil convert --from signed -- ${text}`;
+}
+
+/** What stands in the arguments, in their order. */
+const parsed = (args: string[]) =>
+  parseArgs({
+    args,
+    options: Object.fromEntries(
+      NAMES.map((name) => {
+        const { short, value, multiple = false } = FLAGS[name];
+        return [name, { type: value === undefined ? "boolean" : "string", multiple, ...(short && { short }) } as const];
+      }),
+    ),
+    allowPositionals: true,
+    // What is wrong is found here, where the message can say what to write.
+    strict: false,
+    tokens: true,
+  });
+
+/**
+ * Reads the arguments.
+ *
+ * @throws {UsageError} for a flag that no command has, with the nearest name, for a value that is missing or not wanted, and for a flag
+ * that is given twice, of which one value would be lost.
+ */
+export function readArguments(args: string[]): { flags: Flags; positionals: string[] } {
+  checkDashes(args);
+  const { values, positionals, tokens } = parsed(args);
+  const seen = new Map<FlagName, string | undefined>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue, index } = token;
+    if (!isFlag(name)) {
+      const number = numberHint(args[index] as string, positionals[0]);
+      throw new UsageError(`${number ? args[index] : rawName} is not an option${number || flagHint(name)}`);
+    }
+    const { value: wanted, help, multiple } = FLAGS[name] as Flag;
+    if (wanted === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    if (wanted !== undefined && value === undefined) {
+      const meaning = rawName === `--${name}` ? "" : ` (--${name}: ${help.split(/ \(|\.|\n/)[0]})`;
+      throw new UsageError(`${rawName} needs a value: ${rawName} ${wanted}${meaning}`);
+    }
+    if (!inlineValue && value !== undefined && /^-./.test(value)) {
+      const isMeant = /^-\d/.test(value) ? `: write --${name}=${value}` : "";
+      throw new UsageError(`${rawName} needs a value, and is followed by ${value}${isMeant}`);
+    }
+    if (seen.has(name) && !multiple) {
+      const both = wanted === undefined ? "" : `, as ${seen.get(name)} and as ${value}`;
+      throw new UsageError(`--${name} is given twice${both}: give it once`);
+    }
+    seen.set(name, value);
+  }
+  return { flags: values as Flags, positionals };
+}
+
+/** A whole number given as text. The callee checks its range. */
+export function wholeNumber(flag: FlagName, text: string): number {
+  const number = Number(wholeBigint(flag, text));
+  if (Number.isSafeInteger(number)) return number;
+  throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be below 2^53`);
+}
+
+/** The same above 2^53. */
+export function wholeBigint(flag: FlagName, text: string): bigint {
+  if (!/^\d+$/.test(text))
+    throw new UsageError(`--${flag} is ${JSON.stringify(text)}: must be a whole number, in digits only`);
+  return BigInt(text);
+}
+
+/** The options that were given, by the names that the package has for them. */
+export const given = <T extends object>(options: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;

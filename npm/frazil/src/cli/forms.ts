@@ -1,0 +1,68 @@
+/** The forms in which the command line reads and prints IDs: decimal text, signed numbers, and every form of `frazil/text`. */
+import { FrazilError, Layout } from "frazil";
+import { hintOf } from "../keys.js";
+import type { FixedForm, TextForm } from "../text.js";
+import * as texts from "../text.js";
+import { listText } from "./output.js";
+import { UsageError } from "./usage-error.js";
+
+/** How IDs are read and printed. */
+export interface Form {
+  /** @throws {DecodeError} if the text is no ID in this form. */
+  readonly read: (text: string) => bigint;
+  readonly print: (id: bigint) => string;
+}
+
+/** A layout that uses all 64 bits, and so takes every ID. */
+const ANY = Layout.named("mastodon");
+
+/** Whether what `frazil/text` exports is a form of text, and not of bytes. */
+const isTextForm = (exported: object): exported is TextForm | FixedForm =>
+  "tryDecode" in exported && typeof (exported as TextForm).encode(0n) === "string";
+
+/** After the name of a form: printed without leading zero digits. */
+const SHORT = "-short";
+
+/** A form as it is printed in full, and without leading zero digits. Both are read, since they differ in their length. */
+function formsOf(name: string, form: TextForm | FixedForm): [string, Form][] {
+  if (!("short" in form)) return [[name, { read: form.decode, print: form.encode }]];
+  const { width, short } = form;
+  const read = (text: string) => (text.length < width ? short.decode(text) : form.decode(text));
+  return [
+    [name, { read, print: form.encode }],
+    [name + SHORT, { read, print: short.encode }],
+  ];
+}
+
+/** A number without the `n` with which a console prints a bigint. */
+export const withoutN = (text: string): string => (/^-?\d+n$/.test(text) ? text.slice(0, -1) : text);
+
+const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ["decimal", { read: (text) => ANY.parse(withoutN(text)), print: String }],
+  ["signed", { read: (text) => ANY.fromSigned(withoutN(text)), print: (id) => `${ANY.toSigned(id)}` }],
+  ...Object.entries(texts).flatMap(([name, exported]) => (isTextForm(exported) ? formsOf(name, exported) : [])),
+]);
+
+/** The names of the forms, for the help. */
+export const FORM_LIST = listText([...FORMS.keys()].filter((name) => !name.endsWith(SHORT)));
+
+/** The form that a flag names; decimal text if it is not given. */
+export function formOf(flag: "from" | "as", name = "decimal"): Form {
+  const form = FORMS.get(name);
+  if (form !== undefined) return form;
+  const names = [...FORMS.keys()];
+  // base64 is nearer to base62 than to base64url.
+  const longer = names.find((known) => name.length > 5 && known.startsWith(name.toLowerCase()));
+  const hint = longer === undefined ? hintOf(name.toLowerCase(), names.join(", ")) : ` (did you mean ${longer}?)`;
+  throw new UsageError(`--${flag} is ${JSON.stringify(name)}: must be the name of a form${hint}`);
+}
+
+/** The ID that a text is in a form; `undefined` if it is none. */
+export function tryRead(name: string, text: string): bigint | undefined {
+  try {
+    return FORMS.get(name)?.read(text);
+  } catch (error) {
+    if (FrazilError.is(error)) return undefined;
+    throw error;
+  }
+}

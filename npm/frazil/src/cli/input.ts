@@ -1,0 +1,121 @@
+/** The IDs that a command gets: its arguments, or the lines of standard input. */
+import { fstatSync } from "node:fs";
+import { FrazilError } from "frazil";
+import type { Flags } from "./flags.js";
+import { commandLineOf } from "./likely-inputs.js";
+import { complain, line, print } from "./output.js";
+import { Progress } from "./progress.js";
+import { UsageError } from "./usage-error.js";
+
+/** How much of a line is kept. No ID is as long; a file without line ends must not fill the memory. */
+const MAX_LINE = 4096;
+
+/** The kept part of a line, with a mark that no ID has where something was left out. */
+const cut = (text: string): string => (text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}…` : text);
+
+/** The lines of a text that comes in pieces, as many at once as a piece has. */
+export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let rest = "";
+  for await (const piece of pieces) {
+    const lines = piece.split("\n");
+    lines[0] = rest + lines[0];
+    rest = cut(lines.pop() as string);
+    if (lines.length > 0) yield lines;
+  }
+  if (rest !== "") yield [rest];
+}
+
+/** A command that reads IDs, and a command line that gives it one. */
+export interface Reader {
+  readonly command: string;
+  readonly example: string;
+}
+
+/** Whether the IDs are the lines of standard input: for `-`, and for no argument at the end of a pipe. */
+export function readsLines({ command, example }: Reader, flags: Flags, ids: readonly string[]): boolean {
+  const isAsked = ids.includes("-");
+  const fromFile = commandLineOf(command, flags, "- < FILE");
+  if (isAsked && ids.length > 1)
+    throw new UsageError(`- is standard input, with one ID a line, and stands alone: ${fromFile}`);
+  if (ids.length > 0 && !isAsked) return false;
+  if (!process.stdin.isTTY) checkReadable(fromFile);
+  else if (!isAsked) throw needsId(command, example);
+  return true;
+}
+
+/** Refuses a standard input that has no lines, and that Node takes for an empty one. */
+function checkReadable(fromFile: string): void {
+  const input = fstatSync(0);
+  if (input.isDirectory() || input.isBlockDevice())
+    throw new UsageError(
+      `standard input is a ${input.isDirectory() ? "directory" : "device"}, not a file or a pipe: ${fromFile}`,
+    );
+}
+
+const needsId = (command: string, example: string) =>
+  new UsageError(`${command} needs an ID: npx frazil ${example}, or one a line on standard input`);
+
+/** An ID as `--json` prints it, without its quotes. */
+const unquoted = (text: string) => (/^".*"$/.test(text) ? text.slice(1, -1) : text);
+
+/**
+ * Prints the answer to each argument, and `between` them. One that is refused is reported, with a hint, and the others are answered.
+ * Returns the exit code: 1 if one was refused.
+ */
+export async function answerArguments(
+  ids: readonly string[],
+  answer: (text: string) => string,
+  hintOf: (text: string) => string,
+  between = "",
+): Promise<number> {
+  let [answered, refused] = [0, 0];
+  for (const id of ids) {
+    try {
+      const text = answer(id);
+      line(answered++ > 0 ? between + text : text);
+    } catch (error) {
+      if (!FrazilError.is(error)) throw error;
+      refused++;
+      await complain(`frazil: ${error.message}${hintOf(id)}\n`);
+    }
+  }
+  return refused > 0 ? 1 : 0;
+}
+
+/**
+ * Prints the answer to each line of standard input. A line that is refused is reported, with its number, and the others are
+ * answered. Returns the exit code: 1 if a line was refused.
+ *
+ * @throws {UsageError} if there is no line, and a person may wait for an answer: standard input was not asked for by `-`.
+ */
+export async function answerLines(
+  { command, example }: Reader,
+  isAsked: boolean,
+  answer: (text: string) => string,
+): Promise<number> {
+  const progress = new Progress();
+  let [lines, refused] = [0, 0];
+  process.stdin.setEncoding("utf8");
+  for await (const some of linesOf(process.stdin)) {
+    let [answers, complaints] = ["", ""];
+    for (const one of some) {
+      lines++;
+      const text = cut(one).trim();
+      if (text === "") continue;
+      try {
+        answers += `${answer(unquoted(text))}\n`;
+      } catch (error) {
+        if (!FrazilError.is(error)) throw error;
+        refused++;
+        complaints += `frazil: line ${lines}: ${error.message}\n`;
+      }
+    }
+    if (complaints !== "") progress.clear();
+    await complain(complaints);
+    await print(answers);
+    progress.show(lines);
+  }
+  progress.clear();
+  if (lines === 0 && !isAsked) throw needsId(command, example);
+  return refused > 0 ? 1 : 0;
+}

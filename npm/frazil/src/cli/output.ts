@@ -1,0 +1,100 @@
+/** Standard output and standard error: no faster than their reader, and no error if it has read enough. */
+import { once } from "node:events";
+import { fstatSync, writeSync } from "node:fs";
+
+/** Whether an error of a stream means that its reader has closed it. */
+const isReaderGone = ({ code }: NodeJS.ErrnoException): boolean => code === "EPIPE" || code === "EOF";
+
+/** Ends the process, since its output does not arrive: with success if the reader has read enough. */
+function end(error: NodeJS.ErrnoException): never {
+  if (isReaderGone(error)) process.exit(0);
+  process.stderr.write(`frazil: cannot write the output: ${error.message}\n`);
+  process.exit(1);
+}
+
+/**
+ * Ends the process, with success, when the reader of standard output closes it, as `head` does after its lines. What a command would
+ * print from then on is not wanted. Any other error of a stream, such as a full disk, ends it with the exit code 1. If nobody reads
+ * standard error any more, the command goes on, and its exit code says what it would say anyhow.
+ */
+export function endWithReader(): void {
+  process.stdout.on("error", end);
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    // Standard error may be on the same disk as the output. Then the exit code says all.
+    if (!isReaderGone(error)) process.exit(1);
+  });
+}
+
+/**
+ * Leaves out the warning that WebAssembly is used, which is for programs with threads: a command has one, and is refused where it
+ * needs the addon. `doctor` says why there is none.
+ */
+export function leaveOutBackendWarning(): void {
+  const { emitWarning } = process;
+  process.emitWarning = ((...given: Parameters<typeof emitWarning>) => {
+    const about: unknown = given[1];
+    if ((about as { code?: unknown } | undefined)?.code !== "FRAZIL_WASM") emitWarning.apply(process, given);
+  }) as typeof emitWarning;
+}
+
+/** Whether standard output is a file. */
+let isFile: boolean | undefined;
+
+/**
+ * Writes a text to a file. The stream of Node writes as much as the disk has room for, and leaves out the rest without an error.
+ */
+function writeToFile(text: string): void {
+  const bytes = Buffer.from(text);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
+  } catch (error) {
+    end(error as NodeJS.ErrnoException);
+  }
+}
+
+/** Writes a text to standard output. Returns whether its reader keeps up. */
+export function put(text: string): boolean {
+  isFile ??= fstatSync(1).isFile();
+  if (!isFile) return process.stdout.write(text);
+  writeToFile(text);
+  return true;
+}
+
+/** Writes a text to standard output, and waits as long as the reader is behind. */
+export async function print(text: string): Promise<void> {
+  if (text !== "" && !put(text)) await once(process.stdout, "drain");
+}
+
+/** A text with escapes for what a terminal would act on or hide, but for the ends of lines. */
+const printable = (text: string): string =>
+  text.replace(/(?!\n)\p{C}/gu, (unseen) => `\\u{${(unseen.codePointAt(0) as number).toString(16)}}`);
+
+/** The same to standard error, with control characters as escapes, since it shows what was typed or read. */
+export async function complain(text: string): Promise<void> {
+  // The callback is called with an error too, where nobody reads.
+  if (text !== "") await new Promise<void>((resolve) => process.stderr.write(printable(text), () => resolve()));
+}
+
+export const line = (text: string): void => {
+  put(`${text}\n`);
+};
+
+/** Names in a list, in lines of some 80 characters. */
+export const listText = (names: readonly string[]): string => names.join(", ").replace(/(.{60,80}?,) /g, "$1\n");
+
+/** Rows of columns, each as wide as its widest entry, and the last one as it is. */
+export function tableText(rows: readonly (readonly unknown[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, `${cell}`.length);
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, at) =>
+      at === row.length - 1 ? `${cell}` : `${cell}`.padEnd((widths[at] as number) + 2),
+    );
+    return cells.join("").trimEnd();
+  });
+  return lines.join("\n");
+}
+
+/** Prints rows of columns. */
+export const table = (rows: readonly (readonly unknown[])[]): void => line(printable(tableText(rows)));

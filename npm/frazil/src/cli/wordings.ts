@@ -1,0 +1,28 @@
+/** What the messages of the package tell programs to do, in the words of the command line. */
+
+/** What a person at the command line does instead, or nothing where there is no such thing. Each is in a message of the package. */
+export const WORDINGS: readonly (readonly [RegExp, string])[] = [
+  [/\. Take node ids from a store, with await lease\(store\).*$/s, ". Give one that no other process uses: --node N"],
+  [/^Snowflake\.local\(\) is proven/, "the state file is proven"],
+  [
+    /\. Write new Snowflake\(\{ node \}\) for one process.*$/s,
+    ". Give a node id that no other process uses: --node N. Or accept the risk: --accept-unproven-platform",
+  ],
+  [/\. If [^.]*, say so with fileSystem: .*$/s, ""],
+  [/, or raise startWaitMs: .*$/s, ""],
+  [/\. In Workers, mint in a request/, ""],
+  [/\. In tests, use the option now or frazil\/testing \(docs\/testing\.md\)(, or move it on)?/, ""],
+  [/^dir must be given/, "--dir must be given"],
+  [/^node is undefined: must be given(?=: it lies above the time)/, "--node N must be given"],
+];
+
+/** An option to pass, such as "pass another node, or a shorter dir". */
+const OPTION = /\b(pass|or) ((?:an?|another) (?:(?:shorter|earlier|later) )?)(dir|node|layout|epoch)(?:Ms)?\b(?! id)/gi;
+const VERBS: { readonly [verb: string]: string } = { pass: "give", Pass: "Give" };
+
+/** A message of the package, as it is told at the command line. */
+export const reworded = (message: string): string =>
+  WORDINGS.reduce((text, [words, ours]) => text.replace(words, ours), message).replace(
+    OPTION,
+    (_, verb: string, which: string, name: string) => `${VERBS[verb] ?? verb} ${which}--${name}`,
+  );

@@ -1,0 +1,53 @@
+/** What refusals that are about the clock say besides: the times that differ. */
+import { Host } from "#binding";
+import { SECONDS_END } from "./dates.js";
+import type { ErrorCode } from "./errors.js";
+import type { Layout } from "./layout.js";
+
+/** From how many milliseconds on nobody waits: two clocks differ. */
+export const LONG_WAIT_MS = 3_600_000;
+
+/** What a test does about its clock. */
+const IN_TESTS = "In tests, use the option now or frazil/testing (docs/testing.md)";
+
+/** A time as a date, or as the number that it is if no date has it. */
+function timeText(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? `${ms}` : date.toISOString();
+}
+
+/** The last millisecond that an ID of the layout can have. */
+function lastMs({ epochMs, tickMs, fields }: Layout): number {
+  const bits = fields.find(({ kind }) => kind === "time")?.bits as number;
+  return epochMs + tickMs * 2 ** bits - 1;
+}
+
+/**
+ * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isStatic`: whether the program
+ * chose the node id, and nothing outlives the process, so that the next one does not know of the IDs that exist. `stoodMs`: how long the
+ * call has waited, and the clock has shown the same.
+ */
+export function clockText(
+  code: ErrorCode,
+  nowMs: unknown,
+  retryAfterMs: number,
+  layout: Layout,
+  isStatic: boolean,
+  stoodMs: number,
+): string {
+  if (typeof nowMs !== "number") return "";
+  const shows = `shows ${timeText(nowMs)}, and the`;
+  if (code === "CLOCK_BEFORE_EPOCH")
+    return ` It ${shows} epoch is ${timeText(layout.epochMs)}: set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
+  if (code === "TIME_EXHAUSTED") {
+    const { epochMs } = layout;
+    const hint =
+      epochMs > 0 && epochMs < SECONDS_END ? ` Its epoch is ${timeText(epochMs)}: is epochMs in seconds?` : "";
+    return ` The clock ${shows} last date of the layout is ${timeText(lastMs(layout))}: pass another layout, or a later epochMs if it has no IDs yet.${hint}`;
+  }
+  if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
+    return `: the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms, as one does that is frozen or faked. ${IN_TESTS}, or move it on.`;
+  if (code !== "CLOCK_BACKWARD" || retryAfterMs < LONG_WAIT_MS) return "";
+  const rest = isStatic ? ". Otherwise wait, or use another node id: a restart with this one can repeat IDs." : ".";
+  return `: the clock ${shows} next ID is due at ${timeText(nowMs + retryAfterMs)}, since the clock was ahead, or faked by a test. ${IN_TESTS}${rest}`;
+}

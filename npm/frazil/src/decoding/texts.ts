@@ -1,0 +1,47 @@
+/** The decimal texts of many IDs, in Node and Bun. Elsewhere each is that of its `bigint`. */
+import { bufferOf, lengthOf, offsetOf } from "../arrays.js";
+import { LOW } from "../bits.js";
+
+// Captured, so that no program that replaces them is called.
+const apply = Reflect.apply;
+const { fromCharCode } = String;
+const { charCodeAt } = String.prototype;
+
+/** The character code of the digit 0. */
+const ZERO = 48;
+
+/**
+ * Writes the texts of IDs into a list of their length. Neighbours mostly differ in their last digits alone, and a `bigint` computes all
+ * of them for its text.
+ */
+export function writeTexts(ids: BigUint64Array, list: { [at: number]: string }): void {
+  const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * lengthOf(ids));
+  /** The codes of the last text. */
+  let codes: number[] = [];
+  // The halves of the last ID with three zeros in the place of its last three digits. None has a negative half.
+  let baseHigh = -1;
+  let baseLow = 0;
+  for (let at = 0; 2 * at < halves.length; at++) {
+    const low = halves[2 * at + LOW] as number;
+    const high = halves[2 * at + 1 - LOW] as number;
+    const beyond = (low - baseLow) >>> 0;
+    if (beyond < 1000 && high === (low < baseLow ? baseHigh + 1 : baseHigh)) {
+      const tens = Math.floor(beyond / 10);
+      const hundreds = Math.floor(beyond / 100);
+      const { length } = codes;
+      codes[length - 3] = ZERO + hundreds;
+      codes[length - 2] = ZERO + tens - 10 * hundreds;
+      codes[length - 1] = ZERO + beyond - 10 * tens;
+      list[at] = apply(fromCharCode, undefined, codes);
+      continue;
+    }
+    const text = `${ids[at]}`;
+    list[at] = text;
+    codes = new Array(text.length);
+    for (let digit = 0; digit < text.length; digit++) codes[digit] = apply(charCodeAt, text, [digit]);
+    const last = Number((ids[at] as bigint) % 1000n);
+    // Below 1000 the texts of neighbours have other lengths.
+    baseHigh = text.length < 4 ? -1 : low < last ? high - 1 : high;
+    baseLow = (low - last) >>> 0;
+  }
+}

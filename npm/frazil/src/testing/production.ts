@@ -1,0 +1,28 @@
+/** What is for tests alone is refused in production, where its IDs would be those of every run. */
+import { mayRead } from "../environment.js";
+import { configError } from "../errors.js";
+
+/**
+ * Whether `NODE_ENV` says that this is production. It stands here in full, because bundlers put the value in the place of these very
+ * words: so the check holds in a page too, which has no environment.
+ */
+function isProduction(): boolean {
+  try {
+    return mayRead("NODE_ENV") && process.env["NODE_ENV"] === "production";
+  } catch {
+    return false; // no environment, or no permission to read it
+  }
+}
+
+/**
+ * Refuses a call in production.
+ *
+ * @throws {ConfigError} `INVALID_OPTION` with the field `NODE_ENV`.
+ */
+export function refuseProduction(call: string): void {
+  if (!isProduction()) return;
+  const rule =
+    `must not be "production" where ${call} of frazil/testing is used, which is for tests: each run has the same IDs. ` +
+    "Use new Snowflake(), Snowflake.local() or lease()";
+  throw configError("INVALID_OPTION", "NODE_ENV", "production", rule);
+}

@@ -1,0 +1,56 @@
+/** Values as text in refusals: of an object it says what it is, and not the values in it, which may be secret. */
+import {
+  ConfigError,
+  configError,
+  DecodeError,
+  type ErrorCode,
+  type FrazilError,
+  refusal,
+  show,
+  showName,
+} from "./errors.js";
+
+/** The article of the name of a class. One with U is mostly said as "you". */
+export const articleOf = (name: string): string => (/^[AEIO]/.test(name) ? "an" : "a");
+
+function describe(value: object): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  const name = Object.getPrototypeOf(value)?.constructor?.name ?? "Object";
+  if (name === "Date") return new Date(value as Date).toJSON() ?? "an invalid Date";
+  if (name === "Object")
+    return `an object with ${Object.keys(value).slice(0, 8).map(showName).join(", ") || "no properties"}`;
+  return `${articleOf(name)} ${showName(name)}`;
+}
+
+/** A value as it is written in a message. */
+function shown(value: unknown): string {
+  try {
+    return typeof value === "object" && value !== null ? describe(value) : show(value);
+  } catch {
+    // A Proxy can refuse to be looked at.
+    return show(value);
+  }
+}
+
+/** The error for a value that can be an object, and breaks a rule. @internal */
+export function describedError(
+  code: ErrorCode,
+  field: string,
+  value: unknown,
+  rule: string,
+  min?: unknown,
+  max?: unknown,
+): FrazilError {
+  const Class = code === "TIME_OUT_OF_RANGE" ? DecodeError : ConfigError;
+  return refusal(Class, code, field, value, rule, min, max, undefined, shown(value));
+}
+
+/**
+ * The error for a value that has no meaning here, such as that of an unknown option, or a text in the place of options: it may be a
+ * password or a connection string, so neither the message nor `value` has it. @internal
+ */
+export function unshownError(code: ErrorCode, field: string, value: unknown, rule: string): FrazilError {
+  const isText = typeof value === "string";
+  if (!isText && (typeof value !== "object" || value === null)) return configError(code, field, value, rule);
+  return new ConfigError(code, `${field} is ${isText ? "a string" : shown(value)}: ${rule}`, { field, rule });
+}

@@ -1,0 +1,89 @@
+// `nextManyStrings`: the texts of many IDs are those of the single ones, wherever their last digits or their halves carry.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Snowflake } from "frazil";
+
+/** A generator whose first ID at each tick is eight times the tick, and whose IDs have no gaps. `node`: above the time. */
+const generatorAt = (tick, { node, time = 40 } = {}) =>
+  new Snowflake({
+    layout: {
+      epochMs: 0,
+      unsigned: true,
+      fields: [
+        ...(node ? [{ kind: "node", bits: 10 }] : []),
+        { kind: "time", bits: time },
+        { kind: "sequence", bits: 3 },
+      ],
+    },
+    node: node ?? "none",
+    maxLeadMs: 1000,
+    now: () => tick,
+  });
+
+const CASES = [
+  ["the first IDs of all, from one digit up", generatorAt(0)],
+  ["two digits become three, and three become four", generatorAt(5)],
+  ["a carry into the high half", generatorAt(2 ** 29 - 40)],
+  ["the high half ends below a thousand", generatorAt(2 ** 29)],
+  ["16 digits become 17", generatorAt(1e16 / 8 - 30, { time: 51 })],
+  ["20 digits", generatorAt(1000, { node: 1023, time: 51 })],
+];
+
+for (const [name, ids] of CASES) {
+  test(name, () => {
+    const texts = ids.nextManyStrings(2500);
+    const first = BigInt(texts[0]);
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 2500 }, (_, at) => `${first + BigInt(at)}`),
+    );
+    ids.close();
+  });
+}
+
+test("IDs that are not neighbours: other ticks, clock ids and starts of the sequence, and steps back", () => {
+  for (const sequenceStart of ["zero", "random", "wrap"]) {
+    let now = 1_800_000_000_000;
+    const [ids, twin] = [0, 1].map(
+      () => new Snowflake({ layout: "multi-clock", node: 7, sequenceStart, maxLeadMs: 1000, now: () => now }),
+    );
+    for (let round = 0; round < 20; round++) {
+      const texts = ids.nextManyStrings(1500);
+      assert.equal(new Set(texts).size, 1500);
+      if (sequenceStart === "zero") assert.deepEqual(texts, twin.nextMany(1500).map(String));
+      // Their keys differ, but not how the IDs of a tick follow one another.
+      const steps = texts.slice(1).map((text, at) => BigInt(text) - BigInt(texts[at]));
+      const common = steps.filter((step) => step === 1n).length;
+      assert.ok(common > 1400, `${common} of 1499 are neighbours`);
+      assert.ok(texts.every((text) => ids.decode(text).node === 7));
+      now += round % 3 === 2 ? -5 : 1 + round;
+    }
+    ids.close();
+    twin.close();
+  }
+});
+
+test("IDs below 1000 that decrease: no text has a zero in front", () => {
+  const fields = [
+    { kind: "time", bits: 40 },
+    { kind: "sequence", bits: 9 },
+  ];
+  for (let round = 0; round < 20; round++) {
+    const options = { node: "none", sequenceStart: "wrap", now: () => 0 };
+    const ids = new Snowflake({ ...options, layout: { epochMs: 0, fields } });
+    const texts = ids.nextManyStrings(512);
+    assert.deepEqual(texts.toSorted(), Array.from({ length: 512 }, (_, at) => `${at}`).sort());
+    ids.close();
+  }
+});
+
+test("IDs with equal low halves", () => {
+  // With 22 bits below it, a tick 1024 later changes the high half alone.
+  const [ids, twin] = [0, 1].map(() => {
+    let now = 1_800_000_000_000;
+    return new Snowflake({ node: 7, maxLeadMs: 0, now: () => (now += 1024) });
+  });
+  const texts = ids.nextManyStrings(3 * 4096);
+  assert.deepEqual(texts, twin.nextMany(3 * 4096).map(String));
+  assert.equal(BigInt.asUintN(32, BigInt(texts[0])), BigInt.asUintN(32, BigInt(texts[4096])));
+});

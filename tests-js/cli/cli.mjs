@@ -1,0 +1,63 @@
+// Runs the command line as a shell does: a process, with pipes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { isLinuxX64Gnu as hasAddon } from "../../scripts/shell.mjs";
+
+export { hasAddon };
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+export const program = join(root, "npm/frazil/dist/cli.mjs");
+export const folder = mkdtempSync(join(tmpdir(), "frazil-cli-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+/** The environment of a person: state files in a folder of the test, no orchestrator, and the backend of the machine. */
+const inherited = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|node_|frazil_|force_color|kubernetes)/i.test(name)),
+);
+export const environment = { ...inherited, XDG_STATE_HOME: join(folder, "state") };
+
+/** What only a program can do, in a message for a person. */
+export const CALLS =
+  /new Snowflake\(|Snowflake\.local|lease\(|startWaitMs|fileSystem:|epochMs|frazil\/testing|pass (an?|another|node) /i;
+
+/** As the input: a pipe into which nothing is written, and which ends after the command. */
+export const OPEN = Symbol("an open pipe");
+
+/**
+ * Runs the command line. `input`: its standard input, a text, pieces of one, or `OPEN`; without it, there is none, as with `< /dev/null`.
+ * Returns what it printed, and its exit code.
+ */
+export async function frazil(args, { input, env = {}, path = program } = {}) {
+  const child = spawn(process.execPath, [path, ...args], {
+    cwd: folder,
+    env: { ...environment, ...env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  const output = Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  if (input !== undefined && input !== OPEN) await write(child.stdin, typeof input === "string" ? [input] : input);
+  const [stdout, stderr, [code]] = await output;
+  child.stdin?.destroy();
+  return { stdout, stderr, code };
+}
+
+/** Writes pieces to a pipe, no faster than its reader. */
+async function write(pipe, pieces) {
+  for await (const piece of pieces) if (!pipe.write(piece)) await once(pipe, "drain");
+  pipe.end();
+}
+
+/** Runs a line of a shell, in which `frazil` is the command line. Returns what it printed, and the exit code of each part. */
+export async function shell(line) {
+  const script = `frazil() { "${process.execPath}" "${program}" "$@"; }\n${line}\necho "\${PIPESTATUS[@]}" >&3`;
+  const child = spawn("bash", ["-c", script], {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  const [stdout, stderr, codes] = await Promise.all([text(child.stdout), text(child.stderr), text(child.stdio[3])]);
+  return { stdout, stderr, codes: codes.trim().split(" ").map(Number) };
+}

@@ -1,0 +1,70 @@
+// What the messages of the package tell programs to do is told at the command line in its own words. The messages are read in the
+// sources, since many of them need a machine of another kind.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { transformSync } from "esbuild";
+import { Layout } from "frazil";
+import { CALLS, root } from "./cli.mjs";
+
+const source = (path) => readFileSync(join(root, path), "utf8");
+const { code } = transformSync(source("npm/frazil/src/cli/wordings.ts"), { loader: "ts", format: "esm" });
+const { WORDINGS, reworded } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+
+/** The texts of a source in Rust without its tests, each on one line. */
+function textsOf(rust) {
+  const lines = rust
+    .split("#[cfg(test)]")[0]
+    .replace(/^\s*\/\/.*$/gm, "")
+    .replace(/\\\n\s*/g, "");
+  const texts = [...lines.matchAll(/"((?:[^"\\]|\\.)*)"/gs)];
+  return texts.map(([, text]) => text.replaceAll('\\"', '"').replace(/\{\{|\}\}/g, ([brace]) => brace));
+}
+
+const local = readdirSync(join(root, "crates/local/src"))
+  .filter((name) => name.endsWith(".rs"))
+  .flatMap((name) => textsOf(source(`crates/local/src/${name}`)));
+const clockText = source("npm/frazil/src/clock-text.ts");
+const [, inTests] = /IN_TESTS = "(.*)"/.exec(clockText);
+const others = [clockText.replace(/\$\{IN_TESTS\}/g, inTests), source("npm/frazil/src/request.ts")];
+test("each wording is for words of a message", () => {
+  let above = "";
+  assert.throws(
+    () => Layout.named("seata").range(0, 1),
+    ({ code, message }) => {
+      above = message.replace(`${code}: `, "");
+      return true;
+    },
+  );
+  const messages = [...local, ...others, above];
+  for (const [words] of WORDINGS)
+    assert.ok(
+      messages.some((message) => words.test(message)),
+      `no message has ${words}`,
+    );
+});
+
+test("no message of state files tells a person to pass an option or to call a function", () => {
+  // One is of localAsync(), which no command calls.
+  const asking = local.filter((text) => CALLS.test(text) && !text.startsWith("no thread could be started"));
+  assert.ok(asking.length >= 12, `${asking.length} messages`);
+  for (const text of asking) assert.doesNotMatch(reworded(text), CALLS);
+});
+
+test("options are named as at the command line", () => {
+  for (const [message, told] of [
+    ["End that process, or pass another node", "End that process, or give another --node"],
+    [
+      "mount it anew; or pass another node, or a dir on another disk",
+      "mount it anew; or give another --node, or a --dir on another disk",
+    ],
+    ["Pass a shorter dir", "Give a shorter --dir"],
+    [
+      "pass another layout, or a later epochMs if it has no IDs yet",
+      "give another --layout, or a later --epoch if it has no IDs yet",
+    ],
+    ["use another node id, or a node id of its own", "use another node id, or a node id of its own"],
+  ])
+    assert.equal(reworded(message), told);
+});

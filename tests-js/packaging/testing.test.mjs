@@ -1,0 +1,61 @@
+// `frazil/testing` in programs: no other entry contains it, and a bundle for production refuses it, also where there is no environment.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { buildSync } from "esbuild";
+import { root } from "./tarballs.mjs";
+
+const dist = join(root, "npm/frazil/dist");
+
+test("no other file of the package contains or imports what is for tests alone", () => {
+  const files = readdirSync(dist, { recursive: true }).filter((file) => /\.[cm]js$/.test(file));
+  // Messages name the entry, and that is no import.
+  const uses = /seededIds|manualClock|(from|import|require\()\s*["'][^"']*\/testing(\.[cm]js)?["']/;
+  const withIt = files.filter((file) => uses.test(readFileSync(join(dist, file), "utf8")));
+  assert.deepEqual(withIt.sort(), ["testing.cjs", "testing.mjs"]);
+});
+
+/** Bundles a program that mints for tests, and runs it where there is no `process`, as in a page. */
+function runBundle(options) {
+  const [{ text }] = buildSync({
+    stdin: {
+      contents: `
+        import { manualClock, seededIds } from "frazil/testing";
+        for (const make of [seededIds, manualClock]) {
+          try {
+            console.log(typeof make());
+          } catch ({ code, field }) {
+            console.log(code, field);
+          }
+        }`,
+      resolveDir: root,
+    },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    tsconfigRaw: "{}",
+    ...options,
+  }).outputFiles;
+  const input = `const { log } = console; delete globalThis.process; ${text}`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-"], {
+    input,
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  return stdout.trim().split("\n");
+}
+
+test("a bundle for production refuses it in a page, which has no environment, and other bundles mint", () => {
+  const define = (value) => ({ define: { "process.env.NODE_ENV": JSON.stringify(value) } });
+  const refusals = ["INVALID_OPTION NODE_ENV", "INVALID_OPTION NODE_ENV"];
+  assert.deepEqual(runBundle(define("production")), refusals);
+  // What esbuild puts in by itself.
+  assert.deepEqual(runBundle({ minify: true }), refusals);
+  assert.deepEqual(runBundle({}), ["object", "object"]);
+  assert.deepEqual(runBundle(define("test")), ["object", "object"]);
+  // Where nothing is put in, as in a script that a page loads by itself.
+  assert.deepEqual(runBundle({ platform: "neutral" }), ["object", "object"]);
+});

@@ -1,0 +1,5 @@
+import frazil from "frazil";
+import Snowflake from "frazil";
+import decoder from "frazil/decode";
+
+export { decoder, frazil, Snowflake };
