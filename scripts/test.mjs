@@ -35,6 +35,7 @@ import {
 
 const bin = `${root}node_modules/.bin`;
 const wasm = ["--target", "wasm32-unknown-unknown"];
+const REPORTER = `--test-reporter=${root}scripts/dots.mjs`;
 const cargo = (...args) => run("cargo", args);
 const testFiles = (folder) =>
   readdirSync(`${root}tests-js/${folder}`)
@@ -62,7 +63,7 @@ function cargoMiri(flags, ...args) {
 
 /** Runs the tests of a folder of tests-js in this Node, on a backend. */
 function testOnBackend(folder, backend) {
-  run(process.execPath, ["--test", "--test-timeout=120000", "--test-reporter=dot", ...testFiles(folder)], {
+  run(process.execPath, ["--test", "--test-timeout=120000", REPORTER, ...testFiles(folder)], {
     env: { ...process.env, FRAZIL_BACKEND: backend },
   });
 }
@@ -75,7 +76,7 @@ function testOnBackend(folder, backend) {
 function folderArguments(folder, { file = "", limitMs = 120_000, serial = false } = {}) {
   const chosen = testFiles(folder).filter((path) => path.endsWith(file));
   const concurrency = serial ? ["--test-concurrency=1"] : [];
-  return ["--test", `--test-timeout=${limitMs}`, "--test-reporter=dot", ...concurrency, ...chosen];
+  return ["--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...chosen];
 }
 
 /** Runs the tests of a folder. `under`: the Node that runs them. */
