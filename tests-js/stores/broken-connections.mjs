@@ -6,11 +6,11 @@ import { Segment } from "frazil/segment";
 import { startProxy } from "./cut-proxy.mjs";
 
 /**
- * Draws numbers over a client, drops its connections, and draws more. `storeOf`: makes a client of a port, opens all its connections, and
+ * Draws numbers over a client, drops its connections (`ended`: on the side of the server they end), and draws more. `storeOf`: makes a client of a port, opens all its connections, and
  * returns its store. The tag "orders" is there. Rejects if there are no numbers within 20 seconds; a dropped connection is kept by the
  * system for a quarter of an hour.
  */
-export async function drawOverBrokenConnections(port, storeOf) {
+export async function drawOverBrokenConnections(port, storeOf, { ended = false } = {}) {
   const proxy = await startProxy(port);
   const { store, close } = await storeOf(proxy.port);
   try {
@@ -18,7 +18,7 @@ export async function drawOverBrokenConnections(port, storeOf) {
       const orders = new Segment(store, { tag: "orders", step: 10, growBelowMs: 0, maxAsyncWaitMs: 20_000 });
       try {
         const numbers = await orders.nextMany(25);
-        proxy.drop();
+        proxy.drop({ ended });
         numbers.push(...(await orders.nextMany(50)));
         assert.equal(new Set(numbers).size, 75);
       } finally {

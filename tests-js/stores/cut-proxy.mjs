@@ -50,14 +50,18 @@ export async function startProxy(targetPort, { delayMs = 0 } = {}) {
         }
       }
     },
-    /** Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. */
-    drop() {
+    /**
+     * Drops the connections that are open: nothing more is forwarded, and neither side is told. New ones work. `ended`: the server ends
+     * its side, as one does after a time without a word.
+     */
+    drop({ ended = false } = {}) {
       for (const pair of [...pairs]) {
         pairs.delete(pair);
-        for (const socket of pair) {
-          socket.pause();
-          dropped.add(socket);
-        }
+        const [client, target] = pair;
+        client.pause();
+        dropped.add(client).add(target);
+        if (ended) target.destroy();
+        else target.pause();
       }
     },
     /** Loses the next reply of the target, and ends its connection. */

@@ -16,12 +16,6 @@ function timeText(ms: number): string {
   return Number.isNaN(date.getTime()) ? `${ms}` : date.toISOString();
 }
 
-/** The last millisecond that an ID of the layout can have. */
-function lastMs({ epochMs, tickMs, fields }: Layout): number {
-  const bits = fields.find(({ kind }) => kind === "time")?.bits as number;
-  return epochMs + tickMs * 2 ** bits - 1;
-}
-
 /**
  * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isStatic`: whether the program
  * chose the node id, and nothing outlives the process, so that the next one does not know of the IDs that exist. `stoodMs`: how long the
@@ -43,7 +37,7 @@ export function clockText(
     const { epochMs } = layout;
     const hint =
       epochMs > 0 && epochMs < SECONDS_END ? ` Its epoch is ${timeText(epochMs)}: is epochMs in seconds?` : "";
-    return ` The clock ${shows} last date of the layout is ${timeText(lastMs(layout))}: pass another layout, or a later epochMs if it has no IDs yet.${hint}`;
+    return ` The clock ${shows} last date of the layout is ${timeText(layout.plan().lastDate.getTime())}: pass another layout, or a later epochMs if it has no IDs yet.${hint}`;
   }
   if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
     return `: the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms, as one does that is frozen or faked. ${IN_TESTS}, or move it on.`;

@@ -23,6 +23,15 @@ for (const [name, make] of [
       await drawOverBrokenConnections(server.port, storeAt);
     });
 
+    // `destroy()` of the package mariadb has the server KILL the session by its number, over another connection. A session that is gone is
+    // an error, which nobody handles, so the process ends; and behind a load balancer the number may be another session's.
+    test(`${name}, a pool of ${connectionLimit}: where the server has ended them meanwhile, too, and no session is killed`, async () => {
+      await new MySqlStore(pool).initSegment({ tag: "orders" });
+      await drawOverBrokenConnections(server.port, storeAt, { ended: true });
+      const [{ Value }] = await server.query("SHOW GLOBAL STATUS LIKE 'Com_kill'");
+      assert.equal(Value, "0");
+    });
+
     test(`${name}, a pool of ${connectionLimit}: so does a lease whose attempts last half a second`, async () => {
       await new MySqlStore(pool).init({ scope: "short", layout: "default" }).catch((error) => {
         if (error.code !== "STATE_CONFLICT") throw error;

@@ -32,12 +32,16 @@ function nodeIdsFromOf(text: string): NonNullable<MySqlInitOptions["nodeIdsFrom"
   );
 }
 
-const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation: sql }: Flags) =>
-  postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: sql === undefined ? sql : { sql } }), role);
-const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incarnation: sql }: Flags) =>
-  mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: sql === undefined ? sql : { sql } }), role);
-const printRedis = (options: InitOptions | DdlTags, { incarnation: lua }: Flags) =>
-  redisDdl(options, given<RedisStoreOptions>({ incarnation: lua === undefined ? lua : { lua } }));
+/** The option `incarnation` of a store: a word as it is, such as its default, and else an expression in the language of the store. */
+const incarnationOf = <T>(language: "sql" | "lua", text: string | undefined) =>
+  (text === undefined || /^[a-z]+(-[a-z]+)*$/.test(text) ? text : { [language]: text }) as T;
+
+const printPostgres = (options: InitOptions | DdlTags, { role, schema, incarnation }: Flags) =>
+  postgresDdl(options, given<PostgresStoreOptions>({ schema, incarnation: incarnationOf("sql", incarnation) }), role);
+const printMySql = (options: MySqlInitOptions | DdlTags, { role, database, incarnation }: Flags) =>
+  mysqlDdl(options, given<MySqlStoreOptions>({ database, incarnation: incarnationOf("sql", incarnation) }), role);
+const printRedis = (options: InitOptions | DdlTags, { incarnation }: Flags) =>
+  redisDdl(options, given<RedisStoreOptions>({ incarnation: incarnationOf("lua", incarnation) }));
 
 const PRINTERS: { readonly [store: string]: Printer } = {
   postgres: { flags: ["role", "schema", "incarnation"], print: printPostgres, printTags: printPostgres },
@@ -98,6 +102,9 @@ function run(flags: Flags, stores: readonly string[]): number {
   if (printer === undefined) throw noStore(stores, flags);
   const stray = STORE_FLAGS.find((flag) => flags[flag] !== undefined && !printer.flags.includes(flag));
   if (stray !== undefined) throw new UsageError(`--${stray} is not for ddl ${name}`);
+  // A variable of the shell that is not set. The stores check the others.
+  const empty = (["role", "acl"] as const).find((flag) => flags[flag] === "");
+  if (empty !== undefined) throw new UsageError(`--${empty} is ""`);
   if (flags.tag !== undefined) {
     if (printer.printTags === undefined) {
       // Its record has the identity of the file, which is not known here.

@@ -24,10 +24,10 @@ function endsOf({ from, to }: Flags): [fromMs: number, toMs: number] {
 /** Why no ID can be in a range whose two bounds are equal. */
 function whyEmpty(layout: Layout, fromMs: number, toMs: number): string {
   const { epochMs, tickMs } = layout;
-  const lastMs = Number(layout.plan().lastDate);
+  const lastMs = Number(layout.plan().lastDate); // where the last tick begins
   if (toMs <= epochMs) return `it ends before the first time of the layout, ${isoOf(epochMs)}`;
   if (fromMs < epochMs) return `it ends within the first tick of the layout, of ${tickMs} ms from ${isoOf(epochMs)}`;
-  if (fromMs > lastMs) return `it begins after the last time of the layout, ${isoOf(lastMs)}`;
+  if (fromMs >= lastMs + tickMs) return `it begins after the last time of the layout, ${isoOf(lastMs)}`;
   return fromMs === toMs ? "--from and --to are one time" : `both ends lie in one tick of ${tickMs} ms`;
 }
 

@@ -18,11 +18,19 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
 
 /** An option to pass, such as "pass another node, or a shorter dir". */
 const OPTION = /\b(pass|or) ((?:an?|another) (?:(?:shorter|earlier|later) )?)(dir|node|layout|epoch)(?:Ms)?\b(?! id)/gi;
+/** The option at fault, which the package puts first. The parts that it names are not those of the command line. */
+const AT_FAULT: readonly (readonly [RegExp, string])[] = [
+  [/^(dir|scope|node|layout|schema|database|prefix|incarnation|tag)(?= is )/, "--$1"],
+  [/^nodes\.(?:from|to)(?= is )/, "--nodes: an end"],
+  [/^windowMaxMs(?= is )/, "--window-max"],
+  [/^epochMs(?= is )/, "--epoch"],
+  [/^nodeIdsFrom\.[\w.]*(?= is )/, "--node-ids-from: the name"],
+];
 const VERBS: { readonly [verb: string]: string } = { pass: "give", Pass: "Give" };
 
 /** A message of the package, as it is told at the command line. */
 export const reworded = (message: string): string =>
-  WORDINGS.reduce((text, [words, ours]) => text.replace(words, ours), message).replace(
+  [...WORDINGS, ...AT_FAULT].reduce((text, [words, ours]) => text.replace(words, ours), message).replace(
     OPTION,
     (_, verb: string, which: string, name: string) => `${VERBS[verb] ?? verb} ${which}--${name}`,
   );

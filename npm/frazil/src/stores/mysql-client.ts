@@ -43,9 +43,16 @@ export type Value = string | number | null;
 /** Runs a statement. @internal */
 export type Query = (text: string, values: Value[], signal?: AbortSignal) => PromiseLike<unknown>;
 
-/** What a pool of `mysql2/promise` or `mariadb` can do. */
+/** A connection that was taken from a pool of `mysql2/promise` or `mariadb`. */
+interface Connection extends MySqlPromiseClient {
+  release(): unknown;
+  destroy(): void;
+  /** Of `mariadb`. */
+  readonly __tests?: { getSocket?(): { destroy(error: Error): unknown } | undefined };
+}
+
 interface Pool {
-  getConnection(): PromiseLike<MySqlPromiseClient & { release(): unknown; destroy(): void }>;
+  getConnection(): PromiseLike<Connection>;
 }
 
 /** The call of a client that runs a statement. @internal */
@@ -60,12 +67,33 @@ export function queryOf(client: unknown): Query {
     const taking = (given as Pool).getConnection();
     if (!isPromise(taking)) throw storeRefused(PROMISE_RULE);
     const connection = await taking;
+    let running: PromiseLike<unknown>;
     return {
-      query: (sql, values) => run(connection, sql, values),
+      query: (sql, values) => {
+        running = run(connection, sql, values);
+        return running;
+      },
       release: () => connection.release(),
-      destroy: () => connection.destroy(),
+      destroy: () => destroy(connection, running),
     };
   });
+}
+
+/**
+ * Ends a connection whose statement has no answer. `destroy()` of `mariadb` has the server KILL the session by its number, over another
+ * connection. If the session is gone, nobody handles that error, and Node ends the process; behind a load balancer, the number may be that of
+ * another session (its issue 304). So its socket is destroyed, as `mysql2` does; when the statement has failed of it, `destroy()` only
+ * tells the pool.
+ */
+function destroy(connection: Connection, running: PromiseLike<unknown>): void {
+  const socket = connection.__tests?.getSocket?.();
+  if (socket === undefined) {
+    connection.destroy();
+    return;
+  }
+  const toPool = () => connection.destroy();
+  running.then(toPool, toPool);
+  socket.destroy(new Error("Frazil: the statement had no answer in the time of its attempt"));
 }
 
 const isPromise = (value: unknown): boolean => typeof (value as { then?: unknown } | undefined)?.then === "function";
