@@ -157,16 +157,16 @@ test("a range that no ID can be in says why on standard error", async () => {
     const { fromId, untilId } = JSON.parse(stdout);
     assert.deepEqual([fromId, stderr, code], [untilId, `frazil: no ID is in this range: ${why}\n`, 0]);
   }
-  const { stderr } = await frazil([
-    "range",
-    "--from",
-    "2026-11-01",
-    "--to",
-    "2026-11-01T00:00:00.009Z",
-    "-l",
-    "sonyflake",
-  ]);
-  assert.equal(stderr, "frazil: no ID is in this range: both ends lie in one tick of 10 ms\n");
+  const layout = Layout.named("sonyflake");
+  const { lastDate } = layout.plan();
+  for (const [from, why] of [
+    [Date.UTC(2026, 10, 1), "both ends lie in one tick of 10 ms"],
+    [lastDate.getTime(), "both ends lie in one tick of 10 ms"],
+    [lastDate.getTime() + 10, `it begins after the last time of the layout, ${lastDate.toISOString()}`],
+  ]) {
+    const { stderr } = await frazil(["range", "--from", `${from}`, "--to", `${from + 9}`, "-l", "sonyflake"]);
+    assert.equal(stderr, `frazil: no ID is in this range: ${why}\n`);
+  }
   await printed("range", "--from", "1990-01-01", "--to", "2300-01-01");
 });
 

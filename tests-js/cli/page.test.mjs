@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { folder, hasAddon, root, shell } from "./cli.mjs";
+import { COMMANDS, folder, hasAddon, root, shell } from "./cli.mjs";
 
 const page = readFileSync(join(root, "docs/cli.md"), "utf8");
 const blocks = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(([, lines, text]) => ({
@@ -42,9 +42,7 @@ for (const { lines, text } of blocks) {
 test("each example of the help runs, and prints what stands beside it", {
   skip: !hasAddon && "needs the native addon",
 }, async () => {
-  const { stdout: help } = await shell(
-    "for c in next decode convert range layouts plan doctor ddl; do frazil help $c; done",
-  );
+  const { stdout: help } = await shell(`for c in ${COMMANDS.join(" ")}; do frazil help $c; done`);
   const examples = [...help.matchAll(/^ {2}npx (frazil .*?)(?: {2,}(.*))?$/gm)];
   assert.ok(examples.length >= 15, `${examples.length}`);
   for (const [, command, does = ""] of examples) {

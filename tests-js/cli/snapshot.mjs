@@ -2,11 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { folder, frazil } from "./cli.mjs";
+import { COMMANDS, folder, frazil } from "./cli.mjs";
 
 export const FILE = fileURLToPath(new URL("snapshot.txt", import.meta.url));
-
-const COMMANDS = ["next", "decode", "convert", "range", "layouts", "plan", "doctor", "ddl"];
 
 /** Command lines without quotes: each space ends an argument. */
 export const COMMAND_LINES = {

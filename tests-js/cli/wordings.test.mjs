@@ -27,7 +27,11 @@ const local = readdirSync(join(root, "crates/local/src"))
   .flatMap((name) => textsOf(source(`crates/local/src/${name}`)));
 const clockText = source("npm/frazil/src/clock-text.ts");
 const [, inTests] = /IN_TESTS = "(.*)"/.exec(clockText);
-const others = [clockText.replace(/\$\{IN_TESTS\}/g, inTests), source("npm/frazil/src/request.ts")];
+const others = [
+  clockText.replace(/\$\{IN_TESTS\}/g, inTests),
+  source("npm/frazil/src/request.ts"),
+  source("npm/frazil/src/stores/redis.ts"),
+];
 test("each wording is for words of a message", () => {
   let above = "";
   assert.throws(
@@ -64,6 +68,12 @@ test("options are named as at the command line", () => {
       "pass another layout, or a later epochMs if it has no IDs yet",
       "give another --layout, or a later --epoch if it has no IDs yet",
     ],
+    ["node is 1024: must be a whole number", "--node is 1024: must be a whole number"],
+    ["nodes.to is 2000: must be a whole number", "--nodes: an end is 2000: must be a whole number"],
+    ["windowMaxMs is 0: must be a whole number", "--window-max is 0: must be a whole number"],
+    ["epochMs is -1: must be a whole number", "--epoch is -1: must be a whole number"],
+    ['nodeIdsFrom.cosId.namespace is "": must be', '--node-ids-from: the name is "": must be'],
+    ["fields.node is 5: must be", "fields.node is 5: must be"],
     ["use another node id, or a node id of its own", "use another node id, or a node id of its own"],
   ])
     assert.equal(reworded(message), told);

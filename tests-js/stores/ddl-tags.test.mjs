@@ -46,6 +46,24 @@ test("Postgres: --first", async () => {
   await pool.end();
 });
 
+test("--incarnation is an expression, or a word of the option", () => {
+  for (const store of ["postgres", "mysql", "redis"]) {
+    const unguarded = ddl(store, "--incarnation", "none-accepting-repeats-after-failover");
+    assert.doesNotMatch(unguarded, /none-accepting/);
+    assert.notEqual(unguarded, ddl(store));
+    assert.match(
+      refusal(store, "--incarnation", "none"),
+      /--incarnation is a string: must be "\w+", an? \w+ expression.*, or "none-/,
+    );
+    assert.match(ddl(store, "--incarnation", "some.expression()"), /some\.expression\(\)/);
+  }
+});
+
+test("an empty --role or --acl, as of a variable that is not set, is refused", () => {
+  assert.match(refusal("postgres", "--role", ""), /--role is ""/);
+  assert.match(refusal("zookeeper", "--acl", ""), /--acl is ""/);
+});
+
 test("MariaDB: --first", async () => {
   const server = await MySqlServer.start({ "innodb-flush-log-at-trx-commit": 1 });
   const pool = mysql.createPool(server.address({ database: "test", multipleStatements: true }));

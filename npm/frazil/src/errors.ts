@@ -199,6 +199,10 @@ export function refusal(
   return new Class(code, `${field} is ${shown}: ${rule}`, { field, value, rule, ...details });
 }
 
+/** The message of a refusal that ends by waiting. @internal */
+export const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
+  `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
+
 /** The error for a refusal by the core that is not about a rule. It says when to retry, if waiting helps. @internal */
 export function withoutRule(
   Class: typeof FrazilError,
@@ -210,8 +214,7 @@ export function withoutRule(
   times = "",
 ): FrazilError {
   if (!retryAfterMs) return new Class(code, `${meaning}${times}`, { retryable, ...details });
-  const message = `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
-  return new Class(code, message, { retryable, retryAfterMs, ...details });
+  return new Class(code, retryText(meaning, retryAfterMs, times), { retryable, retryAfterMs, ...details });
 }
 
 /** A `refusal` that is a `ConfigError`. @internal */

@@ -3,14 +3,14 @@
  * IDs may be issued. The block and its cursor are private fields of the class, so that `next()` is one chain of
  * comparisons and one array read.
  *
- * Over 500 lines: a private field cannot be shared between files, and a third of the lines document the public API.
+ * One long file: a private field cannot be shared between files, and a third of the lines document the public API.
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, wallClock } from "./clock.js";
 import { LONG_WAIT_MS } from "./clock-text.js";
-import { ClockError, ConfigError, configError, type ErrorCode, FrazilError } from "./errors.js";
+import { ClockError, ConfigError, configError, type ErrorCode, FrazilError, retryText } from "./errors.js";
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -802,8 +802,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         let error: FrazilError;
         if (retryMs < LONG_WAIT_MS && !(Host.BLOCKS && stoodMs)) {
           // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
-          const meaning = (answers?.[3] ?? MEANINGS)[status];
-          error = new ClockError(CODES[status] as ErrorCode, `${meaning} Retry after ${retryMs} ms.`);
+          const message = retryText((answers?.[3] ?? MEANINGS)[status], retryMs);
+          error = new ClockError(CODES[status] as ErrorCode, message);
           (error as { retryable: boolean }).retryable = true;
           (error as { retryAfterMs?: number }).retryAfterMs = retryMs;
         } else error = port.error(status, now, undefined, answers, this.layout, this.#isForgotten(), stoodMs);

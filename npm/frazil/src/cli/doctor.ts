@@ -82,7 +82,10 @@ function fileRows({ directory, path, isThere, file }: StateFileReport): [string,
   rows.push(["  file system", file.fileSystem]);
   if (!isThere) return rows;
   rows.push(["  ceiling", `${new Date(file.ceilingMs).toISOString()}: no ID from this time on was issued`]);
-  if (file.attached !== undefined) rows.push(["  used by", `${file.attached - 1} other processes`]);
+  if (file.attached !== undefined) {
+    const others = file.attached - 1;
+    rows.push(["  used by", `${others} other ${others === 1 ? "process" : "processes"}`]);
+  }
   if (file.distrustedMs > 0) rows.push(["  clock", `${file.distrustedMs} ms ahead of the time that is trusted`]);
   if (file.blind) rows.push(["  blind", "a directory above it may not be read, so each start waits 3 s"]);
   return rows;

@@ -65,7 +65,7 @@ const TABLE = {
   },
   incarnation: {
     value: "TEXT",
-    help: "for postgres, mysql (SQL) and redis (Lua): the expression that tells a server from one that lost writes,\nor none-accepting-repeats-after-failover",
+    help: "for postgres, mysql (SQL) and redis (Lua): the expression that tells a server\nfrom one that lost writes, or none-accepting-repeats-after-failover",
   },
   json: { help: "print one JSON value a line, for programs; IDs are text" },
   help: { short: "h", help: "show the help of the command" },

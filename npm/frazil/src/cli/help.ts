@@ -32,7 +32,7 @@ ${examples.join("")}  npx frazil ddl postgres --tag orders
   cat ids.txt | npx frazil decode --json
 
 An ID is digits only. Pass it as text: a JavaScript number loses the last digits of an ID this long.
-The exit code is 1 for a refusal, and 2 for wrong arguments.
+The exit code is 1 for a refusal, which has a code, and 2 for a command line that cannot be read.
 `;
 }
 

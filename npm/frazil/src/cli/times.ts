@@ -1,5 +1,6 @@
 /** Times as the command line takes them: a day, a time with its zone, or Unix milliseconds. */
 import { wallClock } from "../clock.js";
+import { SECONDS_END } from "../dates.js";
 import type { FlagName } from "./flags.js";
 import { UsageError } from "./usage-error.js";
 
@@ -23,7 +24,7 @@ const refused = (flag: FlagName, text: string, rule: string) =>
   new UsageError(`--${flag} is ${JSON.stringify(text)}: ${rule}`);
 
 /** Seconds of 2001 and later, which would be milliseconds of January 1970 to 1973. */
-const areSeconds = (text: string): boolean => /^\d{10,11}$/.test(text);
+const areSeconds = (text: string): boolean => /^\d{10,}$/.test(text) && Number(text) < SECONDS_END;
 
 const isoOf = (ms: number) => new Date(ms).toISOString();
 

@@ -13,6 +13,7 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/\. In Workers, mint in a request/, ""],
   [/\. In tests, use the option now or frazil\/testing \(docs\/testing\.md\)(, or move it on)?/, ""],
   [/^dir must be given/, "--dir must be given"],
+  [/\{ (?:sql|lua) \} with (an? \w+ expression)/, "$1"],
   [/^node is undefined: must be given(?=: it lies above the time)/, "--node N must be given"],
 ];
 
@@ -30,7 +31,6 @@ const VERBS: { readonly [verb: string]: string } = { pass: "give", Pass: "Give" 
 
 /** A message of the package, as it is told at the command line. */
 export const reworded = (message: string): string =>
-  [...WORDINGS, ...AT_FAULT].reduce((text, [words, ours]) => text.replace(words, ours), message).replace(
-    OPTION,
-    (_, verb: string, which: string, name: string) => `${VERBS[verb] ?? verb} ${which}--${name}`,
-  );
+  [...WORDINGS, ...AT_FAULT]
+    .reduce((text, [words, ours]) => text.replace(words, ours), message)
+    .replace(OPTION, (_, verb: string, which: string, name: string) => `${VERBS[verb] ?? verb} ${which}--${name}`);
