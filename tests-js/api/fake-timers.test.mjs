@@ -92,3 +92,16 @@ test("seeded IDs and a manual clock are not concerned by a faked time", (t) => {
   assert.equal(timeOf(seeded, seeded.next()), year(2025) + 1000);
   assert.equal(timeOf(ids, ids.next()), year(2025));
 });
+
+test("fake timers whose time stands before the first tick of a generator are named, and so is what to do", (t) => {
+  t.mock.timers.enable({ apis: APIS, now: Math.ceil(performance.timeOrigin) });
+  assert.throws(
+    () => new Snowflake({ node: 908, maxWaitMs: 0 }).next(),
+    /^ClockError: CLOCK_BACKWARD: .* Retry after \d+ ms: the clock was replaced, as by fake timers, and shows 20.*frazil\/testing/,
+  );
+});
+
+test("a clock in seconds is asked about", () => {
+  const ids = new Snowflake({ node: 7, now: () => Math.floor(Date.now() / 1000) });
+  assert.throws(ids.next, /CLOCK_BEFORE_EPOCH: .* is it in seconds\?$/);
+});

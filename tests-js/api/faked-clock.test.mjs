@@ -120,3 +120,20 @@ test("a clock that shows no date is shown as the number that it is", () => {
   clock.ms = -1e300;
   assert.throws(ids.next, /It shows -1e\+300, and the epoch is 2024-01-01T00:00:00\.000Z: set the clock, or /);
 });
+
+test("a clock that moved after a wait is not said to stand", () => {
+  const times = [start, start, start, start, start, start - 5000];
+  const fields = [
+    { kind: "time", bits: 41 },
+    { kind: "sequence", bits: 1 },
+  ];
+  const layout = { epochMs: start - 1e6, tickMs: 1, fields };
+  const now = () => (times.length > 1 ? times.shift() : times[0]);
+  const ids = new Snowflake({ layout, node: "none", maxLeadMs: 0, maxWaitMs: 10, now });
+  ids.next();
+  ids.next();
+  assert.throws(
+    () => ids.next(),
+    ({ code, message }) => code === "CLOCK_BACKWARD" && !message.includes("still shows"),
+  );
+});

@@ -87,3 +87,20 @@ test("IDs with equal low halves", () => {
   assert.deepEqual(texts, twin.nextMany(3 * 4096).map(String));
   assert.equal(BigInt.asUintN(32, BigInt(texts[0])), BigInt.asUintN(32, BigInt(texts[4096])));
 });
+
+test("a list is of no element that a program put on Array.prototype: no two texts are equal", () => {
+  const ids = new Snowflake({ node: 7 });
+  for (const at of [3, 16, 17]) {
+    Object.defineProperty(Array.prototype, at, { configurable: true, get: () => "", set() {} });
+    let texts;
+    try {
+      texts = ids.nextManyStrings(1000);
+    } finally {
+      delete Array.prototype[at];
+    }
+    // The list itself asks the prototype, and leaves out the one.
+    const present = texts.filter((_, index) => index !== at);
+    assert.equal(new Set(present).size, 999);
+    for (const text of present) assert.equal(`${BigInt(text)}`, text);
+  }
+});

@@ -56,7 +56,7 @@ test("a layout of more than 53 bits is refused with what to do, and no ID is iss
     assert.throws(ids.nextNumber, {
       name: "ConfigError",
       code: "INVALID_LAYOUT",
-      field: "fields",
+      field: "layout",
       value: bits,
       rule: "must have at most 53 bits, as many as a number holds exactly: use nextString(), or the layout safe53",
     });

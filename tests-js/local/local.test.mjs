@@ -1,7 +1,16 @@
 // `Snowflake.local()`: its options, its IDs, and its state file.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, realpathSync, renameSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -213,9 +222,25 @@ describe("the file", () => {
     const link = join(dirname(dir), "link");
     symlinkSync(dir, link);
     const { path } = fileOf({ dir });
-    for (const name of [link, relative(process.cwd(), dir), `${dir}/`, `${dir}/../c`, `${link}/../c`]) {
+    for (const name of [link, `${dir}/`, `${dir}/../c`, `${link}/../c`]) {
       assert.equal(realpathSync(fileOf({ dir: name }).path), realpathSync(path), name);
     }
+  });
+
+  test("is in no directory that depends on the working directory", () => {
+    const dir = tempDir();
+    for (const [name, hint] of [
+      [relative(process.cwd(), dir), `From here it is ${process.cwd()}`],
+      ["./state", `From here it is ${join(process.cwd(), "state")}`],
+      ["state", "is another directory in each working directory"],
+      ["~/state", "Shells write the home directory for ~"],
+    ])
+      assert.throws(
+        () => fileOf({ dir: name }),
+        ({ code, field, message }) => code === "INVALID_OPTION" && field === "dir" && message.includes(hint),
+        name,
+      );
+    for (const name of ["state", "~"]) assert.ok(!existsSync(join(process.cwd(), name)), name);
   });
 
   test("is the same for containers that mount its directory as a volume at different paths", withMounts, async (t) => {

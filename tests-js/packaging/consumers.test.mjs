@@ -549,7 +549,7 @@ test("no-addon: node_modules of another system are named, with what to install, 
   says(`${warning.message}\n${warning.detail}`);
   const forced = JSON.parse(node(folder, ["main.mjs"], { env: { FRAZIL_BACKEND: "native" } }).stdout);
   says(forced.main[0].message);
-  const local = 'require("frazil").Snowflake.local({ dir: "state" })';
+  const local = 'require("frazil").Snowflake.local({ dir: process.cwd() })';
   says(node(folder, ["-p", `try { ${local} } catch ({ message }) { message }`]).stdout);
   // Without it, the others have the remedy for a package that was left out.
   rmSync(join(folder, "node_modules", foreign), { recursive: true });

@@ -143,6 +143,19 @@ for (const date of DATES) {
       );
     });
 
+    test("a call that the store refuses for good, such as of another layout, leaves the options of others alone", async () => {
+      const options = { scope: "refused" };
+      await worker.call("close", { options }); // the record of the scope is there, and the isolate has no generator for it
+      for (const layout of ["twitter", "tsid"])
+        await assert.rejects(worker.call("id", { options: { ...options, layout } }), { code: "LAYOUT_MISMATCH" });
+      const { id } = await worker.call("id", { options });
+      assert.match(`${id}`, /^\d+$/);
+      await assert.rejects(worker.call("id", { options: { ...options, layout: "twitter" } }), {
+        code: "STATE_CONFLICT",
+        field: "layout",
+      });
+    });
+
     // docs/safety.md: 23
     test("options that are changed between two calls name another scope, which has another generator", async () => {
       const { changed, getter, same, proxied, inherited, layout } = await worker.call("changed-options");

@@ -362,10 +362,16 @@ impl Generator {
         }
     }
 
-    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed.
+    /// The error of a refusal. A kept state whose word is all ones although its time is not over was closed, or given up.
     fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
-        if self.state.keeper().is_some() && word == EXHAUSTED && !over { Error::new(Code::Closed) } else { error }
+        match self.state.keeper() {
+            Some(keeper) if word == EXHAUSTED && !over => {
+                let why = keeper.is_given_up().then(|| keeper.extend(now_ms, now_ms));
+                why.and_then(Result::err).unwrap_or_else(|| Error::new(Code::Closed))
+            }
+            _ => error,
+        }
     }
 
     /// The machine with the start of the sequence and the key of the state.

@@ -18,7 +18,8 @@ use crate::sync::{Arc, AtomicU64};
 /// Keeps a state: provides its memory and extends its window.
 ///
 /// The end of the window only grows: most calls of [`Generator::next`](crate::Generator::next) do not look at it. A keeper that ends
-/// a state before its window is over also sets the word to 0, which no call goes on from without the window.
+/// a state before its window is over closes it: with the window it sets the word to all ones, which no call under way has read, so that none
+/// can swap it. From then on [`Keeper::is_given_up`] is true.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,6 +64,11 @@ pub trait Keeper: core::fmt::Debug + Send + Sync {
     /// # Errors
     /// If the window cannot be extended.
     fn extend(&self, until_ms: u64, now_ms: u64) -> Result<u64>;
+
+    /// Whether the keeper has ended the state before its window was over. Then a call that finds it closed asks [`Keeper::extend`] why.
+    fn is_given_up(&self) -> bool {
+        false
+    }
 
     /// Why nothing more will be issued, if that is certain.
     fn fault(&self) -> Option<Error> {

@@ -93,6 +93,10 @@ impl Keeper for Attachment {
         Ok(trusted_ms)
     }
 
+    fn is_given_up(&self) -> bool {
+        self.file.is_displaced() || self.file.fault().is_some()
+    }
+
     fn fault(&self) -> Option<Error> {
         self.file.fault().map(|fault| fault.error())
     }

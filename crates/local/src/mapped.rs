@@ -94,11 +94,12 @@ impl MappedState {
     }
 
     /// Replaces the mapping of this process, in one step, by private memory from which nothing more can be issued: its window is
-    /// empty, and its word is 0. `false` if the system cannot do that.
+    /// empty, and its word is closed (all ones). `false` if the system cannot do that.
     ///
-    /// Of the copy neither a call that read the old memory can swap the word, nor can one that begins there go the short way, which
-    /// does not look at the window: no short way begins at 0. With the word as it was copied, this process went on from there, and
-    /// repeated what it or another process had issued from the file between the copy and its use.
+    /// No call under way has read a closed word and goes on, so none can swap that of the copy. With the word as it was copied, this
+    /// process went on from there, and repeated what it or another process had issued from the file between the copy and its use. With 0, a
+    /// call that had read 0 from the file swapped it to a word of the short way, which does not look at the window, and others went on
+    /// from that.
     pub(crate) fn make_private(&self) -> bool {
         os::replace_memory(self.map.as_mut_ptr(), self.map.len(), |copy| {
             // SAFETY: the copy is as long as the mapping, aligned to a page, and no other code has a pointer to it yet.
@@ -107,8 +108,8 @@ impl MappedState {
             for (number, from) in numbers.iter().zip(self.atomics_at(0, numbers.len())) {
                 number.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
             }
-            for slot in [Slot::WindowEnd, Slot::Word] {
-                numbers[slot as usize / 8].store(0, Ordering::Relaxed);
+            for (slot, number) in [(Slot::WindowEnd, 0), (Slot::Word, CLOSED_WORD)] {
+                numbers[slot as usize / 8].store(number, Ordering::Relaxed);
             }
         })
     }

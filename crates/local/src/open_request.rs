@@ -1,7 +1,7 @@
 //! A request to open a state file: checks the options, and finds the file that they lead to. Both ways of opening use it.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frazil::page::is_scope;
@@ -77,9 +77,27 @@ impl OpenRequest {
                 Fault::new(Code::InvalidOption, Subject::Dir, text)
             })?,
         };
+        if dir.is_relative() {
+            return Err(relative(&dir));
+        }
         let dir = std::path::absolute(&dir).map_err(|cause| Fault::failed(&dir, "found", &cause))?;
         Ok(FileSpec::new(&dir, scope, self.machine, self.sequence_start, self.file_system))
     }
+}
+
+/// The refusal of a directory that is another one in each working directory: two programs with two files repeat each other's IDs.
+fn relative(dir: &Path) -> Fault {
+    let hint = if dir.starts_with("~") {
+        ". Shells write the home directory for ~; pass its path".to_owned()
+    } else {
+        std::path::absolute(dir).map_or_else(|_| String::new(), |here| format!(". From here it is {}", here.display()))
+    };
+    let text = format!(
+        "dir must be an absolute path: {} is another directory in each working directory, and programs with two state files repeat each \
+         other's IDs{hint}",
+        dir.display()
+    );
+    Fault::new(Code::InvalidOption, Subject::Dir, text)
 }
 
 /// The default directory of state files: in the directory that systemd gave the service (`StateDirectory=`), else where the

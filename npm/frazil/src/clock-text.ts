@@ -1,6 +1,7 @@
 /** What refusals that are about the clock say besides: the times that differ. */
 import { Host } from "#binding";
-import { SECONDS_END } from "./dates.js";
+import { isFaked } from "./clock.js";
+import { SECONDS_END, SECONDS_START } from "./dates.js";
 import type { ErrorCode } from "./errors.js";
 import type { Layout } from "./layout.js";
 
@@ -31,6 +32,8 @@ export function clockText(
 ): string {
   if (typeof nowMs !== "number") return "";
   const shows = `shows ${timeText(nowMs)}, and the`;
+  if (code === "CLOCK_BEFORE_EPOCH" && nowMs >= SECONDS_START && nowMs < SECONDS_END)
+    return ` It ${shows} epoch is ${timeText(layout.epochMs)}: is it in seconds?`;
   if (code === "CLOCK_BEFORE_EPOCH")
     return ` It ${shows} epoch is ${timeText(layout.epochMs)}: set the clock, or pass an earlier epochMs. In Workers, mint in a request. ${IN_TESTS}.`;
   if (code === "TIME_EXHAUSTED") {
@@ -41,6 +44,8 @@ export function clockText(
   }
   if (Host.BLOCKS && stoodMs > 0 && retryAfterMs < LONG_WAIT_MS)
     return `: the clock still shows ${timeText(nowMs)} after a wait of ${stoodMs} ms, as one does that is frozen or faked. ${IN_TESTS}, or move it on.`;
+  if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())
+    return `: the clock was replaced, as by fake timers, and shows ${timeText(nowMs)}. ${IN_TESTS}, or move it on.`;
   if (code !== "CLOCK_BACKWARD" || retryAfterMs < LONG_WAIT_MS) return "";
   const rest = isStatic ? ". Otherwise wait, or use another node id: a restart with this one can repeat IDs." : ".";
   return `: the clock ${shows} next ID is due at ${timeText(nowMs + retryAfterMs)}, since the clock was ahead, or faked by a test. ${IN_TESTS}${rest}`;

@@ -5,6 +5,11 @@ import { Rule } from "./generated/rules.js";
 /** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
 export const wallClock = (): number => Date.now();
 
+const ownNow = Date.now;
+
+/** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
+export const isFaked = (): boolean => Date.now !== ownNow;
+
 /** Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. */
 export const monotonicClock = (): number => performance.now();
 

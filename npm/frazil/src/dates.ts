@@ -2,6 +2,8 @@
 
 /** Times below this are in seconds where milliseconds are meant: seconds until 5138, and milliseconds until 1973. */
 export const SECONDS_END = 1e11;
+/** From here on: 2001 in seconds. A clock that shows less is one that starts in 1970. */
+export const SECONDS_START = 1e9;
 
 /**
  * Captured at load: a replacement, such as a fake clock or a method of a subclass, could return another time at each

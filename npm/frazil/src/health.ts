@@ -87,6 +87,22 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
+/** What is wrong with a static node id where a program runs in many isolates. @internal */
+export const isolatesText = (node: number | "none"): string =>
+  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+
+/** Whether this is a worker of `node:cluster`, also of pm2, which share what the variables of their environment say. */
+function isClusterWorker(): boolean {
+  try {
+    // Others do not load the module.
+    const isChild = process.connected === true;
+    return isChild && (process.getBuiltinModule("node:cluster") as unknown as { readonly isWorker: boolean }).isWorker;
+  } catch {
+    // Node 21 and 22.0 to 22.2 have no `getBuiltinModule`.
+    return false;
+  }
+}
+
 /**
  * The state of a generator at a time. `staticNode`: its node id if nothing but the program keeps others from having it.
  *
@@ -114,9 +130,10 @@ export function readHealth(
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
-  if (Host.ISOLATES && staticNode !== undefined)
+  if (Host.ISOLATES && staticNode !== undefined) warnings.push(isolatesText(staticNode));
+  if (Host.FILES && staticNode !== undefined && isClusterWorker())
     warnings.push(
-      `node is ${staticNode}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`,
+      `node is ${staticNode} in a worker of node:cluster: workers with one node id repeat each other's IDs. Use Snowflake.local(), or give each worker its own and pass unshared: true`,
     );
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;

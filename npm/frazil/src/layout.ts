@@ -268,7 +268,9 @@ export class Layout<P extends string = string> {
   static from(input: unknown): Layout {
     // Tests for a private field, which only the constructor adds. An object with the prototype alone is not a layout.
     if (typeof input === "object" && input !== null && #shape in input) return input as Layout;
-    return typeof input === "string" ? builtIn(input as LayoutName) : layoutOf(input as LayoutSpec);
+    return typeof input === "string" || input === undefined
+      ? builtIn(input as LayoutName)
+      : layoutOf(input as LayoutSpec);
   }
 
   /** The names of the built-in layouts. */

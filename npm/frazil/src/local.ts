@@ -1,11 +1,11 @@
 /** What only `Snowflake.local()` has: its options, their checks, and the error where it is not available. */
-import { Host } from "#binding";
+import { Host, wrongEntry } from "#binding";
 import { ConfigError, configError } from "./errors.js";
 import { Rule } from "./generated/rules.js";
 import { noAddonError, reasonsOf, remedyOf } from "./native-causes.js";
 
 export function nativeRequired(causes: readonly unknown[] = []): ConfigError {
-  let why = "";
+  let why = wrongEntry();
   if (Host.FILES) {
     const reasons = reasonsOf(causes);
     why = reasons

@@ -8,13 +8,13 @@
 import { Host, inWorkerThread, load, markProcess } from "#binding";
 import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
-import { checkedClock, wallClock } from "./clock.js";
+import { checkedClock, isFaked, wallClock } from "./clock.js";
 import { LONG_WAIT_MS } from "./clock-text.js";
-import { ClockError, ConfigError, configError, type ErrorCode, FrazilError, retryText } from "./errors.js";
+import { ClockError, ConfigError, configError, type ErrorCode, FrazilError, refusal, retryText } from "./errors.js";
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type CoreCounts, type Health, readCounts, readHealth, type Stats } from "./health.js";
+import { type CoreCounts, type Health, isolatesText, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
 import { listOf } from "./lists.js";
@@ -47,8 +47,8 @@ const NUMBER_BITS = 53;
 /** What `Calls.next` returns in place of an ID. */
 const NO_ID = 0xffff_ffff_ffff_ffffn;
 
-/** Queues a microtask. Captured, so that a test that fakes it later does not keep a block for ever. */
-const enqueue = globalThis.queueMicrotask;
+/** Whether the console has the warning about a static node id where a program runs in many isolates. */
+let isWarned = false;
 
 /** In place of `Math.min`, which a program may replace: user code must not run in the middle of a call. */
 const min = (a: number, b: number): number => (a < b ? a : b);
@@ -227,17 +227,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     if (typeof unshared !== "boolean") throw configError("INVALID_OPTION", "unshared", unshared, Rule.TRUE_OR_FALSE);
     if (freshness !== "call" && freshness !== "turn")
       throw configError("INVALID_OPTION", "freshness", freshness, Rule.KNOWN_FRESHNESS);
-    // Without turns of an event loop, each call reads the clock.
-    if (Host.MOVING_CLOCK && freshness === "turn" && enqueue !== undefined) {
-      const endTurn = () => {
+    if (Host.MOVING_CLOCK && freshness === "turn") {
+      // By `await`, which no fake timers replace.
+      const endTurn = async () => {
+        await undefined;
         this.#isOfThisTurn = false;
       };
       this.next = () => {
         if (this.#isOfThisTurn && this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
         const id = this.#nextByClock();
         if (!this.#isOfThisTurn && this.#cursor < this.#end) {
-          enqueue(endTurn);
           this.#isOfThisTurn = true;
+          endTurn();
         }
         return id;
       };
@@ -248,10 +249,15 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#session = session;
     this.#isPrivate = now !== undefined;
     if (Host.FILES) this.#isLocal = local;
-    this.#isStatic = Boolean(Host.ISOLATES) && !session && !unshared && !this.#isPrivate;
+    this.#isStatic = Boolean(Host.ISOLATES || (Host.FILES && !local)) && !session && !unshared && !this.#isPrivate;
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.#node = typeof joined === "number" ? joined : undefined;
+    // Once in an isolate: what it says is true of the program.
+    if (Host.ISOLATES && this.#isStatic && !isWarned) {
+      isWarned = true;
+      console.warn(`frazil: ${isolatesText(this.#node ?? "none")}`);
+    }
     let port: Port;
     try {
       port = sharedPort(load);
@@ -427,7 +433,17 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   readonly nextNumber = (): number => {
     if (this.#bits > NUMBER_BITS)
-      throw configError("INVALID_LAYOUT", "fields", this.#bits, Rule.NUMBER_WIDTH, 0, NUMBER_BITS);
+      throw refusal(
+        ConfigError,
+        "INVALID_LAYOUT",
+        "layout",
+        this.#bits,
+        Rule.NUMBER_WIDTH,
+        0,
+        NUMBER_BITS,
+        undefined,
+        `one of ${this.#bits} bits`,
+      );
     return Number(this.next());
   };
 
@@ -800,7 +816,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
         const answers = this.#session?.answers;
         let error: FrazilError;
-        if (retryMs < LONG_WAIT_MS && !(Host.BLOCKS && stoodMs)) {
+        if (retryMs < LONG_WAIT_MS && !(Host.BLOCKS && stoodMs) && !(this.#clock === wallClock && isFaked())) {
           // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
           const message = retryText((answers?.[3] ?? MEANINGS)[status], retryMs);
           error = new ClockError(CODES[status] as ErrorCode, message);
@@ -823,7 +839,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           continue;
         } else return error;
       }
+      const shownMs = now;
       now = this.#clock();
+      if (now !== shownMs) stoodMs = 0;
     }
   }
 }

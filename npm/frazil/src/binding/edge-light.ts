@@ -6,6 +6,9 @@ import { bindExports, instanceOf } from "./wasm.js";
 
 export const load = (): Binding => bindExports(() => instanceOf(wasm));
 
+/** See `inline.ts`. */
+export const wrongEntry = (): string => "";
+
 /** An isolate has one thread. See `inline.ts`. */
 export enum Host {
   BLOCKS = 1,

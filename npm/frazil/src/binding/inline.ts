@@ -29,6 +29,10 @@ function isServer(): boolean {
 const REMEDY =
   'tell the bundler that the program runs on Node (esbuild: --platform=node; Rollup: resolve({ exportConditions: ["node"] })), or keep frazil external (docs/bundlers.md)';
 
+/** What a refusal says where this entry is the wrong one. */
+export const wrongEntry = (): string =>
+  isServer() ? `. This is the entry of frazil for browsers: in Node, ${REMEDY}` : "";
+
 /** The bytes of the module, decoded from the text. */
 export const wasmBytes = () => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 

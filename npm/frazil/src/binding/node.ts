@@ -237,6 +237,9 @@ export function inWorkerThread(): boolean {
 }
 
 /** See `inline.ts`. */
+export const wrongEntry = (): string => "";
+
+/** See `inline.ts`. */
 export enum Host {
   BLOCKS = 1,
   THREADS = 1,

@@ -13,6 +13,9 @@ const exportsOf = (imported: typeof wasm) => ("memory" in imported ? imported : 
 
 export const load = (): Binding => bindExports(() => exportsOf(wasm));
 
+/** See `inline.ts`. */
+export const wrongEntry = (): string => "";
+
 /** An isolate has one thread, and it may not block. See `inline.ts`. */
 export enum Host {
   BLOCKS = 0,

@@ -8,11 +8,15 @@ import { UsageError } from "./usage-error.js";
 
 const READER = { command: "convert", example: "convert 1541815603606036480 --as base62" };
 
+/** What to write for texts without a form. */
+function needsForm(ids: readonly string[], flags: Flags): string {
+  const [id = "1541815603606036480"] = ids.filter((text) => /^\d{1,20}$/.test(text));
+  const hint = ids.filter((text) => text !== id).map((text) => hintFor("convert", text, flags));
+  return `convert needs a form: npx frazil convert ${id} --as base62${hint.find(Boolean) ?? ""}`;
+}
+
 async function run(flags: Flags, ids: readonly string[]): Promise<number> {
-  if (flags.from === undefined && flags.as === undefined)
-    throw new UsageError(
-      `convert needs a form: npx frazil convert 1541815603606036480 --as base62${ids.map((id) => hintFor("convert", id, flags)).find(Boolean) ?? ""}`,
-    );
+  if (flags.from === undefined && flags.as === undefined) throw new UsageError(needsForm(ids, flags));
   const [from, as] = [formOf("from", flags.from), formOf("as", flags.as)];
   const answer = (text: string) => {
     const converted = as.print(from.read(text));

@@ -86,6 +86,9 @@ export type Flags = { readonly [name in FlagName]?: ValueOf<(typeof TABLE)[name]
 const NAMES = Object.keys(TABLE) as FlagName[];
 const isFlag = (name: string): name is FlagName => Object.hasOwn(TABLE, name);
 
+/** Those whose value can be negative. */
+const NEGATIVE: readonly FlagName[] = ["from", "to", "epoch"];
+
 /** What other programs call a flag. */
 const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
   [/^(num(ber)?|amount|lines|limit|quantity|times)$/, "count"],
@@ -162,7 +165,7 @@ export function readArguments(args: string[]): { flags: Flags; positionals: stri
       throw new UsageError(`${rawName} needs a value: ${rawName} ${wanted}${meaning}`);
     }
     if (!inlineValue && value !== undefined && /^-./.test(value)) {
-      const isMeant = /^-\d/.test(value) ? `: write --${name}=${value}` : "";
+      const isMeant = /^-\d/.test(value) && NEGATIVE.includes(name) ? `: write --${name}=${value}` : "";
       throw new UsageError(`${rawName} needs a value, and is followed by ${value}${isMeant}`);
     }
     if (seen.has(name) && !multiple) {

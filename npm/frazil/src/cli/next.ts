@@ -49,7 +49,7 @@ export const next: Command = {
   examples: [
     ["next", "one, from the state file of this machine and user"],
     ["next --node 7 --count 3", "three, with a node id that no other process uses"],
-    ["next --dir ./state --scope orders --as base62", "from a state file of your own, as text for links"],
+    ['next --dir "$PWD/state" --scope orders --as base62', "from a state file of your own, as text for links"],
   ],
   notes: "-n is the node id, not how many: that is -c, --count.",
   flags: ["node", "dir", "scope", "accept-unproven-platform", "layout", "epoch", "count", "as", "json"],

@@ -12,7 +12,7 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/, or raise startWaitMs: .*$/s, ""],
   [/\. In Workers, mint in a request/, ""],
   [/\. In tests, use the option now or frazil\/testing \(docs\/testing\.md\)(, or move it on)?/, ""],
-  [/^dir must be given/, "--dir must be given"],
+  [/^dir must be (given|an absolute)/, "--dir must be $1"],
   [/\{ (?:sql|lua) \} with (an? \w+ expression)/, "$1"],
   [/^node is undefined: must be given(?=: it lies above the time)/, "--node N must be given"],
 ];

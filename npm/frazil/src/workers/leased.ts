@@ -12,6 +12,7 @@ import { layoutText } from "../stores/layout-text.js";
 import type { LeaseStore } from "../stores/store.js";
 import {
   checkSame,
+  differenceOf,
   isContext,
   keepOf,
   msOfDate,
@@ -188,6 +189,8 @@ function entryOf(store: LeaseStore, options: Options | undefined): Entry {
     // Microtasks may have run in there: other calls of this.
     known = openEntry(key, scope);
   }
+  // One that the store has refused for good has no node id, and is for whoever asked for it alone.
+  if (known?.driver.isRefused && differenceOf(known.options, options, meaningOf)) known = undefined;
   if (known) {
     checkSame(
       known.options,

@@ -85,23 +85,34 @@ export function requireRequest(used: string, example: string): void {
 /** An option in a message. */
 const textOf = (value: unknown) => (value === undefined ? "which did not give it" : show(value));
 
-/**
- * Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. `meaningOf`: what an
- * option means, equal for equal options, with its default if it was not given.
- */
-export function checkSame(
+/** What an option means, equal for equal options, with its default if it was not given. */
+type MeaningOf = (name: string, options: Options) => unknown;
+
+/** The name of an option that differs from that of the first call, and what it was then. */
+export function differenceOf(
   first: Options = {},
   given: Options = {},
-  call: string,
-  why: string,
-  meaningOf: (name: string, options: Options) => unknown = (name, options) => options[name],
-): void {
-  if (first === given) return;
+  meaningOf: MeaningOf = (name, options) => options[name],
+): [name: string, before: unknown] | undefined {
+  if (first === given) return undefined;
   for (const name of Object.keys({ ...first, ...given })) {
     if (first[name] === given[name]) continue;
     const before = meaningOf(name, first);
-    if (Object.is(before, meaningOf(name, given))) continue;
-    const rule = `must be as in the first call of ${call}, ${textOf(before)}: an isolate has one ${why}`;
-    throw configError("STATE_CONFLICT", name, given[name], rule);
+    if (!Object.is(before, meaningOf(name, given))) return [name, before];
   }
+  return undefined;
+}
+
+/** Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. */
+export function checkSame(
+  first: Options | undefined,
+  given: Options | undefined,
+  call: string,
+  why: string,
+  meaningOf?: MeaningOf,
+): void {
+  const [name, before] = differenceOf(first, given, meaningOf) ?? [];
+  if (name === undefined) return;
+  const rule = `must be as in the first call of ${call}, ${textOf(before)}: an isolate has one ${why}`;
+  throw configError("STATE_CONFLICT", name, given?.[name], rule);
 }

@@ -80,6 +80,11 @@ export class RequestDriver extends LeaseHolder {
     return !this.isClosing && Math.abs(wallClock() - this.#askedMs) <= this.windowMs;
   }
 
+  /** Whether it has never held a lease, and the store has refused it for good at the last attempt. */
+  get isRefused(): boolean {
+    return this.stats().acquired === 0 && this.problem?.retryable === false;
+  }
+
   /** Whether a lease is held and nothing is due, as far as that is known without a closer look. */
   isQuietAt(wallMs: number): boolean {
     const isQuiet =

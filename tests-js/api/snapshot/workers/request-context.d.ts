@@ -19,8 +19,10 @@ export declare const msOfDate: (time: unknown) => unknown;
 export declare const isContext: (second: unknown) => second is RequestContext;
 /** @throws {ConfigError} `STATE_CONFLICT` at module scope. `example` is how to call it. */
 export declare function requireRequest(used: string, example: string): void;
-/**
- * Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. `meaningOf`: what an
- * option means, equal for equal options, with its default if it was not given.
- */
-export declare function checkSame(first: Options | undefined, given: Options | undefined, call: string, why: string, meaningOf?: (name: string, options: Options) => unknown): void;
+/** What an option means, equal for equal options, with its default if it was not given. */
+type MeaningOf = (name: string, options: Options) => unknown;
+/** The name of an option that differs from that of the first call, and what it was then. */
+export declare function differenceOf(first?: Options, given?: Options, meaningOf?: MeaningOf): [name: string, before: unknown] | undefined;
+/** Refuses options that differ from those of the first call. `call` and `why` say of which call, and what to do. */
+export declare function checkSame(first: Options | undefined, given: Options | undefined, call: string, why: string, meaningOf?: MeaningOf): void;
+export {};
