@@ -10,6 +10,8 @@ const warningsOf = (ids) => {
   ids.next();
   return ids.health().warnings;
 };
+const printed = [];
+console.warn = (text) => printed.push(text);
 const atModuleScope = new Snowflake({ node: 3 });
 
 export class Room extends DurableObject {
@@ -45,6 +47,6 @@ export default {
       ...(await env.ROOMS.get(env.ROOMS.idFromName("one")).warnings()),
     };
     await timed.close();
-    return Response.json(warnings);
+    return Response.json({ ...warnings, printed });
   },
 };

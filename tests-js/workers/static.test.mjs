@@ -1,8 +1,11 @@
 // Static node ids in Cloudflare's runtime: `health()` warns of them.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Snowflake } from "frazil";
+import { isLinuxX64Gnu } from "../../scripts/shell.mjs";
 import { DATES, WorkerServer } from "../workerd/server.mjs";
 
 const entry = fileURLToPath(new URL("static-worker.mjs", import.meta.url));
@@ -33,6 +36,8 @@ for (const date of DATES) {
         "in an object": warningOf(7),
         "in an object, confirmed": [],
         "durable()": [],
+        // Once, of the first one: at module scope.
+        printed: [`frazil: ${warningOf(3)}`],
       });
     } finally {
       await server.stop();
@@ -42,4 +47,27 @@ for (const date of DATES) {
 
 test("elsewhere there is no warning", () => {
   assert.deepEqual(new Snowflake({ node: 7 }).health().warnings, []);
+});
+
+test("but in a worker of node:cluster, which has the variables of the others", { skip: !isLinuxX64Gnu }, () => {
+  const program = `
+    import cluster from "node:cluster";
+    import { Snowflake } from "frazil";
+    if (cluster.isPrimary) cluster.fork();
+    else {
+      for (const options of [{}, { unshared: true }, { now: Date.now }])
+        console.log(new Snowflake({ node: 7, ...options }).health().warnings.join());
+      process.exit();
+    }
+  `;
+  const file = fileURLToPath(new URL(`of-the-cluster-${process.pid}.mjs`, import.meta.url));
+  writeFileSync(file, program);
+  try {
+    const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
+    const [given, ...others] = stdout.trimEnd().split("\n");
+    assert.match(given, /^node is 7 in a worker of node:cluster: workers with one node id repeat/, stderr);
+    assert.equal(others.join(""), "");
+  } finally {
+    rmSync(file);
+  }
 });
