@@ -1,6 +1,6 @@
-// A reporter of node:test for CI: a dot for a test that passed, an X for one that failed; at the end, why each failed, and what else is known
-// of their files: what the processes wrote to standard error, and errors after the last test. Node's own reporter of dots leaves these out,
-// and says "test failed" alone where no test of a file failed.
+// A reporter of node:test for CI: a dot for a test that passed, an X for one that failed; at the end, why each failed, and what else is
+// known of their files: what the processes wrote to standard error, and errors after the last test. Node's own reporter of dots leaves
+// these out, and says "test failed" alone where no test of a file failed.
 import { inspect } from "node:util";
 
 const COLUMNS = 20;

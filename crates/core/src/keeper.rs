@@ -18,8 +18,8 @@ use crate::sync::{Arc, AtomicU64};
 /// Keeps a state: provides its memory and extends its window.
 ///
 /// The end of the window only grows: most calls of [`Generator::next`](crate::Generator::next) do not look at it. A keeper that ends
-/// a state before its window is over closes it: with the window it sets the word to all ones, which no call under way has read, so that none
-/// can swap it. From then on [`Keeper::is_given_up`] is true.
+/// a state before its window is over closes it: with the window it sets the word to all ones, which no call under way has read, so
+/// that none can swap it. From then on [`Keeper::is_given_up`] is true.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -63,11 +63,18 @@ fn a_refused_call_loses_no_id() {
 fn an_array_continues_after_the_last_id() {
     let (mut ids, clock, mut out) = (private(), ManualClock::new(T), [0; 100]);
     let before: Vec<u64> = (0..5).map(|_| ids.next(&clock).unwrap()).collect();
-    assert_eq!(ids.fill(&clock, &mut []).unwrap(), 0);
     assert_eq!(ids.fill(&clock, &mut out).unwrap(), 100);
     let all: Vec<u64> = before.into_iter().chain(out).chain([ids.next(&clock).unwrap()]).collect();
     assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
     assert_eq!(ids.stats().issued, 106);
+}
+
+#[test]
+fn an_empty_array_drops_nothing() {
+    let (mut ids, clock) = (private(), ManualClock::new(T));
+    let before: Vec<u64> = (0..5).map(|_| ids.next(&clock).unwrap()).collect();
+    assert_eq!(ids.fill(&clock, &mut []).unwrap(), 0);
+    assert_eq!(ids.next(&clock).unwrap(), before[4] + 1, "the rest of the block of four");
 }
 
 /// A call of one of the generators, at a time.
