@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout } from "frazil";
+import { decode as decodeAlone } from "frazil/decode";
 
-test("the parts of a decoded ID are an object of its own, whatever was done to those of another", () => {
+test("the parts of a decoded ID are frozen, so those of another stay what they are", () => {
   const twitter = Layout.named("twitter");
   const discord = Layout.named("discord");
   for (const [layout, names] of [
@@ -11,11 +12,19 @@ test("the parts of a decoded ID are an object of its own, whatever was done to t
     [discord, ["worker", "process"]],
   ]) {
     const id = layout.compose({ timestampMs: 1_704_067_200_000, node: 3 * 32 + 17, sequence: 5 });
-    for (let round = 0; round < 3; round++) {
-      const { parts } = layout.decode(id);
-      assert.deepEqual(parts, { [names[0]]: 3, [names[1]]: 17 });
-      // The caller's changes are the caller's.
-      for (const name of names) parts[name] = 31;
-    }
+    for (const decode of [
+      (id) => layout.decode(id),
+      (id) => decodeAlone(id, layout === twitter ? "twitter" : "discord"),
+    ])
+      for (let round = 0; round < 3; round++) {
+        const { parts } = decode(id);
+        assert.deepEqual(parts, { [names[0]]: 3, [names[1]]: 17 });
+        assert.deepEqual(Object.getPrototypeOf(parts), Object.prototype);
+        for (const name of [...names, "other"])
+          assert.throws(() => {
+            parts[name] = 31;
+          }, TypeError);
+        assert.deepEqual({ ...parts, [names[0]]: 4 }, { [names[0]]: 4, [names[1]]: 17 });
+      }
   }
 });

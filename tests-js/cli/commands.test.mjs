@@ -40,10 +40,14 @@ test("next prints IDs of a node id, in every form, and as many as are asked for"
 });
 
 test("next --dir and --scope use a state file of their own", { skip: !hasAddon && "needs the addon" }, async () => {
-  await printed("next", "--dir", "own", "--scope", "orders");
-  await printed("next", "--dir", "own");
+  const own = join(folder, "own");
+  await printed("next", "--dir", own, "--scope", "orders");
+  await printed("next", "--dir", own);
+  const { stderr, code } = await frazil(["next", "--dir", "own"]);
+  assert.match(stderr, /INVALID_OPTION: --dir must be an absolute path: own is .* From here it is .*own$/m);
+  assert.equal(code, 1);
   assert.deepEqual(
-    readdirSync(join(folder, "own"))
+    readdirSync(own)
       .map((name) => name.split("-")[0])
       .sort(),
     ["default", "orders"],

@@ -654,9 +654,10 @@ test("cli: every command works from the installed tarball, as text and as JSON",
     const minted = ["1", "2"].flatMap((count) => lines(run(folder, program, ["next", "--count", count], home).stdout));
     assert.ok(minted.length === 3 && BigInt(minted[0]) < BigInt(minted[1]), `${minted}`);
     assert.equal(readdirSync(join(folder, "state/frazil")).length, 1);
-    assert.match(frazil("next", "--dir", "here"), /^\d{18,19}\n$/);
-    assert.match(frazil("next", "--dir", "here", "--accept-unproven-platform"), /^\d{18,19}\n$/);
-    assert.equal(readdirSync(join(folder, "here")).length, 1);
+    const here = join(folder, "here");
+    assert.match(frazil("next", "--dir", here), /^\d{18,19}\n$/);
+    assert.match(frazil("next", "--dir", here, "--accept-unproven-platform"), /^\d{18,19}\n$/);
+    assert.equal(readdirSync(here).length, 1);
   }
 
   const read = ["decode", "1541815603606036480", "--layout", "twitter"];
@@ -698,9 +699,9 @@ test("cli: a refusal gives exit code 1, wrong arguments give 2, and standard err
   assert.match(refused(1, "next"), hasAddon ? /NODE_REQUIRED: .*Kubernetes/ : /NATIVE_REQUIRED/);
   assert.match(refused(2, "next", "--node", "7", "--dir", "here"), /--node and --dir/);
   assert.match(refused(2, "next", "--node", "7", "--accept-unproven-platform"), /--node and --accept/);
-  assert.match(refused(1, "next", "--node", "1024"), /INVALID_NODE: node is 1024: .*0 to 1023/);
+  assert.match(refused(1, "next", "--node", "1024"), /INVALID_NODE: --node is 1024: .*0 to 1023/);
   assert.match(refused(1, "decode", "12x"), /INVALID_ID/);
-  assert.match(refused(1, "plan", "--layout", "tweeter"), /INVALID_LAYOUT: layout is "tweeter": .*twitter/);
+  assert.match(refused(1, "plan", "--layout", "tweeter"), /INVALID_LAYOUT: --layout is "tweeter": .*twitter/);
   assert.match(refused(2, "next", "--node", "seven"), /--node is "seven"/);
   assert.match(refused(2, "next", "--nodes", "7"), /--nodes/);
   assert.match(refused(2, "mint"), /mint/);

@@ -51,15 +51,17 @@ export class Decoded<P extends string = string> {
     return new Date(this.timestampMs);
   }
 
-  /** The parts of the node id by name; `undefined` if the layout has no node field. */
+  /** The parts of the node id by name, in a frozen object; `undefined` if the layout has no node field. */
   get parts(): NodeParts<P> | undefined {
     const { node } = this;
     if (Decoding.FAST && node !== undefined) return partsOf(this.#shape, node) as NodeParts<P>;
     return node === undefined
       ? node
-      : (Object.fromEntries(
-          this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]),
-        ) as NodeParts<P>);
+      : Object.freeze(
+          Object.fromEntries(
+            this.#shape.parts.map(([name, count, below]) => [name, Math.floor(node / below) % count]),
+          ) as NodeParts<P>,
+        );
   }
 
   /** All fields, with the ID as text, since JSON has no bigint. */

@@ -19,7 +19,7 @@ export declare class Decoded<P extends string = string> {
     readonly sequence: number;
     /** `timestampMs` as a `Date`. */
     get date(): Date;
-    /** The parts of the node id by name; `undefined` if the layout has no node field. */
+    /** The parts of the node id by name, in a frozen object; `undefined` if the layout has no node field. */
     get parts(): NodeParts<P> | undefined;
     /** All fields, with the ID as text, since JSON has no bigint. */
     toJSON(): object;
