@@ -127,9 +127,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 //
 // Messages without characters that a terminal acts on or hides, such as U+009B, take 0.04 of everything that has errors.
 //
-// What newcomers met takes 0.13 of the entry: a static node id in a Worker is told on the console too, clocks in seconds and clocks that fake
-// timers have replaced are named, and nextNumber() names the layout. Of `frazil/workers`, 0.07: a call that the store refuses for good
-// decides nothing for others. Parts that are frozen take 0.01 of `Layout` and of `frazil/decode`.
+// What newcomers met takes 0.13 of the entry: a static node id in a Worker is told on the console too, clocks in seconds and clocks that
+// fake timers have replaced are named, and nextNumber() names the layout. Of `frazil/workers`, 0.07: a call that the store refuses for
+// good decides nothing for others. Parts that are frozen take 0.01 of `Layout` and of `frazil/decode`.
 //
 // `frazil/layout` is `Layout` from the file that `frazil` shares with it. The syntax of that file is not shortened, so that bundlers
 // see what they may leave out: 0.13 kB of the errors alone.

@@ -7,8 +7,8 @@ import { startProxy } from "./cut-proxy.mjs";
 
 /**
  * Draws numbers over a client, drops its connections (`ended`: on the side of the server they end), and draws more. `storeOf`: makes a
- * client of a port, opens all its connections, and returns its store. The tag "orders" is there. Rejects if there are no numbers within 20 seconds; a dropped connection is kept by the
- * system for a quarter of an hour.
+ * client of a port, opens all its connections, and returns its store. The tag "orders" is there. Rejects if there are no numbers within
+ * 20 seconds; a dropped connection is kept by the system for a quarter of an hour.
  */
 export async function drawOverBrokenConnections(port, storeOf, { ended = false } = {}) {
   const proxy = await startProxy(port);
