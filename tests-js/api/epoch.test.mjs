@@ -145,3 +145,9 @@ test("what is refused would repeat: two starts of a program whose epoch is their
   assert.equal(status, 1);
   assert.match(stderr, /INVALID_LAYOUT: epochMs is \d+: must be a constant/);
 });
+
+test("health() asks whether an epoch is in seconds", () => {
+  const warningsOf = (epochMs) => new Snowflake({ node: 7, epochMs }).health().warnings;
+  assert.deepEqual(warningsOf(1_704_067_200), ["the epoch is 1970-01-20T17:21:07.200Z: is epochMs in seconds?"]);
+  for (const epochMs of [0, 1_704_067_200_000]) assert.deepEqual(warningsOf(epochMs), []);
+});

@@ -1,6 +1,7 @@
 /** Statistics and health of a generator: `stats()` and `health()`. */
 import { Host } from "#binding";
 import type { Backend } from "./boundary.js";
+import { SECONDS_END, SECONDS_START } from "./dates.js";
 import type { FrazilError } from "./errors.js";
 import type { StateFile } from "./files.js";
 import { Slot } from "./generated/page.js";
@@ -130,6 +131,9 @@ export function readHealth(
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
   const warnings = endsSoon ? [`the time field of the layout runs out on ${endsAt.toISOString()}`] : [];
+  const { epochMs } = layout;
+  if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
+    warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
   if (Host.ISOLATES && staticNode !== undefined) warnings.push(isolatesText(staticNode));
   if (Host.FILES && staticNode !== undefined && isClusterWorker())
     warnings.push(

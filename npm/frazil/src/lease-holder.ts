@@ -11,7 +11,7 @@ import { LeaseCall, LeaseChange, LeaseReason, LeaseRequest } from "./generated/l
 import { Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
 import { type Asked, LeaseCore, type ReleaseNote, releaseNoteIn } from "./lease-core.js";
-import { refusalError, timeoutError } from "./lease-errors.js";
+import { refusalError, secondsText, timeoutError } from "./lease-errors.js";
 import {
   emit,
   type LeaseEvents,
@@ -314,6 +314,11 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   /** How long a window lasts, in milliseconds. */
   get windowMs(): number {
     return this.options.windowMs;
+  }
+
+  /** What to ask about the window. */
+  get windowHint(): string | undefined {
+    return secondsText(this.windowMs);
   }
 
   /** The error for a store that has not answered at all within a time. */

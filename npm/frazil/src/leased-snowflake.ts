@@ -45,7 +45,7 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
       return driver.close(attached);
     };
     this.stats = () => ({ ...statsNow(), lease: driver.stats() });
-    this.health = () => leasedHealth(healthNow(), driver.health(), driver.windowMs);
+    this.health = () => leasedHealth(healthNow(), driver.health(), driver);
   }
 
   /**
@@ -93,13 +93,14 @@ function skewText(skewMs: number): string {
 }
 
 /** Adds the lease to the condition of the generator, with its warnings. */
-function leasedHealth(health: Health, lease: LeaseHealth, windowMs: number): LeasedHealth {
+function leasedHealth(health: Health, lease: LeaseHealth, { windowMs, windowHint }: LeaseHolder): LeasedHealth {
   const warnings = [...health.warnings];
   const { failures, untilMs, skewMs, problem } = lease;
   if (failures > 0 && untilMs !== undefined)
     warnings.push(
       `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
     );
+  if (windowHint) warnings.push(windowHint);
   if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs));
   return { ...health, warnings, lease };
 }
