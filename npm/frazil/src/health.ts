@@ -92,7 +92,7 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
 export const isolatesText = (node: number | "none"): string =>
   `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
 
-/** Whether this is a worker of `node:cluster`, also of pm2, which share what the variables of their environment say. */
+/** Whether this is a worker of `node:cluster`. Workers have what the variables of the environment say in common. */
 function isClusterWorker(): boolean {
   try {
     // Others do not load the module.
