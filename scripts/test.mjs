@@ -92,40 +92,10 @@ const oracle = (cases) =>
     env: { ...process.env, PROPTEST_CASES: String(cases) },
   });
 
-/**
- * Compares every state of small layouts with the model. It prints how many calls were compared, and fails if there were too
- * few.
- */
-const exhaustive = () =>
+/** Runs one of the exhaustive or random tests of the core, optimised. It prints what it covered, and fails if that was too little. */
+const coreTest = (name) =>
   run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "exhaustive"],
-    ...["--", "--nocapture", "--test-threads=1"],
-  ]);
-
-/** Explores every history of a small fleet with leases. It prints how many states each configuration has. */
-const leaseModel = () =>
-  run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "lease_model"],
-    ...["--", "--nocapture", "--test-threads=1"],
-  ]);
-
-/** Runs 10,000 simulations of fleets under leases, and the broken twins. It prints how often each event happened. */
-const leaseSimulation = () =>
-  run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "lease_simulation"],
-    ...["--", "--nocapture", "--test-threads=1"],
-  ]);
-
-/** Runs 10,000 simulations of processes with segments, and the broken twins. It prints how often each event happened. */
-const segmentSimulation = () =>
-  run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "segment_simulation"],
-    ...["--", "--nocapture", "--test-threads=1"],
-  ]);
-
-const ceilingSimulation = () =>
-  run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "ceiling_simulation"],
+    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", name],
     ...["--", "--nocapture", "--test-threads=1"],
   ]);
 
@@ -272,11 +242,11 @@ const SUITES = [
     name: "oracle",
     run: () => oracle(100_000),
   },
-  { name: "exhaustive", run: exhaustive },
-  { name: "lease-model", run: leaseModel },
-  { name: "lease-simulation", run: leaseSimulation },
-  { name: "segment-simulation", run: segmentSimulation },
-  { name: "ceiling-simulation", run: ceilingSimulation },
+  // Every state of small layouts; every history of a small fleet; 10,000 simulations each, with their broken twins.
+  ...["exhaustive", "lease-model", "lease-simulation", "segment-simulation", "ceiling-simulation"].map((name) => ({
+    name,
+    run: () => coreTest(name.replace("-", "_")),
+  })),
   {
     name: "oracle-million",
     long: true,
@@ -340,7 +310,7 @@ const SUITES = [
   { name: "segments-wasm", requires: [runtimes], run: () => testOnBackend("segments", "wasm") },
   { name: "workers-simulation", run: () => testFolder("workers-simulation", { limitMs: 300_000 }) },
   { name: "segmented-simulation", run: () => testFolder("segmented-simulation", { limitMs: 300_000 }) },
-  { name: "lease-driver-simulation", run: () => testFolder("lease-simulation", { limitMs: 300_000 }) },
+  { name: "lease-driver-simulation", run: () => testFolder("lease-driver-simulation", { limitMs: 300_000 }) },
   { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
   { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
   { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },

@@ -1,7 +1,7 @@
 // What the operations of lease stores cost on this machine: milliseconds, and how acquiring grows with the rows.
 //
-//   node tests-js/bench/leases.mjs              every store, after `npm test -- stores-postgres` and the like have installed the servers
-//   node tests-js/bench/leases.mjs postgres     one of them
+//   npm run bench -- leases                     every store
+//   node tests-js/bench/leases.mjs postgres     one of them, whose server `npm test -- stores-postgres` installs
 //
 // The server is on this host, so a round trip costs little and the flush to disk most. `ensure` changes nothing here: it is a
 // read. Half of the node ids are held; the rest were released.

@@ -1,18 +1,15 @@
-// `node tests-js/bench/refusals.mjs`: what a refused call costs, as a multiple of a plain `throw` of a subclass of `Error`, in Node
+// `npm run bench -- refusals`: what a refused call costs, as a multiple of a plain `throw` of a subclass of `Error`, in Node
 // with the addon, in Node with WebAssembly, and in workerd. Prints the ratios with their spread, and writes a dated record.
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
-import { root } from "../../scripts/shell.mjs";
 import { WorkerServer } from "../workerd/server.mjs";
-import { quantile } from "./record.mjs";
+import { conditions, median, progress, quantile, writeRecord } from "./record.mjs";
 
 /** Each has other compiled code. */
 const PROCESSES = 3;
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const { version } = createRequire(import.meta.url)("frazil/package.json");
 const workerd = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd/package.json").version;
 
 /** With `--single-threaded` V8 compiles and collects on the thread that is measured, and not on those that wait for a core. */
@@ -74,12 +71,12 @@ const ratiosOf = (runs, depth, name) =>
   runs.flatMap(({ [depth]: times }) => times[name].map((ns, round) => ns / times["a plain throw"][round]));
 
 const measured = {};
-for (let run = 0; run < PROCESSES; run++) {
-  for (const [host, start] of Object.entries(HOSTS)) {
-    measured[host] ??= [];
-    measured[host].push(await start());
-    process.stderr.write(`${host}: ${run + 1} of ${PROCESSES}\n`);
-  }
+const hosts = Object.entries(HOSTS);
+for (let at = 0; at < PROCESSES * hosts.length; at++) {
+  const [host, start] = hosts[at % hosts.length];
+  measured[host] ??= [];
+  measured[host].push(await start());
+  progress("process", at + 1, PROCESSES * hosts.length);
 }
 
 const tables = Object.entries(measured).map(([host, runs]) => {
@@ -92,12 +89,7 @@ const tables = Object.entries(measured).map(([host, runs]) => {
     return `| ${name.replace(/, ([A-Z_]+)$/, ", `$1`")} | ${cells.join(" | ")} |`;
   });
   const plainNs = ["full", "short"].map((depth) =>
-    Math.round(
-      quantile(
-        runs.flatMap((run) => run[depth]["a plain throw"]),
-        0.5,
-      ),
-    ),
+    median(runs.flatMap((run) => run[depth]["a plain throw"])).toFixed(0),
   );
   return `## ${host}
 
@@ -109,12 +101,11 @@ ${rows.join("\n")}
 `;
 });
 
-const day = new Date().toISOString().slice(0, 10);
-const record = `# Refusals, ${day}
+writeRecord(
+  "refusals",
+  "Refusals",
+  `\`npm run bench -- refusals\`: ${conditions()}; ${PROCESSES} processes of each host in turns. What is compared:
+[benchmarks](../benchmarks.md#refusals).
 
-frazil ${version}; ${cpus()[0].model.trim()}, ${cpus().length} cores, ${process.platform} ${process.arch}; ${PROCESSES} processes of each host in
-turns, command \`node tests-js/bench/refusals.mjs\`. What is compared: [benchmarks](../benchmarks.md#refusals).
-
-${tables.join("\n")}`;
-writeFileSync(`${root}docs/benchmarks/${day}-refusals.md`, record);
-process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-refusals.md\n`);
+${tables.join("\n")}`,
+);

@@ -11,7 +11,7 @@
 // ends within its time; one renewal at a time beside requests, and a bounded rate of requests to the store; after the faults stop,
 // every isolate mints again.
 import { Layout } from "frazil";
-import { IssuedIds } from "../lease-simulation/ids.mjs";
+import { IssuedIds } from "../lease-driver-simulation/ids.mjs";
 import { MemoryStore } from "../leases/memory-store.mjs";
 import { SOMETIMES } from "./events.mjs";
 import { compile } from "./isolate-code.mjs";

@@ -1,8 +1,7 @@
-// `npm run bench`: runs the compared calls interleaved, in rounds, prints ratios with their spread, and writes a dated record.
+// `npm run bench -- calls`: runs the compared calls interleaved, in rounds, prints ratios with their spread, and writes a dated record.
 // Absolute times on a shared machine mean little; the ratio to `Date.now()` in the same round is comparable.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { cpus, tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { Layout, Snowflake } from "frazil";
@@ -11,11 +10,10 @@ import { Segment } from "frazil/segment";
 import { PostgresStore } from "frazil/stores/postgres";
 import { base62 } from "frazil/text";
 import { measure } from "mitata";
-import { ask, root } from "../../scripts/shell.mjs";
 import { MemorySegments } from "../segments/memory-store.mjs";
 import { wideLayout } from "../wide-layout.mjs";
 import { round as roundOfProcesses } from "./processes.mjs";
-import { quantile } from "./record.mjs";
+import { conditions, progress, quantile, writeRecord } from "./record.mjs";
 
 const ROUNDS = 15;
 /** The least processor time of each measurement. */
@@ -74,18 +72,16 @@ for (let round = 0; round < ROUNDS; round++) {
     times[name] = avg / count;
   }
   rounds.push(times);
-  process.stderr.write(`\rround ${round + 1} of ${ROUNDS}`);
+  progress("round", round + 1, ROUNDS);
 }
-process.stderr.write("\n");
 
 /** Tables of the medians over the rounds of processes, and of the ratios to the first row in the same round. */
 async function processTables() {
   const rounds = [];
   for (let round = 0; round < ROUNDS_OF_PROCESSES; round++) {
     rounds.push(await roundOfProcesses(dir));
-    process.stderr.write(`\rround ${round + 1} of ${ROUNDS_OF_PROCESSES} of processes`);
+    progress("round of processes", round + 1, ROUNDS_OF_PROCESSES);
   }
-  process.stderr.write("\n");
   const lines = (kind, show) => {
     const names = Object.keys(rounds[0][kind]);
     return names.map((name) => {
@@ -152,13 +148,7 @@ const overRead = (name) => {
   const { median } = spread(rounds.map((times) => times[name] - times["a read of a BigUint64Array"]));
   return `\`${name}\` takes ${median.toFixed(1)} ns more than a read of a BigUint64Array.`;
 };
-const day = new Date().toISOString().slice(0, 10);
-const { version } = createRequire(import.meta.url)("frazil/package.json");
-const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores, ${process.platform} ${process.arch}`;
-const made = `frazil ${version} (${ids.backend}), Node ${process.versions.node}, ${ask("rustc", ["--version"]) ?? "no rustc"}`;
-const record = `# Benchmark of ${day}: ${ids.backend}
-
-${made}; ${machine}; ${ROUNDS} interleaved rounds, command \`npm run bench\`.
+const record = `\`npm run bench -- calls\`: ${conditions()}; ${ROUNDS} interleaved rounds.
 Layout of the generator: time 40, node 1, sequence 22, so that no cap is in the way.
 
 ${table}
@@ -172,5 +162,4 @@ orders.close();
 await leased.close();
 await database.close();
 rmSync(dir, { recursive: true });
-writeFileSync(`${root}docs/benchmarks/${day}-${ids.backend}.md`, record);
-process.stdout.write(`${record}\nWritten to docs/benchmarks/${day}-${ids.backend}.md\n`);
+writeRecord(ids.backend, `Calls: ${ids.backend}`, record);

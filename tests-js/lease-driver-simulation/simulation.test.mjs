@@ -47,7 +47,7 @@ for (const [name, { says }] of Object.entries(BROKEN)) {
     const path = await buildBroken(name, folder);
     const { failure } = await run(0, 400, path);
     assert.match(`${failure}`, says);
-    assert.match(failure, /node tests-js\/lease-simulation\/simulation\.mjs \d+/);
+    assert.match(failure, /node tests-js\/lease-driver-simulation\/simulation\.mjs \d+/);
     context.diagnostic(failure.split("\n")[0]);
   });
 }

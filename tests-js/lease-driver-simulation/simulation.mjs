@@ -1,7 +1,7 @@
 // A deterministic simulation of the lease driver: three processes with clocks of their own, a store, and a network between them,
 // in fake time. What happens follows from a seed.
 //
-//   node tests-js/lease-simulation/simulation.mjs SEED    replays a seed, with a line for each step
+//   node tests-js/lease-driver-simulation/simulation.mjs SEED    replays a seed, with a line for each step
 //
 // Checked in every run: no ID twice; the time of each ID within a window that its generator was granted; one attempt at a time; a
 // bounded rate of requests; `retryAfterMs` is true; after the faults stop everybody mints again; after `close()` nothing is left.
@@ -73,7 +73,7 @@ class World extends SimulatedWorld {
   storeAwayUntilMs = 0;
 
   constructor(seed, lease, log) {
-    super(seed, { log, replay: "tests-js/lease-simulation/simulation.mjs", listed: SOMETIMES });
+    super(seed, { log, replay: "tests-js/lease-driver-simulation/simulation.mjs", listed: SOMETIMES });
     this.lease = lease;
     this.scale = seed % 4 === 3 ? 10 : 1;
     this.windowMs = SHORT_MS * this.scale;
