@@ -19,13 +19,16 @@
 //! docs/safety.md: 30
 #![expect(clippy::print_stdout, reason = "the seeds, the events and the twins are the record")]
 
+mod simulation;
+
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 use fastrand::Rng;
 use frazil::{
     CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, Code, Field, Key, Layout, LayoutSpec, Node, Reservation, SequenceStart,
 };
+
+use crate::simulation::{check_seeds, check_twins};
 
 const SEEDS: u64 = if cfg!(debug_assertions) { 300 } else { 20_000 };
 const TWIN_SEEDS: u64 = 20_000;
@@ -475,52 +478,13 @@ impl World {
     }
 }
 
-fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
-}
-
 #[test]
 fn no_id_is_sent_twice_and_the_ceiling_goes_no_further_than_needed() {
-    if let Some(seed) = variable("FRAZIL_SEED") {
-        World::new(seed, None, true).run().unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        return;
-    }
-    let seeds = variable("FRAZIL_SEEDS").unwrap_or(SEEDS);
-    let mut counts = [0; EVENTS.len()];
-    let mut failures = String::new();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let results = std::thread::scope(|scope| {
-        let run = |thread: usize| {
-            (0..seeds).skip(thread).step_by(threads).map(|seed| (seed, World::new(seed, None, false).run())).collect()
-        };
-        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || -> Vec<_> { run(thread) })).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
-    });
-    for (seed, result) in results {
-        match result {
-            Ok(counted) => counts.iter_mut().zip(counted).for_each(|(sum, count)| *sum += count),
-            Err(why) => writeln!(failures, "seed {seed}: {why}").expect("a text"),
-        }
-    }
-    println!("{seeds} seeds");
-    for (name, count) in EVENTS.iter().zip(counts) {
-        println!("{count:>12} {name}");
-    }
-    assert!(failures.is_empty(), "{failures}FRAZIL_SEED=n replays one");
-    if seeds >= 1000 {
-        for (name, count) in EVENTS.iter().zip(counts) {
-            assert_ne!(count, 0, "it never happened that {name}");
-        }
-    }
+    check_seeds(SEEDS, EVENTS, |seed, trace| World::new(seed, None, trace).run());
 }
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "it takes long without optimisation")]
 fn every_broken_twin_sends_an_id_twice() {
-    for defect in DEFECTS {
-        let found = (0..TWIN_SEEDS).find_map(|seed| World::new(seed, Some(defect), false).run().err().map(|why| (seed, why)));
-        let (seed, why) = found.unwrap_or_else(|| panic!("{defect:?} was not found in {TWIN_SEEDS} seeds"));
-        assert!(why.ends_with("was sent twice"), "{defect:?} in seed {seed}: {why}");
-        println!("{defect:?} in seed {seed}: {why}");
-    }
+    check_twins(TWIN_SEEDS, &DEFECTS, "was sent twice", |seed, defect| World::new(seed, Some(defect), false).run());
 }
