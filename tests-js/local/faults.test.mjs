@@ -303,6 +303,23 @@ describe("a file of a process that mints", { concurrency }, () => {
     });
   }
 
+  for (const [name, byte] of Object.entries({ letters: "x", zeros: "\0" })) {
+    test(`that is overwritten with ${name} ends the minting of that process for good`, async (t) => {
+      const dir = tempDir();
+      const child = await start(t);
+      const { path } = await child.call("open", { dir });
+      await child.call("next", 100);
+      // In place, as `cp` and `rsync --inplace` do.
+      writeFileSync(path, byte.repeat(statSync(path).size), { flag: "r+" });
+      await child.call("mint", { file: join(tempDir(), "ids") });
+      await child.untilRefused("STATE_FILE_CORRUPT");
+      const { message } = await child.call("minted");
+      assert.ok(message.includes(`${path} was overwritten while it was in use`), message);
+      assert.equal((await child.call("health")).refusal.code, "STATE_FILE_CORRUPT");
+      await assertCorrupt(path, /has a damaged header/);
+    });
+  }
+
   test("that is one of two: the checker catches the repeats", async (t) => {
     const now = Date.now() + 30_000;
     const ids = [];

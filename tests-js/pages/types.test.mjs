@@ -1,4 +1,4 @@
-// The types that docs/databases.md says to declare: its program compiles with them.
+// The programs of README compile as strict TypeScript, and that of docs/databases.md with the types that it says to declare.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,17 +14,11 @@ const { code } = programsOf(page).find(({ code }) => code.includes('from "kysely
 const [, kysely] = page.split(/^## Kysely$/m);
 const declared = [...kysely.split(/^## /m)[0].matchAll(/`id: ([^`]+)`/g)].map(([, type]) => type);
 
-/** Compiles the program of Kysely in TypeScript with a type of the column `id`. Returns what the compiler prints. */
-function compile(t, type) {
+/** Compiles a program as strict TypeScript. Returns what the compiler prints. */
+function compile(t, program) {
   // In this folder, where the packages are found.
   const own = mkdtempSync(join(folder, "run-"));
   t.after(() => rmSync(own, { recursive: true }));
-  const typed = code.replace("new Kysely(", "new Kysely<Database>(");
-  assert.notEqual(typed, code);
-  const program = `import type { ColumnType } from "kysely";
-interface Database { orders: { id: ${type}; title: string } }
-${typed}ids.layout.parse(made[0].id);
-`;
   writeFileSync(join(own, "program.mts"), program);
   writeFileSync(join(own, "pg.d.ts"), 'declare module "pg";\n'); // its types are another package
   const compilerOptions = {
@@ -37,11 +31,30 @@ ${typed}ids.layout.parse(made[0].id);
   return `${stdout}${stderr}`;
 }
 
+/** The program of Kysely in TypeScript with a type of the column `id`. */
+function kyselyWith(type) {
+  const typed = code.replace("new Kysely(", "new Kysely<Database>(");
+  assert.notEqual(typed, code);
+  return `import type { ColumnType } from "kysely";
+interface Database { orders: { id: ${type}; title: string } }
+${typed}ids.layout.parse(made[0].id);
+`;
+}
+
+// Those of Workers have the types of another host.
+const ofNode = programsOf(textOf("README.md")).filter(({ code }) => !code.includes("frazil/workers"));
+test("README: there are programs of each way", () => assert.ok(ofNode.length >= 5, `${ofNode.length}`));
+for (const [at, { code }] of ofNode.entries())
+  test(`README: program ${at + 1} compiles`, (t) => assert.equal(compile(t, code), ""));
+test("a program that reads the message of what is caught, whatever it is, does not", (t) => {
+  assert.match(compile(t, "try {} catch (error) { console.log(error.message); }"), /error TS18046/);
+});
+
 test("there are two declarations", () => assert.equal(declared.length, 2, `${declared}`));
 
 for (const type of declared)
-  test(`Kysely: the program compiles with \`${type}\``, (t) => assert.equal(compile(t, type), ""));
+  test(`Kysely: the program compiles with \`${type}\``, (t) => assert.equal(compile(t, kyselyWith(type)), ""));
 
 test("a column of which only text can be selected refuses a bigint in where", (t) => {
-  assert.match(compile(t, "ColumnType<string, string | bigint, never>"), /error TS2345/);
+  assert.match(compile(t, kyselyWith("ColumnType<string, string | bigint, never>")), /error TS2345/);
 });

@@ -1,7 +1,9 @@
 // Static node ids in Cloudflare's runtime: `health()` warns of them.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Snowflake } from "frazil";
@@ -49,7 +51,17 @@ test("elsewhere there is no warning", () => {
   assert.deepEqual(new Snowflake({ node: 7 }).health().warnings, []);
 });
 
-test("but in a worker of node:cluster, which has the variables of the others", { skip: !isLinuxX64Gnu }, () => {
+/** Starts a program in a file beside this one, with a channel. Resolves to what it prints. */
+async function run(t, name, program, env = {}) {
+  const file = fileURLToPath(new URL(`${name}-${process.pid}.mjs`, import.meta.url));
+  writeFileSync(file, program);
+  t.after(() => rmSync(file));
+  const child = fork(file, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const [printed] = await Promise.all([text(child.stdout), once(child, "close")]);
+  return printed.trimEnd();
+}
+
+test("but in a worker of node:cluster, which has the variables of the others", { skip: !isLinuxX64Gnu }, async (t) => {
   const program = `
     import cluster from "node:cluster";
     import { Snowflake } from "frazil";
@@ -60,14 +72,19 @@ test("but in a worker of node:cluster, which has the variables of the others", {
       process.exit();
     }
   `;
-  const file = fileURLToPath(new URL(`of-the-cluster-${process.pid}.mjs`, import.meta.url));
-  writeFileSync(file, program);
-  try {
-    const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: "utf8" });
-    const [given, ...others] = stdout.trimEnd().split("\n");
-    assert.match(given, /^node is 7 in a worker of node:cluster: workers with one node id repeat/, stderr);
-    assert.equal(others.join(""), "");
-  } finally {
-    rmSync(file);
-  }
+  const [given, ...others] = (await run(t, "of-the-cluster", program)).split("\n");
+  assert.match(given, /^node is 7 in one of the workers of node:cluster, which repeat each other's IDs/);
+  assert.equal(others.join(""), "");
+});
+
+test("and in one of several instances of pm2, of which fork mode has no cluster", {
+  skip: !isLinuxX64Gnu,
+}, async (t) => {
+  const program =
+    'import { Snowflake } from "frazil"; console.log(new Snowflake({ node: 7 }).health().warnings.join()); process.exit();';
+  // What pm2 7 gives to a program in fork mode.
+  const of = (instances) => run(t, `of-${instances}`, program, { pm_id: "3", NODE_APP_INSTANCE: "0", instances });
+  assert.match(await of("2"), /^node is 7 in one of the instances of pm2, which repeat each other's IDs/);
+  assert.match(await of("max"), /^node is 7 in one of the instances of pm2/);
+  assert.equal(await of("1"), "");
 });

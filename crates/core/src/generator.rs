@@ -311,8 +311,12 @@ impl Generator {
         let mut extensions = 0;
         let mut word = atomics.word.load(load);
         loop {
-            // The state was begun anew with another start of the sequence, so its positions now mean other IDs.
-            let Some(window) = atomics.window() else { return Err(Error::new(Code::Closed)) };
+            // The state was begun anew with another start of the sequence, so its positions now mean other IDs; or its memory was
+            // overwritten, which the keeper knows.
+            let Some(window) = atomics.window() else {
+                let why = self.state.keeper().and_then(|keeper| keeper.extend(now_ms, now_ms).err());
+                return Err(why.unwrap_or_else(|| Error::new(Code::Closed)));
+            };
             match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
                     if let Some((clock, free_from)) = leaves

@@ -375,6 +375,8 @@ pub struct Lease {
     held: Option<Held>,
     /// Whether the store must be fenced before anything else, and whether it was behind.
     fence: Option<bool>,
+    /// Whether a fence was asked for at once since an attempt succeeded.
+    has_hurried: bool,
     /// When the last attempt began, in monotonic milliseconds.
     began_ms: u64,
     /// Whether its outcome is still to come.
@@ -404,6 +406,7 @@ impl Lease {
             nonce: None,
             held: None,
             fence: None,
+            has_hurried: false,
             began_ms: 0,
             outstanding: false,
             due_ms: 0,
@@ -641,10 +644,11 @@ impl Lease {
             Refusal::Incarnation | Refusal::Behind => {
                 self.fence = Some(refusal == Refusal::Behind);
                 // The nonce stays: an earlier try of the attempt may have been carried out.
-                let is_first = self.failures == 0;
                 self.fail(monotonic_ms, jitter);
-                // The first time at once. A store that goes on like that is asked less and less often.
-                if is_first {
+                // The first time at once, also after attempts that the store did not answer: it may just have come back, and the window
+                // ends soon. A store that goes on like that is asked less and less often.
+                if !self.has_hurried {
+                    self.has_hurried = true;
                     self.due_ms = monotonic_ms;
                 }
             }
@@ -861,6 +865,7 @@ impl Lease {
         self.forget_nonce();
         self.outstanding = false;
         self.failures = 0;
+        self.has_hurried = false;
     }
 
     /// The next attempt has another nonce, by which the store tells copies of this holder apart.

@@ -479,6 +479,24 @@ fn a_store_that_wants_to_be_fenced_again_and_again_is_asked_less_and_less_often(
 }
 
 #[test]
+fn a_store_that_comes_back_as_another_one_is_fenced_at_once() {
+    let (mut lease, answer) = held();
+    let mut at = RENEW;
+    for _ in 0..6 {
+        renew(&mut lease, at);
+        lease.fail(at + TIMEOUT, 0);
+        at = due(&lease);
+    }
+    renew(&mut lease, at);
+    lease.refuse(answer.grant, Refusal::Incarnation, at + 1, u64::MAX);
+    assert_eq!(lease.ask(at + 1, random()), Request::Fence { behind: false }, "before the window is over");
+    lease.fenced(at + 2);
+    renew(&mut lease, at + 2);
+    lease.refuse(answer.grant, Refusal::Incarnation, at + 3, u64::MAX);
+    assert!(due(&lease) >= at + 3 + MAX_BACKOFF_MS / 2, "the second time after a pause");
+}
+
+#[test]
 fn a_fence_that_fails_is_asked_for_again_after_a_pause() {
     let (mut lease, answer) = held();
     renew(&mut lease, RENEW);

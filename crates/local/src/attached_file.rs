@@ -207,6 +207,9 @@ impl AttachedFile {
         if self.left.load(Ordering::Acquire) {
             return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
+        if self.mapped.is_overwritten() {
+            return Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use")));
+        }
         let ceiling = self.ceiling();
         if ceiling.has_failed() {
             return Err(self.fail(self.flush_failed_before()));

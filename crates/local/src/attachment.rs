@@ -79,6 +79,7 @@ impl Keeper for Attachment {
         let AttachedFile { mapped, .. } = &*self.file;
         // While the clock is not trusted, every call comes here. Most of them need no lock.
         if mapped.get(Slot::StepSightings) != 0
+            && !mapped.is_overwritten()
             && self.fault().is_none()
             && !self.file.is_displaced()
             && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)

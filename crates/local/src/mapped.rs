@@ -114,6 +114,11 @@ impl MappedState {
         })
     }
 
+    /// Whether something else was written over it: nothing that uses the file changes the magic number.
+    pub(crate) fn is_overwritten(&self) -> bool {
+        self.get(Slot::Magic) != MAGIC
+    }
+
     /// Whether its pages stay in memory for as long as it is mapped.
     pub(crate) const fn is_locked(&self) -> bool {
         self.locked

@@ -92,15 +92,18 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
 export const isolatesText = (node: number | "none"): string =>
   `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
 
-/** Whether this is a worker of `node:cluster`. Workers have what the variables of the environment say in common. */
-function isClusterWorker(): boolean {
+/** What this process is one of, if it is started several times with the same environment variables. */
+function copiesHere(): string | undefined {
   try {
-    // Others do not load the module.
-    const isChild = process.connected === true;
-    return isChild && (process.getBuiltinModule("node:cluster") as unknown as { readonly isWorker: boolean }).isWorker;
+    // Both have a channel to what started them. Others do not load the module.
+    if (process.connected !== true) return undefined;
+    if ((process.getBuiltinModule("node:cluster") as unknown as { readonly isWorker: boolean }).isWorker)
+      return "the workers of node:cluster";
+    const { pm_id: isOfPm2, instances = "1" } = process.env;
+    return isOfPm2 !== undefined && instances !== "1" ? "the instances of pm2" : undefined;
   } catch {
     // Node 21 and 22.0 to 22.2 have no `getBuiltinModule`.
-    return false;
+    return undefined;
   }
 }
 
@@ -135,9 +138,10 @@ export function readHealth(
   if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
     warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
   if (Host.ISOLATES && staticNode !== undefined) warnings.push(isolatesText(staticNode));
-  if (Host.FILES && staticNode !== undefined && isClusterWorker())
+  const copies = Host.FILES && staticNode !== undefined ? copiesHere() : undefined;
+  if (copies !== undefined)
     warnings.push(
-      `node is ${staticNode} in a worker of node:cluster: workers with one node id repeat each other's IDs. Use Snowflake.local(), or give each worker its own and pass unshared: true`,
+      `node is ${staticNode} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`,
     );
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;

@@ -45,7 +45,8 @@ const ourName = (key: string): string => (/epoch/i.test(key) ? "epochMs" : NODES
 
 /** The error for an object with a class: properties that are not its own would silently be defaults. */
 function notPlain(code: ErrorCode, field: string, value: object, known: string): Error {
-  const cure = known === "signal" ? ": { signal }" : "; spread it ({ ...options }) or name its fields";
+  const isShort = known === "signal" || Array.isArray(value);
+  const cure = isShort ? `: { ${known} }` : "; spread it ({ ...options }) or name its fields";
   return describedError(code, field, value, Rule.AN_OBJECT + cure);
 }
 

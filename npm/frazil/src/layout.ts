@@ -137,7 +137,8 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
 function timeHint(time: unknown, isInSeconds = (_: number) => false): string {
   if (typeof time === "string") return ": new Date(text)";
   if (Number.isNaN(time)) return ": look at what the Date was made from";
-  return typeof time === "number" && isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
+  if (typeof time !== "number") return ", or a Date";
+  return isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
 }
 
 /** A time that need not be in the range of a layout, in Unix milliseconds. */
@@ -512,7 +513,7 @@ export class Layout<P extends string = string> {
       const list = names.join(", ");
       const unknown = given.find((name) => !names.includes(name));
       const hint = unknown === undefined ? "" : hintOf(unknown, list, "");
-      throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}`);
+      throw describedError("INVALID_NODE", "node", node, `${Rule.PART_NAMES}: ${list}${hint}; or be a number`);
     }
     return parts.reduce(
       (id, [name, count]) => id * count + whole("INVALID_NODE", `node.${name}`, own[name as P], 0, count - 1),

@@ -106,7 +106,7 @@ function variableHint(code: ErrorCode, value: unknown): string {
   if (code === "NODE_REQUIRED") return "; is its environment variable set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
   if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
-  return typeHint(value) + (typeof value === "string" ? ": Number(process.env.NODE_ID)" : "");
+  return typeHint(value) + (typeof value === "string" ? ": Number(process.env.NODE_ID || NaN)" : "");
 }
 
 /** What a value of another type is, for a refusal that asks for a number. */

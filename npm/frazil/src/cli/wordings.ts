@@ -14,6 +14,7 @@ export const WORDINGS: readonly (readonly [RegExp, string])[] = [
   [/\. In tests, use the option now or frazil\/testing \(docs\/testing\.md\)(, or move it on)?/, ""],
   [/^dir must be (given|an absolute)/, "--dir must be $1"],
   [/\{ (?:sql|lua) \} with (an? \w+ expression)/, "$1"],
+  [/must be digits without sign, blanks, leading zeros or n/, "must be digits without sign or leading zeros"],
   [/^node is undefined: must be given(?=: it lies above the time)/, "--node N must be given"],
 ];
 
