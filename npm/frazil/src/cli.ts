@@ -16,7 +16,7 @@ async function printed(text: string): Promise<number> {
 }
 
 async function main(args: string[]): Promise<number> {
-  const { flags, positionals } = readArguments(args);
+  const { flags, positionals } = readArguments(args, (wanted) => COMMANDS.find(({ name }) => name === wanted)?.flags);
   const { help, version: isVersion, ...others } = flags;
   const [name, ...rest] = positionals;
   if (isVersion) return printed(`${version()}\n`);

@@ -134,9 +134,11 @@ function checkGiven(field: string, value: unknown, wanted: unknown, missing: str
 }
 
 /** What to do about a time that is none, or that is in another unit. */
-function timeHint(time: unknown, isInSeconds = (_: number) => false): string {
+function timeHint(time: unknown, isInSeconds?: (seconds: number) => boolean): string {
   if (typeof time === "string") return ": new Date(text)";
   if (Number.isNaN(time)) return ": look at what the Date was made from";
+  // The rule of an epoch names both.
+  if (isInSeconds === undefined) return "";
   if (typeof time !== "number") return ", or a Date";
   return isInSeconds(Math.floor(time)) ? ": is it in seconds?" : "";
 }

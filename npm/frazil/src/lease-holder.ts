@@ -312,6 +312,10 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   }
 
   /** How long a window lasts, in milliseconds. */
+  get hasStoreTime(): boolean {
+    return this.options.storeTime;
+  }
+
   get windowMs(): number {
     return this.options.windowMs;
   }

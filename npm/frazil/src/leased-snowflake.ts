@@ -87,13 +87,18 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
 }
 
 /** How far the clock of this machine is from the store's, and what to do. */
-function skewText(skewMs: number): string {
+function skewText(skewMs: number, hasStoreTime: boolean): string {
   const side = skewMs > 0 ? "ahead of" : "behind";
-  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: set one of them, or use time: "store"`;
+  const cure = hasStoreTime ? "set one of them" : 'set one of them, or use time: "store"';
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: ${cure}`;
 }
 
 /** Adds the lease to the condition of the generator, with its warnings. */
-function leasedHealth(health: Health, lease: LeaseHealth, { windowMs, windowHint }: LeaseHolder): LeasedHealth {
+function leasedHealth(
+  health: Health,
+  lease: LeaseHealth,
+  { windowMs, windowHint, hasStoreTime }: LeaseHolder,
+): LeasedHealth {
   const warnings = [...health.warnings];
   const { failures, untilMs, skewMs, problem } = lease;
   if (failures > 0 && untilMs !== undefined)
@@ -101,7 +106,7 @@ function leasedHealth(health: Health, lease: LeaseHealth, { windowMs, windowHint
       `the lease was not renewed at the last ${failures === 1 ? "attempt" : `${failures} attempts`}${problem ? `: ${problem.message}` : ""}`,
     );
   if (windowHint) warnings.push(windowHint);
-  if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs));
+  if (untilMs !== undefined && 2 * Math.abs(skewMs) >= windowMs) warnings.push(skewText(skewMs, hasStoreTime));
   return { ...health, warnings, lease };
 }
 
@@ -130,7 +135,7 @@ export async function untilUsable(
       const waitMs = driver.retryMs(refusal, retryAfterMs, leftMs);
       leftMs -= await driver.wait(Math.min(waitMs, leftMs), signal, refusal);
     } else if (isSkewed)
-      throw new LeaseError(code, `the window is over when it begins: ${skewText(lease.skewMs)}`, {
+      throw new LeaseError(code, `the window is over when it begins: ${skewText(lease.skewMs, driver.hasStoreTime)}`, {
         retryable: true,
         retryAfterMs,
       });

@@ -100,11 +100,13 @@ const OTHER_NAMES: readonly (readonly [RegExp, FlagName])[] = [
   [/^V$/, "version"],
 ];
 
-/** The hint for a flag that there is not. The dashes are no letters that a misspelt name has in common with another one. */
-function flagHint(name: string): string {
-  const other = OTHER_NAMES.find(([names]) => names.test(name))?.[1];
+/**
+ * The hint for a flag that there is not: one of `known`. The dashes are no letters that a misspelt name has in common with another one.
+ */
+function flagHint(name: string, known: readonly FlagName[]): string {
+  const other = OTHER_NAMES.find(([names, flag]) => names.test(name) && known.includes(flag))?.[1];
   if (other !== undefined) return ` (did you mean --${other}?)`;
-  return hintOf(name.toLowerCase(), NAMES.join(", "), "").replace("mean ", "mean --");
+  return hintOf(name.toLowerCase(), known.join(", "), "").replace("mean ", "mean --");
 }
 
 /** Refuses `-layout`, which would be read as `-l ayout`. */
@@ -142,21 +144,26 @@ const parsed = (args: string[]) =>
   });
 
 /**
- * Reads the arguments.
+ * Reads the arguments. `flagsOf`: the flags of the command of a name, if there is one.
  *
  * @throws {UsageError} for a flag that no command has, with the nearest name, for a value that is missing or not wanted, and for a flag
  * that is given twice, of which one value would be lost.
  */
-export function readArguments(args: string[]): { flags: Flags; positionals: string[] } {
+export function readArguments(
+  args: string[],
+  flagsOf: (command: string) => readonly FlagName[] | undefined,
+): { flags: Flags; positionals: string[] } {
   checkDashes(args);
   const { values, positionals, tokens } = parsed(args);
+  const [command] = positionals;
   const seen = new Map<FlagName, string | undefined>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const { name, rawName, value, inlineValue, index } = token;
     if (!isFlag(name)) {
-      const number = numberHint(args[index] as string, positionals[0]);
-      throw new UsageError(`${number ? args[index] : rawName} is not an option${number || flagHint(name)}`);
+      const number = numberHint(args[index] as string, command);
+      const known = (command === undefined ? undefined : flagsOf(command)) ?? NAMES;
+      throw new UsageError(`${number ? args[index] : rawName} is not an option${number || flagHint(name, known)}`);
     }
     const { value: wanted, help, multiple } = FLAGS[name] as Flag;
     if (wanted === undefined && value !== undefined) throw new UsageError(`${rawName} takes no value`);

@@ -6,6 +6,7 @@ import { commandLineOf } from "./likely-inputs.js";
 import { complain, line, print } from "./output.js";
 import { Progress } from "./progress.js";
 import { UsageError } from "./usage-error.js";
+import { reworded } from "./wordings.js";
 
 /** How much of a line is kept. No ID is as long; a file without line ends must not fill the memory. */
 const MAX_LINE = 4096;
@@ -76,7 +77,7 @@ export async function answerArguments(
     } catch (error) {
       if (!FrazilError.is(error)) throw error;
       refused++;
-      await complain(`frazil: ${error.message}${hintOf(id)}\n`);
+      await complain(`frazil: ${reworded(error.message)}${hintOf(id)}\n`);
     }
   }
   return refused > 0 ? 1 : 0;
@@ -107,7 +108,7 @@ export async function answerLines(
       } catch (error) {
         if (!FrazilError.is(error)) throw error;
         refused++;
-        complaints += `frazil: line ${lines}: ${error.message}\n`;
+        complaints += `frazil: line ${lines}: ${reworded(error.message)}\n`;
       }
     }
     if (complaints !== "") progress.clear();

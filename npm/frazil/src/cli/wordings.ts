@@ -25,6 +25,8 @@ const AT_FAULT: readonly (readonly [RegExp, string])[] = [
   [/^(dir|scope|node|layout|schema|database|prefix|incarnation|tag)(?= is )/, "--$1"],
   [/^nodes\.(?:from|to)(?= is )/, "--nodes: an end"],
   [/^windowMaxMs(?= is )/, "--window-max"],
+  // With --epoch it is there.
+  [/^epochMs(?= is undefined)/, "epochMs in --layout"],
   [/^epochMs(?= is )/, "--epoch"],
   [/^nodeIdsFrom\.[\w.]*(?= is )/, "--node-ids-from: the name"],
 ];
