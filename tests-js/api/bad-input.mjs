@@ -46,13 +46,13 @@ function* nodes() {
   }
   yield option("node", 7n, "INVALID_NODE", `${rule}, not a bigint`);
   for (const node of ["7", "", "node-1"]) {
-    yield option("node", node, "INVALID_NODE", `${rule}, not a string: Number(process.env.NODE_ID)`);
+    yield option("node", node, "INVALID_NODE", `${rule}, not a string: Number(process.env.NODE_ID || NaN)`);
   }
   const unset = "NaN is Number() of undefined or of other text; is the environment variable set?";
   yield option("node", Number.NaN, "INVALID_NODE", `${rule}: ${unset}`);
   yield option("node", "none", "INVALID_NODE", rules.NODE_NOT_NONE);
   for (const node of [[], {}, [7], { worker: 7 }, unconvertible]) {
-    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}: node`);
+    yield option("node", node, "INVALID_NODE", `${rules.PART_NAMES}: node; or be a number`);
   }
   // Inherited options do not count.
   const variable = { code: "NODE_REQUIRED", field: "node", value: undefined };
@@ -69,7 +69,7 @@ function* nodes() {
   ]) {
     yield creating(
       { layout: "twitter", node },
-      { code: "INVALID_NODE", field: "node", value: node, rule: `${names}${hint}` },
+      { code: "INVALID_NODE", field: "node", value: node, rule: `${names}${hint}; or be a number` },
     );
   }
   for (const worker of [32, -1, 1.5, "17", null, 17n]) {
@@ -147,9 +147,9 @@ function* layouts() {
   for (const [name, meant] of Object.entries({ Twitter: "twitter", "default ": "default", snowflake: "sonyflake" })) {
     yield layout(name, "layout", name, `${rules.KNOWN_LAYOUT}: did you mean ${meant}?`);
   }
-  const rule = "must be a plain object; spread it ({ ...options }) or name its fields";
-  const list = [];
-  yield layout(list, "layout", list, rule);
+  const [list, pair] = [[], ["time", 41]];
+  yield layout(list, "layout", list, `${rules.AN_OBJECT}: { epochMs, tickMs, unsigned, fields }`);
+  yield withFields([pair, node, sequence], "fields", pair, `${rules.AN_OBJECT}: { kind, bits, name }`);
   for (const value of [{}, { epochMs: 0 }]) yield layout(value, "fields", undefined, rules.FIELD_LIST);
   for (const [misspelt, hint] of Object.entries({
     epoch: "did you mean epochMs?",

@@ -29,6 +29,7 @@ const clockText = source("npm/frazil/src/clock-text.ts");
 const [, inTests] = /IN_TESTS = "(.*)"/.exec(clockText);
 const others = [
   clockText.replace(/\$\{IN_TESTS\}/g, inTests),
+  source("npm/frazil/src/generated/rules.ts"),
   source("npm/frazil/src/request.ts"),
   source("npm/frazil/src/stores/redis.ts"),
 ];

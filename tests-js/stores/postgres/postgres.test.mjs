@@ -120,6 +120,18 @@ for (const [name, open] of [
   });
 }
 
+test("a setting of the client that pgbouncer refuses is told with what to do", async () => {
+  const bouncer = await startBouncer(server);
+  const client = poolTo(bouncer.url, { max: 2, statement_timeout: 2000 });
+  await assert.rejects(new PostgresStore(client).acquire(attempt({})), (error) => {
+    assert.equal(error.code, "STORE_REFUSED");
+    assert.match(error.message, /08P01 .*: pgbouncer refuses it\. Add statement_timeout to its ignore_startup_parameters/);
+    return true;
+  });
+  await client.end();
+  await bouncer.stop();
+});
+
 test("synchronous_commit = off for the role: what was answered outlives a crash; a plain write does not", async () => {
   const other = await PostgresServer.start({ wal_writer_delay: "10s", wal_writer_flush_after: "0", autovacuum: "off" });
   const admin = poolTo(other.url);

@@ -139,7 +139,8 @@ export const ddl: Command = {
   summary: "what a store of leases or segments needs, to read and run",
   usage: "STORE",
   examples: [
-    ["ddl postgres --scope orders", "for leases; also mysql, redis, etcd, zookeeper, sqlite, d1"],
+    ["ddl postgres --scope orders", "for leases; also mysql, redis, etcd, zookeeper, sqlite"],
+    ["ddl d1 --layout edge", "for leases of Workers: edge is the layout of leased()"],
     ["ddl postgres --tag orders", "for segments; also mysql, redis, d1"],
   ],
   notes:

@@ -612,6 +612,12 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
           '{ sql: "…" } with an expression whose value changes when acknowledged writes may have been lost',
         error,
       );
+    const [, parameter] = /^unsupported startup parameter: (\S+)/.exec((error as Error).message) ?? [];
+    if (parameter !== undefined)
+      return storeRefused(
+        `${reported}: pgbouncer refuses it. Add ${parameter} to its ignore_startup_parameters, or leave it out of the client's options`,
+        error,
+      );
     // Other statements that cannot run here, wrong credentials, and a database that does not exist.
     if (/^(42|22|28|3D)/.test(state)) return storeRefused(reported, error);
     if (state) return storeUnavailable(reported, error);
