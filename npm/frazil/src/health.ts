@@ -88,9 +88,15 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
-/** What is wrong with a static node id where a program runs in many isolates. @internal */
-export const isolatesText = (node: number | "none"): string =>
-  `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
+/** Whether this runs in a page of a browser or one of its workers, of which a person has several. They share nothing. @internal */
+export const isInPage = (): boolean =>
+  Boolean(Host.PAGES && ("document" in globalThis || "importScripts" in globalThis));
+
+/** What is wrong with a static node id where a program runs in several places that share nothing. @internal */
+export const manyText = (node: number | "none"): string =>
+  Host.PAGES
+    ? `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`
+    : `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
 
 /** What this process is one of, if it is started several times with the same environment variables. */
 function copiesHere(): string | undefined {
@@ -137,7 +143,7 @@ export function readHealth(
   const { epochMs } = layout;
   if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
     warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
-  if (Host.ISOLATES && staticNode !== undefined) warnings.push(isolatesText(staticNode));
+  if ((Host.ISOLATES || (Host.PAGES && isInPage())) && staticNode !== undefined) warnings.push(manyText(staticNode));
   const copies = Host.FILES && staticNode !== undefined ? copiesHere() : undefined;
   if (copies !== undefined)
     warnings.push(

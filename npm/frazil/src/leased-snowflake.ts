@@ -89,8 +89,8 @@ export class LeasedSnowflake<const L extends LayoutInput = "default"> extends Sn
 /** How far the clock of this machine is from the store's, and what to do. */
 function skewText(skewMs: number, hasStoreTime: boolean): string {
   const side = skewMs > 0 ? "ahead of" : "behind";
-  const cure = hasStoreTime ? "set one of them" : 'set one of them, or use time: "store"';
-  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: ${cure}`;
+  const other = hasStoreTime ? "" : ', or use time: "store"';
+  return `the clock of this machine is ${Math.abs(skewMs)} ms ${side} the store's: set one of them${other}`;
 }
 
 /** Adds the lease to the condition of the generator, with its warnings. */

@@ -14,7 +14,7 @@ import { ClockError, ConfigError, configError, type ErrorCode, FrazilError, refu
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type CoreCounts, type Health, isolatesText, readCounts, readHealth, type Stats } from "./health.js";
+import { type CoreCounts, type Health, isInPage, manyText, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
 import { listOf } from "./lists.js";
@@ -249,14 +249,18 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#session = session;
     this.#isPrivate = now !== undefined;
     if (Host.FILES) this.#isLocal = local;
-    this.#isStatic = Boolean(Host.ISOLATES || (Host.FILES && !local)) && !session && !unshared && !this.#isPrivate;
+    this.#isStatic =
+      Boolean(Host.ISOLATES || (Host.PAGES && isInPage()) || (Host.FILES && !local)) &&
+      !session &&
+      !unshared &&
+      !this.#isPrivate;
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.#node = typeof joined === "number" ? joined : undefined;
-    // Once in an isolate: what it says is true of the program.
-    if (Host.ISOLATES && this.#isStatic && !isWarned) {
+    // Once in an isolate or a page: what it says is true of the program.
+    if ((Host.ISOLATES || Host.PAGES) && this.#isStatic && !isWarned) {
       isWarned = true;
-      console.warn(`frazil: ${isolatesText(this.#node ?? "none")}`);
+      console.warn(`frazil: ${manyText(this.#node ?? "none")}`);
     }
     let port: Port;
     try {

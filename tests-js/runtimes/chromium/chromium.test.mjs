@@ -30,14 +30,18 @@ function checkMinted({ backend, refusals, waitedMs }) {
 }
 
 test("a page: vectors and minting", async () => {
-  const { vectors, minting } = await openWithoutErrors("page");
+  const { vectors, minting, warnings } = await openWithoutErrors("page");
   assert.deepEqual(vectors, await expectedCounts());
   checkMinted(minting);
+  const [[warning], ...others] = warnings;
+  assert.match(warning, /^node is 9 in a page: tabs and workers with one node id repeat each other's IDs/);
+  assert.deepEqual(others, [[], []]);
 });
 
 test("a dedicated worker: vectors and minting", async () => {
   const { isolated, ...answer } = await openWithoutErrors("worker-page");
-  const { vectors, minting } = unwrap(answer);
+  const { vectors, minting, warnings } = unwrap(answer);
+  assert.equal(warnings, 1);
   assert.equal(isolated, false);
   assert.deepEqual(vectors, await expectedCounts());
   checkMinted(minting);

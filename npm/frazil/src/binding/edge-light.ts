@@ -15,6 +15,7 @@ export enum Host {
   THREADS = 0,
   FILES = 0,
   ISOLATES = 0,
+  PAGES = 0,
   MOVING_CLOCK = 1,
 }
 

@@ -77,6 +77,8 @@ export enum Host {
   FILES = 0,
   /** A program runs in many isolates at a time, which share nothing, and nothing numbers them. */
   ISOLATES = 0,
+  /** A program may run in pages of a browser, of which a person has several. */
+  PAGES = 1,
   /** The clock moves while a program runs. On Cloudflare Workers it stands still in a turn of the event loop. */
   MOVING_CLOCK = 1,
 }

@@ -245,6 +245,7 @@ export enum Host {
   THREADS = 1,
   FILES = 1,
   ISOLATES = 0,
+  PAGES = 0,
   MOVING_CLOCK = 1,
 }
 

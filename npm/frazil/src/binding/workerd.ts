@@ -22,6 +22,7 @@ export enum Host {
   THREADS = 0,
   FILES = 0,
   ISOLATES = 1,
+  PAGES = 0,
   MOVING_CLOCK = 0,
 }
 
