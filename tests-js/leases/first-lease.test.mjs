@@ -235,6 +235,20 @@ test("a node id that gets free within maxAsyncWaitMs is taken", async () => {
   await time.until(ids.close());
 });
 
+test("a process that takes a lease in each request hears that they are its own", async () => {
+  const store = withScope({ nodes: { from: 0, to: 9 } });
+  const held = await time.until(Promise.all(Array.from({ length: 10 }, () => lease(store))));
+  await assert.rejects(time.until(lease(store)), {
+    code: "NODE_IDS_EXHAUSTED",
+    message:
+      /this process has 11 of them, since each call of lease\(\) takes one\. Call it once, when the program starts/,
+  });
+  await time.until(Promise.all(held.map((ids) => ids.close())));
+  const other = { fromMs: 0, grant: "1".repeat(32), nonce: "2".repeat(32), owner: "other", untilMs: now() + 60_000 };
+  for (const [node] of store.rows()) store.rows().set(node, { ...other });
+  await assert.rejects(time.until(lease(store)), { message: /: stop a holder, or widen the range of node ids$/ });
+});
+
 test("a fenced scope is NODE_IDS_EXHAUSTED, and the message names the fence", async () => {
   const store = withScope();
   store.fence();

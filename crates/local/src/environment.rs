@@ -21,7 +21,11 @@ const ORCHESTRATORS: &[(&str, &str)] = &[
     ("AWS_LAMBDA_FUNCTION_NAME", "AWS Lambda"),
     ("NOMAD_ALLOC_ID", "Nomad"),
     ("K_SERVICE", "Cloud Run"),
+    ("CLOUD_RUN_JOB", "Cloud Run"),
     ("CONTAINER_APP_NAME", "Azure Container Apps"),
+    ("WEBSITE_INSTANCE_ID", "Azure App Service"),
+    ("RENDER", "Render"),
+    ("RAILWAY_REPLICA_ID", "Railway"),
     ("FLY_MACHINE_ID", "Fly.io"),
     ("DYNO", "Heroku"),
     // Swarm sets no variable. These are the usual names for its templates in `docker service create --env`.

@@ -12,6 +12,7 @@
 import type { FrazilError } from "./errors.js";
 import { LeaseCall } from "./generated/lease.js";
 import { releaseNoteIn } from "./lease-core.js";
+import type { LeaseContext } from "./lease-errors.js";
 import { noListeners } from "./lease-events.js";
 import { type Attached, isOfLease, LeaseHolder } from "./lease-holder.js";
 import type { Minting } from "./lease-session.js";
@@ -26,8 +27,13 @@ const unattached =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
+/** A process with more leases than this is told that they are its own. */
+const MANY = 9;
+
 /** Asks the store when the core says so, one attempt at a time. @internal */
 export class LeaseDriver extends LeaseHolder {
+  /** How many there are in this process. */
+  static #open = 0;
   /** A reference to the generator: weak while it is open, and strong while it closes. */
   #attached!: Weak<Attached>;
 
@@ -40,6 +46,17 @@ export class LeaseDriver extends LeaseHolder {
   #isHurrying = false;
   /** The calls that wait until the lease changes or an attempt ends. */
   readonly #waiting: Waiting = new Set();
+
+  protected override get context(): LeaseContext {
+    const open = LeaseDriver.#open;
+    const manyHere = `this process has ${open} of them, since each call of lease() takes one. Call it once, when the program starts`;
+    return { ...super.context, manyHere: open > MANY ? manyHere : undefined };
+  }
+
+  protected override free(): void {
+    LeaseDriver.#open--;
+    super.free();
+  }
 
   protected get isClosing(): boolean {
     return this.#closing !== undefined;
@@ -60,6 +77,7 @@ export class LeaseDriver extends LeaseHolder {
     const attached = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
+    LeaseDriver.#open++;
     this.#attached = weakly(attached);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) unattached?.register(attached, this, this);

@@ -125,7 +125,10 @@ test("a setting of the client that pgbouncer refuses is told with what to do", a
   const client = poolTo(bouncer.url, { max: 2, statement_timeout: 2000 });
   await assert.rejects(new PostgresStore(client).acquire(attempt({})), (error) => {
     assert.equal(error.code, "STORE_REFUSED");
-    assert.match(error.message, /08P01 .*: pgbouncer refuses it\. Add statement_timeout to its ignore_startup_parameters/);
+    assert.match(
+      error.message,
+      /08P01 .*: pgbouncer refuses it\. Add statement_timeout to its ignore_startup_parameters/,
+    );
     return true;
   });
   await client.end();
@@ -215,7 +218,10 @@ test("a read-only replica is refused, with what to do", async () => {
       () => store.ensure({ scope: "s", behind: false }),
       () => store.init({ layout: "default" }),
     ])
-      await assert.rejects(call, { code: "STORE_REFUSED", message: /read-only replica\. Connect to the primary/ });
+      await assert.rejects(call, {
+        code: "STORE_REFUSED",
+        message: /a read-only replica, or transactions are read-only by default\. Connect to the primary/,
+      });
   }
   await first.end();
   await second.end();

@@ -26,8 +26,11 @@ interface Report {
   readonly local?: StateFileReport;
 }
 
-/** How far the clock is ahead of the monotonic clock, in milliseconds: the least of some looks, since the process may be stopped in one. */
-const ahead = () => Math.min(...Array.from({ length: 5 }, () => wallClock() - monotonicClock()));
+/**
+ * How far the clock is ahead of the monotonic clock, in milliseconds: the most of some looks. If the process is stopped between both
+ * readings, the second one, which is subtracted, is late.
+ */
+const ahead = () => Math.max(...Array.from({ length: 5 }, () => wallClock() - monotonicClock()));
 
 /** How far the clock went more or less than the monotonic clock, from now to the call of the result. */
 function watchClock(): () => number {

@@ -416,7 +416,7 @@ function waitOf(client: unknown): string | undefined {
   if (isConnected === false && isConnecting === false)
     return "the Client of pg was never connected, and waits for ever: await client.connect()";
   if (typeof waitingCount !== "number" || waitingCount === 0 || idleCount !== 0) return undefined;
-  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: give leases and segments a pool of their own`;
+  return `all ${totalCount} connections of the pool are in use, and ${waitingCount} calls wait for one: the database does not answer, or other statements use them (give leases and segments a pool of their own)`;
 }
 
 /** A client of a pool, which reports the end of its connection while it is lent: without a listener, the process would end. */
@@ -603,7 +603,10 @@ export class PostgresStore implements ManagedStore, ManagedSegmentStore {
       );
     if (state === FAILED_TRANSACTION) return storeRefused(`${reported}: ${TRANSACTION_RULE}`, error);
     if (state === "25006" || (state === "55000" && /recovery/.test((error as Error).message)))
-      return storeRefused(`${reported}: this is a read-only replica. Connect to the primary`, error);
+      return storeRefused(
+        `${reported}: this server takes no writes from here: it is a read-only replica, or transactions are read-only by default. Connect to the primary`,
+        error,
+      );
     if (state === "23502" && /"incarnation"/.test((error as Error).message))
       return storeRefused(`${reported}: ${NO_INCARNATION}`, error);
     if (UNKNOWN_FUNCTION.includes(state))
