@@ -39,7 +39,10 @@ for (const date of DATES) {
         "in an object, confirmed": [],
         "durable()": [],
         // Once, of the first one: at module scope.
-        printed: [`frazil: ${warningOf(3)}`],
+        printed: [
+          `frazil: ${warningOf(3)}`,
+          "frazil: in a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate",
+        ],
       });
     } finally {
       await server.stop();

@@ -20,14 +20,19 @@ export interface LeaseContext extends StoreContext {
   readonly manyHere?: string | undefined;
 }
 
+/** What is wrong with `lease()` in a Worker; `undefined` elsewhere. @internal */
+export function inWorkers(): string | undefined {
+  const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
+  return navigator?.userAgent === "Cloudflare-Workers"
+    ? "in a Worker, lease() takes another node id in each request. Call leased() of frazil/workers, which has one for all requests of an isolate"
+    : undefined;
+}
+
 /** What to do if every node id is held. */
 function whenHeld({ isUncopied, manyHere }: LeaseContext): string {
   if (isUncopied)
     return "there were more isolates than node ids within a window. Shorten windowMs, widen the range of node ids, or pass a layout with more of them in another scope, whose IDs go to another column";
-  const { navigator } = globalThis as { navigator?: { userAgent?: unknown } };
-  return navigator?.userAgent === "Cloudflare-Workers"
-    ? "in a Worker, lease() takes another one in each request. Call leased() of frazil/workers, which has one for all requests of an isolate"
-    : (manyHere ?? "stop a holder, or widen the range of node ids");
+  return inWorkers() ?? manyHere ?? "stop a holder, or widen the range of node ids";
 }
 
 /** What to write for the layout that `layoutText` wrote as `text`. */

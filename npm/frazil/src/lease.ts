@@ -14,6 +14,7 @@
 import type { LayoutInput, SnowflakeOptions } from "frazil";
 import type { HostAbortSignal } from "./host-types.js";
 import { LeaseDriver } from "./lease-driver.js";
+import { inWorkers } from "./lease-errors.js";
 import { checkedLease, LEASE_DEFAULTS, LEASE_OPTIONS } from "./lease-options.js";
 import { LeasedSnowflake, untilUsable } from "./leased-snowflake.js";
 import { hostName } from "./preferred-node.js";
@@ -89,6 +90,9 @@ const HOST = {
   isUncopied: false,
 } as const;
 
+/** Whether a Worker was told, once in an isolate. */
+let isWarned = false;
+
 /**
  * A generator whose node id comes from a store that all machines share. Resolves as soon as an ID can be minted. If it
  * rejects, it does so at once, and what was granted meanwhile is released afterwards, within the time of two attempts.
@@ -105,6 +109,11 @@ export async function lease<const L extends LayoutInput = "default">(
   options: LeaseOptions<L> = {},
 ): Promise<LeasedSnowflake<L>> {
   const { driven, signal, rest } = checkedLease(store, options, HOST);
+  const wrong = isWarned ? undefined : inWorkers();
+  if (wrong !== undefined) {
+    isWarned = true;
+    console.warn(`frazil: ${wrong}`);
+  }
   const driver = new LeaseDriver(driven);
   signal?.throwIfAborted();
   const ids = new LeasedSnowflake<L>(rest, driver);

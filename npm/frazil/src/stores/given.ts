@@ -23,11 +23,11 @@ export const optionError = (field: string, value: unknown, rule: string): Config
   new ConfigError("INVALID_OPTION", `${field} is ${described(value)}: ${rule}`, { field, rule });
 
 /** `checkKeys` for options beside a client: what has a name that is not known may be its password or its connection string. */
-export function checkGiven<T>(given: T, known: string, ignored?: string): T & object {
+export function checkGiven<T>(given: T, known: string, ignored?: string, name = "options"): T & object {
   try {
-    return checkKeys("INVALID_OPTION", "options", given, known, ignored);
+    return checkKeys("INVALID_OPTION", name, given, known, ignored);
   } catch (error) {
-    const { field = "options", value, rule = "" } = error as ConfigError;
+    const { field = name, value, rule = "" } = error as ConfigError;
     throw typeof value === "string" || (typeof value === "object" && value !== null)
       ? optionError(field, value, rule)
       : error;

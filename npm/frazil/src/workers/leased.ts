@@ -159,7 +159,10 @@ export function leased(source: unknown, second?: unknown, third?: unknown): unkn
 function look(source: unknown, ctx: RequestContext | undefined, given: Options | undefined): unknown {
   requireWorkers("leased()");
   // A copy, each value of which is read once: the caller may change its object.
-  const options = given === undefined ? undefined : checkGiven(given, LEASE_OPTIONS, NOT_LEASED);
+  const options =
+    given === undefined
+      ? undefined
+      : checkGiven(given, LEASE_OPTIONS, NOT_LEASED, ctx === undefined ? "ctx or options" : undefined);
   const entry = entryOf(storeOf(source, isStore), options);
   // An object that can be changed may name another scope in the next call: its IDs go to another column.
   const isSame = given === undefined || Object.isFrozen(given);
