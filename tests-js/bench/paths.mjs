@@ -127,6 +127,10 @@ const word = new BigUint64Array(1);
 const [LOW, HIGH] = [0, 1];
 const wordHalves = new Uint32Array(word.buffer);
 const [DISCORD_MS, TWITTER_MS] = [1_420_070_400_000, 1_288_834_974_657];
+const timesByHand = [DISCORD_MS, TWITTER_MS].map((epochMs) => (id) => {
+  word[0] = id;
+  return wordHalves[HIGH] * 1024 + (wordHalves[LOW] >>> 22) + epochMs;
+});
 const decodersByHand = [
   (id) => {
     word[0] = id;
@@ -148,6 +152,7 @@ const decodersByHand = [
 for (const [at, id] of dated.entries()) {
   const { date, parts, ...fields } = layouts[at % 2].decode(id);
   assert.deepEqual(decodersByHand[at % 2](id), { date, parts, ...fields });
+  assert.equal(timesByHand[at % 2](id), fields.timestampMs);
 }
 
 /** Looks whether all are tweets, and writes their fields, with the constants in the code. */
@@ -281,6 +286,20 @@ const ROWS = [
     "Date.now()",
     now,
   ],
+  [
+    "fill(1000) and a list of them by hand",
+    [
+      () => {
+        ids.fill(thousand);
+        const list = new Array(1000);
+        for (let at = 0; at < 1000; at++) list[at] = thousand[at];
+        return list;
+      },
+      1000,
+    ],
+    "Date.now()",
+    now,
+  ],
   ["nextManyStrings(1000)", [() => ids.nextManyStrings(1000), 1000], "Date.now()", now, 1.15, 1.15],
   [
     "a list of 1000 texts",
@@ -308,6 +327,18 @@ const ROWS = [
     now,
     0.4,
     0.4,
+  ],
+  [
+    "the time by hand, of both layouts",
+    [
+      () => {
+        const at = nextAt();
+        numbers[0] = timesByHand[at & 1](dated[at]);
+      },
+      1,
+    ],
+    "Date.now()",
+    now,
   ],
   [
     "decode(id), all but date and parts",

@@ -6,6 +6,7 @@
  * One long file: a private field cannot be shared between files, and a third of the lines document the public API.
  */
 import { Host, inWorkerThread, load, markProcess } from "#binding";
+import { Decoding } from "#decoding";
 import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, isFaked, wallClock } from "./clock.js";
@@ -17,7 +18,7 @@ import { Rule } from "./generated/rules.js";
 import { type CoreCounts, type Health, isInPage, manyText, readCounts, readHealth, type Stats } from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
-import { listOf } from "./lists.js";
+import { giveArray, listOf, takeArray } from "./lists.js";
 import { checkLocalOptions, LOCAL_OPTIONS, NOT_LOCAL, nativeRequired } from "./local.js";
 import { type FillCall, type MintCall, newCall } from "./mint-call.js";
 import { noAddonError } from "./native-causes.js";
@@ -402,10 +403,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * An array of `count` IDs, 0 to 1,048,576. Throws the errors of `fill`: with the default layout, lead and wait a static generator
    * makes at most 86,016 in one call. For more use `nextManyAsync`.
    */
-  readonly nextMany = (count: number): bigint[] => listOf(this.#mintMany(count), false);
+  readonly nextMany = (count: number): bigint[] => this.#mintMany(count, false);
 
   /** An array of `count` IDs as decimal text, at most as many as of `nextMany`. Throws the errors of `fill`. */
-  readonly nextManyStrings = (count: number): string[] => listOf(this.#mintMany(count), true);
+  readonly nextManyStrings = (count: number): string[] => this.#mintMany(count, true);
 
   /** The next ID. Waits up to `maxAsyncWaitMs` without blocking the event loop. Rejects with the errors of `next`. */
   readonly nextAsync = async (options?: AsyncOptions): Promise<bigint> => {
@@ -633,11 +634,13 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#untilMs = Infinity;
   }
 
-  #mintMany(count: number): BigUint64Array {
+  #mintMany<T extends bigint | string>(count: number, areTexts: boolean): T[] {
     this.#checkCount(count);
-    const target = new Ids(count);
+    const target = Decoding.FAST ? takeArray(count) : new Ids(count);
     this.#fill(newCall(target, this.#maxWaitMs));
-    return target;
+    const list = listOf<T>(target, areTexts);
+    if (Decoding.FAST) giveArray(target);
+    return list;
   }
 
   /**

@@ -203,8 +203,6 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
 
 /** What makes a form differ from the number in the digits of its alphabet. */
 interface Differences {
-  /** Writes the text by the engine. */
-  readonly native?: (id: bigint) => string;
   /** Other digits that are read, each in the place of the digit in the alphabet that it stands for. */
   readonly others?: readonly string[];
   /** What the ID is multiplied with. Default: 1. */
@@ -215,14 +213,13 @@ interface Differences {
 const ITS_DIGITS = `${Rule.TEXT_ALPHABET}: {max}`;
 
 /** The form of an alphabet. `rule` is the rule that other characters break, in which `{max}` is the alphabet. */
-function form(alphabet: string, rule: string, { native, others = [], scale = 1 }: Differences = {}): FixedForm {
+function form(alphabet: string, rule: string, { others = [], scale = 1 }: Differences = {}): FixedForm {
   const base = alphabet.length;
-  const { join, restWidth, text: digits, textsInto, width } = digitsOf(alphabet, scale);
+  const { join, restWidth, text: write, textsInto, width } = digitsOf(alphabet, scale);
   /** The value of each digit by its character code. */
   const values: (number | undefined)[] = [];
   for (const digits of [alphabet, ...others])
     for (let digit = 0; digit < digits.length; digit++) values[digits.charCodeAt(digit)] = digit;
-  const write = native ?? digits;
 
   const writeShort = (id: bigint): string => {
     const text = write(id);
@@ -278,9 +275,7 @@ function form(alphabet: string, rule: string, { native, others = [], scale = 1 }
 }
 
 /** Hexadecimal in lower case: 16 characters. */
-export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT_HEX, {
-  native: (id) => id.toString(16).padStart(16, "0"),
-});
+export const hex: FixedForm = /* @__PURE__ */ form("0123456789abcdef", Rule.TEXT_HEX);
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 

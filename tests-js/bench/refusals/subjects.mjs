@@ -18,6 +18,14 @@ function coded(ClockError) {
   error.retryAfterMs = 1;
   throw error;
 }
+/** The same after what any refusal asks the core: two calls that it refuses at once, since no generator has that handle. */
+function asked(ClockError, { calls, page }) {
+  const status = calls.reserve(page, -1, nowMs, 1, false) && calls.reserve(page, -1, nowMs, 1, true);
+  if (status === 0) throw new Error("the core refused nothing");
+  coded(ClockError);
+}
+const nestedAsked = (ClockError, binding, depth) =>
+  depth === 0 ? asked(ClockError, binding) : nestedAsked(ClockError, binding, depth - 1) + 1;
 const nestedCoded = (ClockError, depth) => (depth === 0 ? coded(ClockError) : nestedCoded(ClockError, depth - 1) + 1);
 /** The depth of `nested(1)` is that at which `next()` throws: in the third function below the caller. */
 const nested = (depth) => (depth === 0 ? plain() : nested(depth - 1) + 1);
@@ -46,11 +54,12 @@ export function subjectsOf({ ClockError, Snowflake, Layout }) {
   clockMs -= 5;
   const target = new BigUint64Array(16);
   const layout = Layout.named("default");
+  const { binding } = Snowflake.port();
   const calls = {
     "a plain throw": () => nested(1),
     "a plain throw by the caller itself": () => plain(),
-    "the error of the row below, made and thrown without the core, SEQUENCE_EXHAUSTED": () =>
-      nestedCoded(ClockError, 1),
+    "the error of next(), made and thrown without the core, SEQUENCE_EXHAUSTED": () => nestedCoded(ClockError, 1),
+    "that after two refused calls of the core, SEQUENCE_EXHAUSTED": () => nestedAsked(ClockError, binding, 0),
     "next(), SEQUENCE_EXHAUSTED": () => full.next(),
     "next(), CLOCK_BACKWARD": () => behind.next(),
     "fill(16), SEQUENCE_EXHAUSTED": () => full.fill(target),
