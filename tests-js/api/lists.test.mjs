@@ -104,3 +104,32 @@ test("a list is of no element that a program put on Array.prototype: no two text
     for (const text of present) assert.equal(`${BigInt(text)}`, text);
   }
 });
+
+test("a clock that asks for lists itself, and a call that is refused, leave the IDs of other lists alone", () => {
+  let depth = 0;
+  const lists = [];
+  const options = { node: 3, maxLeadMs: 1000, maxWaitMs: 0 };
+  const ids = new Snowflake({
+    ...options,
+    now() {
+      // Between the array of the call and its IDs.
+      if (depth < 3) {
+        depth++;
+        lists.push(inner.nextMany(10));
+      }
+      return 1_800_000_000_000;
+    },
+  });
+  const inner = new Snowflake({ ...options, node: 4, now: () => 1_800_000_000_000 });
+  for (let round = 0; round < 5; round++) {
+    depth = 0;
+    lists.push(ids.nextMany(10));
+  }
+  const full = new Snowflake({ ...options, node: 5, maxLeadMs: 0, now: () => 1_800_000_000_000 });
+  lists.push(full.nextMany(4090));
+  assert.throws(() => full.nextMany(10), { code: "SEQUENCE_EXHAUSTED", issued: 6 });
+  lists.push(inner.nextMany(10), ids.nextMany(4096), ids.nextMany(4097), ids.nextMany(1), ids.nextMany(0));
+  const all = lists.flat();
+  assert.equal(new Set(all).size, all.length);
+  assert.ok(lists.length >= 10);
+});
