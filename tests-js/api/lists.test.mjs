@@ -105,31 +105,33 @@ test("a list is of no element that a program put on Array.prototype: no two text
   }
 });
 
-test("a clock that asks for lists itself, and a call that is refused, leave the IDs of other lists alone", () => {
-  let depth = 0;
+test("a clock that asks for lists itself, in the middle of a call and before it, leaves the IDs of that call alone", () => {
+  const fields = [
+    { kind: "time", bits: 42 },
+    { kind: "node", bits: 10 },
+    { kind: "sequence", bits: 3 },
+  ];
+  const options = { layout: { epochMs: 0, fields }, maxLeadMs: 1000 };
   const lists = [];
-  const options = { node: 3, maxLeadMs: 1000, maxWaitMs: 0 };
+  const inner = new Snowflake({ ...options, node: 4, now: () => 1_800_000_000_000 });
+  let ms = 1_800_000_000_000;
+  // Eight IDs a millisecond, so that the clock is read between them.
   const ids = new Snowflake({
     ...options,
+    node: 3,
+    maxLeadMs: 0,
+    maxWaitMs: 1000,
     now() {
-      // Between the array of the call and its IDs.
-      if (depth < 3) {
-        depth++;
-        lists.push(inner.nextMany(10));
-      }
-      return 1_800_000_000_000;
+      lists.push(inner.nextMany(32));
+      return ++ms;
     },
   });
-  const inner = new Snowflake({ ...options, node: 4, now: () => 1_800_000_000_000 });
-  for (let round = 0; round < 5; round++) {
-    depth = 0;
-    lists.push(ids.nextMany(10));
-  }
-  const full = new Snowflake({ ...options, node: 5, maxLeadMs: 0, now: () => 1_800_000_000_000 });
-  lists.push(full.nextMany(4090));
-  assert.throws(() => full.nextMany(10), { code: "SEQUENCE_EXHAUSTED", issued: 6 });
-  lists.push(inner.nextMany(10), ids.nextMany(4096), ids.nextMany(4097), ids.nextMany(1), ids.nextMany(0));
+  for (let round = 0; round < 3; round++) lists.push(ids.nextMany(32));
+  const full = new Snowflake({ ...options, node: 5, maxLeadMs: 0, maxWaitMs: 0, now: () => ms });
+  lists.push(full.nextMany(5));
+  assert.throws(() => full.nextMany(8), { code: "SEQUENCE_EXHAUSTED", issued: 3 });
+  lists.push(inner.nextMany(4096), inner.nextMany(0), inner.nextMany(32));
   const all = lists.flat();
   assert.equal(new Set(all).size, all.length);
-  assert.ok(lists.length >= 10);
+  assert.ok(lists.length > 12, "the clock was read between");
 });
