@@ -1,5 +1,6 @@
 // The crates as they are published: packed, built and tested from their archives, and their dependencies checked by cargo-deny.
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -86,7 +87,8 @@ export function testPackedCrates() {
     );
     // The same versions of dependencies as in the workspace. Cargo drops the entries of the other crates.
     copyFileSync(`${root}Cargo.lock`, join(folder, "Cargo.lock"));
-    const env = { ...process.env, CARGO_TARGET_DIR: `${target}/packed-crates` };
+    // That of the workspace, where the other tests have left what these depend on.
+    const env = { ...process.env, CARGO_TARGET_DIR: target };
     const cargo = (...args) => run("cargo", args, { cwd: folder, env });
     cargo("build", "--quiet", "-p", "frazil", "--no-default-features");
     const tests = packedTests(join(folder, `frazil-${version}`)).flatMap((name) => ["--test", name]);
@@ -145,7 +147,30 @@ const TWINS = [
   },
 ];
 
-/** Checks the dependencies of the workspace and of the fuzz targets. Each twin of deny.toml must be found. */
+/** What cargo-deny reads, and its version: compiling it takes two minutes, so it runs where one of these has changed. */
+const DENIED = ["Cargo.lock", "crates/core/fuzz/Cargo.lock", "deny.toml"];
+const RECORD = "docs/proofs/deny.json";
+const digestsNow = () => ({
+  "cargo-deny": DENY,
+  ...Object.fromEntries(
+    DENIED.map((file) => [
+      file,
+      createHash("sha256")
+        .update(readFileSync(`${root}${file}`))
+        .digest("hex"),
+    ]),
+  ),
+});
+
+/** Checks that the dependencies are those that cargo-deny has checked. */
+export function checkDenied() {
+  const { passed, ...digests } = JSON.parse(readFileSync(`${root}${RECORD}`, "utf8"));
+  for (const [name, digest] of Object.entries(digestsNow()))
+    if (digests[name] !== digest)
+      throw new Error(`${name} is another one than on ${passed}, when cargo-deny passed: npm test -- deny`);
+}
+
+/** Checks the dependencies of the workspace and of the fuzz targets, and writes the record. Each twin of deny.toml must be found. */
 export function deny() {
   const strict = ["-D", "license-not-encountered", "-D", "unmatched-skip", "-A", "license-exception-not-encountered"];
   // What deny.toml allows for the workspace need not be there.
@@ -169,4 +194,6 @@ export function deny() {
       throw new Error(`cargo-deny does not find ${name} (${code}):\n${output}`);
   }
   rmSync(config);
+  const record = { passed: new Date().toISOString().slice(0, 10), ...digestsNow() };
+  writeFileSync(`${root}${RECORD}`, `${JSON.stringify(record, undefined, 2)}\n`);
 }

@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { checkColumns } from "./columns.mjs";
-import { denier, deny, testPackedCrates } from "./crates.mjs";
+import { checkDenied, denier, deny, testPackedCrates } from "./crates.mjs";
 import { instructions, whyNotComparable } from "./instructions.mjs";
 import { moduleCycles } from "./module-cycles.mjs";
 import { formatOthers, fuzz, fuzzer, mutants, mutator, noPanic } from "./proofs.mjs";
@@ -93,11 +93,15 @@ const oracle = (cases) =>
   });
 
 /** Runs one of the exhaustive or random tests of the core, optimised. It prints what it covered, and fails if that was too little. */
-const coreTest = (name) =>
-  run("cargo", [
-    ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", name],
-    ...["--", "--nocapture", "--test-threads=1"],
-  ]);
+const coreTest = (name, env = {}) =>
+  run(
+    "cargo",
+    [
+      ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", name],
+      ...["--", "--nocapture", "--test-threads=1"],
+    ],
+    { env: { ...process.env, ...env } },
+  );
 
 /** Lets processes draw numbers of segments from a store while faults strike them, for that many seconds. */
 const segmentsProcesses = (store, seconds) => ({
@@ -247,6 +251,7 @@ const SUITES = [
     name,
     run: () => coreTest(name.replace("-", "_")),
   })),
+  { name: "exhaustive-all", long: true, run: () => coreTest("exhaustive", { FRAZIL_EXHAUSTIVE_ALL: "1" }) },
   {
     name: "oracle-million",
     long: true,
@@ -264,7 +269,8 @@ const SUITES = [
       ),
   },
   { name: "crates", run: testPackedCrates },
-  { name: "deny", requires: [denier], run: deny },
+  { name: "denied", run: checkDenied },
+  { name: "deny", long: true, requires: [denier], run: deny },
   { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
   {
     name: "miri",

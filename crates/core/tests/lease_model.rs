@@ -1383,8 +1383,20 @@ twins! {
 #[test]
 fn a_lease_has_the_fields_that_the_model_knows() {
     let text = format!("{:?}", Lease::new(terms()));
-    let fields =
-        ["terms", "grant", "nonce", "held", "fence", "began_ms", "outstanding", "due_ms", "failures", "declined", "closed"];
+    let fields = [
+        "terms",
+        "grant",
+        "nonce",
+        "held",
+        "fence",
+        "has_hurried",
+        "began_ms",
+        "outstanding",
+        "due_ms",
+        "failures",
+        "declined",
+        "closed",
+    ];
     let of_terms = ["window_ms", "renew_after_ms", "timeout_ms", "has_copies"];
     assert_eq!(text.matches(": ").count(), fields.len() + of_terms.len(), "{text}");
     for field in fields.iter().chain(&of_terms) {
