@@ -52,9 +52,11 @@ function hide(error: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(error, key, HIDDEN);
 }
 
-/** The options of an error with the `cause` of these details. One is made only then, so that none is read from a polluted prototype. */
+/** The options of an error with the `cause` of these details, if they have one. */
 function causeIn(details: ErrorDetails | undefined): { cause: unknown } | undefined {
-  const cause = details !== undefined && Object.hasOwn(details, "cause") && details.cause;
+  if (!details) return undefined;
+  // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
+  const { cause } = { cause: undefined, ...details };
   return cause ? { cause } : undefined;
 }
 
@@ -84,7 +86,7 @@ export class FrazilError extends Error {
     super(`${code}: ${message}`, causeIn(details));
     hide(this, CODE, code);
     this.retryable = false;
-    if (details !== undefined) assign(this, details);
+    if (details) assign(this, details);
   }
 
   /** @internal */
