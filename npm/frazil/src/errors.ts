@@ -52,20 +52,6 @@ function hide(error: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(error, key, HIDDEN);
 }
 
-/** The options of an error with the `cause` of these details, if they have one. */
-function causeIn(details: ErrorDetails | undefined): { cause: unknown } | undefined {
-  if (!details) return undefined;
-  // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
-  const { cause } = { cause: undefined, ...details };
-  return cause ? { cause } : undefined;
-}
-
-/** Copies details into an error. What an object contains may be secret, and what prints an error prints its enumerable properties. */
-function assign(error: FrazilError, { cause: _, ...fields }: ErrorDetails): void {
-  if (Object(fields.value) === fields.value) Object.defineProperty(error, "value", HIDDEN);
-  Object.assign(error, fields);
-}
-
 /** Any error of this package. Branch on `code`. The message is for people and may change. */
 export class FrazilError extends Error {
   /** The name of the class, which a minifier does not change. @internal */
@@ -83,10 +69,14 @@ export class FrazilError extends Error {
   declare readonly index?: number;
 
   constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
-    super(`${code}: ${message}`, causeIn(details));
+    // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
+    const { cause, ...fields } = { cause: undefined, ...details };
+    super(`${code}: ${message}`, cause ? { cause } : undefined);
     hide(this, CODE, code);
     this.retryable = false;
-    if (details) assign(this, details);
+    // What an object contains may be secret, and what prints an error prints its enumerable properties.
+    if (Object(fields.value) === fields.value) Object.defineProperty(this, "value", HIDDEN);
+    if (details) Object.assign(this, fields);
   }
 
   /** @internal */
