@@ -80,7 +80,7 @@ test("node", async () => {
   for (const node of [-1, 1024, 1.5, null, { node: 7 }, "none", unconvertible])
     await option("node", node, whole(0, 1023), "INVALID_NODE");
   await option("node", 7n, `${whole(0, 1023)}, not a bigint`, "INVALID_NODE");
-  await option("node", "7", `${whole(0, 1023)}, not a string: Number(process.env.NODE_ID)`, "INVALID_NODE");
+  await option("node", "7", `${whole(0, 1023)}, not a string: Number(process.env.NODE_ID || NaN)`, "INVALID_NODE");
   await option("node", Number.NaN, /is the environment variable set\?$/, "INVALID_NODE");
 });
 
