@@ -96,7 +96,7 @@ test("Snowflake.local refuses an option of another call, and names that call", (
 });
 
 test("for a misspelt part of a node id, the error suggests the nearest name", () => {
-  const rule = "must name all parts of the node id: datacenter, worker (did you mean datacenter?)";
+  const rule = "must name all parts of the node id: datacenter, worker (did you mean datacenter?); or be a number";
   const make = () => new Snowflake({ layout: "twitter", node: { dataCenter: 1, worker: 2 } });
   assert.throws(make, { code: "INVALID_NODE", field: "node", rule });
 });
