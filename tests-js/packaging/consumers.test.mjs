@@ -198,12 +198,14 @@ test("esbuild-browser: a bundle of the default conditions mints in Chromium", ne
   });
   try {
     const page = await browser.newPage();
-    const errors = [];
+    const [errors, printed] = [[], []];
     page.on("pageerror", (error) => errors.push(error.message));
-    page.on("console", (message) => errors.push(message.text()));
+    page.on("console", (message) => printed.push(message.text()));
     await page.goto(`http://127.0.0.1:${server.address().port}/`);
     const { lateMs, ...result } = (await page.evaluate("globalThis.result")) ?? {};
     assert.deepEqual(errors, []);
+    assert.equal(printed.length, 1);
+    assert.match(printed[0], /^frazil: node is 7 in a page: tabs and workers with one node id repeat/);
     const date = "2016-04-30T11:18:25.796Z";
     assert.deepEqual(result, { backend: "wasm", increasing: true, node: 7, date });
     assert.ok(Math.abs(lateMs) < 5000, `${lateMs}`);
