@@ -24,8 +24,8 @@ const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
  * on Workers. Messages about the mistakes that everybody makes, `tryNext()`, `nextNumber()` and `range` take 2.0 minified, and 1.6 more
  * by default, as names and comments. Errors without secrets and with the next step on each host take 0.9 minified, and 0.6 more by
  * default. What newcomers met (a warning on the console about static node ids, epochs, windows and clocks in seconds) takes 0.2
- * minified, and 0.3 by default. What the next newcomers met (a `Date` where a time is wanted, lists as options, the place of `ctx`, NaN where
- * a variable is not set) takes 0.13 minified, and 0.3 by default.
+ * minified, and 0.3 by default. What the next newcomers met (a `Date` where a time is wanted, lists as options, the place of `ctx`, NaN
+ * where a variable is not set) takes 0.13 minified, and 0.3 by default.
  */
 const CEILINGS = [
   ["as wrangler uploads it by default", [], 69.125],
