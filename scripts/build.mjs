@@ -147,9 +147,12 @@ async function buildPackage() {
   run(`${bin}/tsc`, ["-p", frazil]);
   keepReachable(`${dist}/esm`, ["index", ...ENTRIES]);
   // A `#private` field would make the class of the ES module and that of CommonJS different types, and no mock could implement
-  // it.
-  const decoded = `${dist}/esm/decoded.d.ts`;
-  writeFileSync(decoded, readFileSync(decoded, "utf8").replace(/^ +#private;\n/m, ""));
+  // it. `code` is a property to who derives a class, as the other details are.
+  for (const name of ["decoded", "errors"]) {
+    const path = `${dist}/esm/${name}.d.ts`;
+    const declared = readFileSync(path, "utf8").replace(/^ +#private;\n/m, "");
+    writeFileSync(path, declared.replace("get code(): ErrorCode;", "readonly code: ErrorCode;"));
+  }
   // The same declarations again, for CommonJS: the nearest package.json decides how the compiler resolves their imports.
   cpSync(`${dist}/esm`, `${dist}/cjs`, { recursive: true });
   writeFileSync(`${dist}/cjs/package.json`, '{ "type": "commonjs" }\n');

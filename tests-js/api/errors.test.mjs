@@ -275,6 +275,18 @@ test("the code is not an own property, since the message begins with it, and log
   assert.equal(FrazilError.prototype.code, undefined);
 });
 
+test("behind a Proxy an error has its code, its class and its details, and can be given another code", () => {
+  const error = thrown(() => new Snowflake({ node: 1024 }));
+  const proxy = new Proxy(error, {});
+  assert.ok(proxy instanceof ConfigError && FrazilError.is(proxy));
+  assert.deepEqual([proxy.code, proxy.name, proxy.toJSON()], [error.code, error.name, error.toJSON()]);
+  proxy.code = "OTHER";
+  assert.deepEqual([proxy.code, Object.keys(proxy)], ["OTHER", Object.keys(error)]);
+  const heir = Object.create(new ConfigError("CLOSED", "x"));
+  heir.message = "while minting: it is full";
+  assert.equal(heir.code, undefined);
+});
+
 test("an error that nobody catches is printed with its code once", () => {
   const program = `import { Snowflake } from "frazil"; new Snowflake({ node: 1024 });`;
   const { stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {

@@ -40,24 +40,22 @@ export interface ErrorDetails {
 /** Marks errors of the package, whichever copy, subpath, module format or realm made them. */
 const BRAND: unique symbol = /* @__PURE__ */ Symbol.for("frazil.error") as never;
 
-/** Where an error has its code: see the end of the class. */
-const CODE: unique symbol = /* @__PURE__ */ Symbol() as never;
-
-/** One descriptor for all errors, since a literal without a prototype is slow to make. */
-const HIDDEN = { __proto__: null, writable: true, configurable: true } as PropertyDescriptor;
-
 /** Gives an error a property that is not enumerable. */
-function hide(error: object, key: PropertyKey, value: unknown): void {
-  HIDDEN.value = value;
-  Object.defineProperty(error, key, HIDDEN);
+function hide(error: object, key: PropertyKey, value?: unknown): void {
+  Object.defineProperty(error, key, {
+    __proto__: null,
+    value,
+    writable: true,
+    configurable: true,
+  } as PropertyDescriptor);
 }
 
 /** Any error of this package. Branch on `code`. The message is for people and may change. */
 export class FrazilError extends Error {
   /** The name of the class, which a minifier does not change. @internal */
   static readonly label: string = "FrazilError";
-  /** The cause, stable across versions. */
-  declare readonly code: ErrorCode;
+  /** Private, since what prints an error prints its own properties, and the message begins with the code. */
+  #code: ErrorCode;
   declare readonly retryable: boolean;
   declare readonly field?: string;
   declare readonly value?: unknown;
@@ -72,11 +70,34 @@ export class FrazilError extends Error {
     // It has a `cause` in any case, so that none is read from a polluted `Object.prototype`.
     const { cause, ...fields } = { cause: undefined, ...details };
     super(`${code}: ${message}`, cause ? { cause } : undefined);
-    hide(this, CODE, code);
+    this.#code = code;
     this.retryable = false;
     // What an object contains may be secret, and what prints an error prints its enumerable properties.
-    if (Object(fields.value) === fields.value) Object.defineProperty(this, "value", HIDDEN);
+    if (Object(fields.value) === fields.value) hide(this, "value");
     if (details) Object.assign(this, fields);
+  }
+
+  /** The cause, stable across versions. */
+  get code(): ErrorCode {
+    // A Proxy of an error, and an object that inherits from one, have no private fields.
+    return #code in this ? this.#code : ((this as Error).message.match(/^[A-Z_]+(?=:)/)?.[0] as ErrorCode);
+  }
+
+  /** @internal */
+  set code(code) {
+    if (#code in this) this.#code = code;
+    else hide(this, "code", code);
+  }
+
+  // As in built-in errors. A derived class, or a program, can set another one.
+  /** @internal */
+  override get name(): string {
+    return (this.constructor as typeof FrazilError).label;
+  }
+
+  /** @internal */
+  override set name(name) {
+    hide(this, "name", name);
   }
 
   /** @internal */
@@ -108,34 +129,8 @@ export class FrazilError extends Error {
   }
 }
 
-/** Properties of the prototype: an own one of each error takes a tenth of the time of throwing it. */
-Object.defineProperties(FrazilError.prototype, {
-  __proto__: null,
-  // The message begins with the code, and what prints an error prints its own properties, so it shows the code once. Enumerable, for
-  // loggers, which copy what `for` finds.
-  code: {
-    __proto__: null,
-    get(this: { [CODE]: unknown }) {
-      return this[CODE];
-    },
-    set(this: { [CODE]: unknown }, code: unknown) {
-      this[CODE] = code;
-    },
-    enumerable: true,
-    configurable: true,
-  },
-  // As in built-in errors. A derived class, or a program, can set another one.
-  name: {
-    __proto__: null,
-    get(this: { constructor: typeof FrazilError }) {
-      return this.constructor.label;
-    },
-    set(this: object, name: unknown) {
-      hide(this, "name", name);
-    },
-    configurable: true,
-  },
-} as unknown as PropertyDescriptorMap);
+// For loggers, which copy what `for` finds.
+Object.defineProperty(FrazilError.prototype, "code", { __proto__: null, enumerable: true } as PropertyDescriptor);
 
 // Outside the class, since a bundler renames a class that refers to itself, and stack traces would show that name.
 const isFrazilError = (error: unknown): error is FrazilError => error instanceof FrazilError;
@@ -203,6 +198,14 @@ export function refusal(
 export const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
   `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
 
+/** A refusal by the clock that ends by waiting. @internal */
+export function retryError(code: ErrorCode, meaning: string | undefined, retryAfterMs: number): FrazilError {
+  const error: { retryable: boolean; retryAfterMs?: number } = new ClockError(code, retryText(meaning, retryAfterMs));
+  error.retryable = true;
+  error.retryAfterMs = retryAfterMs;
+  return error as FrazilError;
+}
+
 /** The error for a refusal by the core that is not about a rule. It says when to retry, if waiting helps. @internal */
 export function withoutRule(
   Class: typeof FrazilError,
@@ -213,8 +216,8 @@ export function withoutRule(
   details?: ErrorDetails,
   times = "",
 ): FrazilError {
-  if (!retryAfterMs) return new Class(code, `${meaning}${times}`, { retryable, ...details });
-  return new Class(code, retryText(meaning, retryAfterMs, times), { retryable, retryAfterMs, ...details });
+  const text = retryAfterMs ? retryText(meaning, retryAfterMs, times) : `${meaning}${times}`;
+  return new Class(code, text, { retryable, ...(retryAfterMs && { retryAfterMs }), ...details });
 }
 
 /** A `refusal` that is a `ConfigError`. @internal */

@@ -144,11 +144,13 @@ export function readHealth(
   if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
     warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
   if ((Host.ISOLATES || (Host.PAGES && isInPage())) && staticNode !== undefined) warnings.push(manyText(staticNode));
-  const copies = Host.FILES && staticNode !== undefined ? copiesHere() : undefined;
-  if (copies !== undefined)
-    warnings.push(
-      `node is ${staticNode} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`,
-    );
+  if (Host.FILES && staticNode !== undefined) {
+    const copies = copiesHere();
+    if (copies !== undefined)
+      warnings.push(
+        `node is ${staticNode} in one of ${copies}, which repeat each other's IDs if they have one node id. Use Snowflake.local(), or give each its own and pass unshared: true`,
+      );
+  }
   // The compiler does not see that there is a refusal exactly if the status is not 0.
   const health = { ok: status === 0, refusal, leadMs, endsAt, remainingMs, warnings } as Health;
   if (!Host.FILES || file === undefined) return health;

@@ -11,7 +11,7 @@ import { copyIds, Ids, isIdArray, lengthOf } from "./arrays.js";
 import type { Backend } from "./boundary.js";
 import { checkedClock, isFaked, wallClock } from "./clock.js";
 import { LONG_WAIT_MS } from "./clock-text.js";
-import { ClockError, ConfigError, configError, type ErrorCode, FrazilError, refusal, retryText } from "./errors.js";
+import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryError } from "./errors.js";
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -139,6 +139,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #lastRefusal: FrazilError | undefined;
   #lastRetryMs = Infinity;
+  /** The status, the time and how long the call had waited since the clock moved, of the last refusal. */
+  #status = 0;
+  #refusedMs: unknown;
+  #stoodMs = 0;
 
   #reserved = 0;
   #dropped = 0;
@@ -426,9 +430,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
     const id = this.#tryRefill(now, 0);
-    if (typeof id === "bigint") return id;
-    if (id.retryable) return undefined;
-    throw id;
+    if (id !== undefined) return id;
+    const error = this.#refusal();
+    if (error.retryable) return undefined;
+    throw error;
   };
 
   /**
@@ -574,12 +579,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #refill(now: number, waitMs: number): bigint {
     const id = this.#tryRefill(now, waitMs);
-    if (typeof id !== "bigint") throw id;
+    if (id === undefined) throw this.#refusal();
     return id;
   }
 
-  /** The same. Returns the error of a refusal by the core. */
-  #tryRefill(now: number, waitMs: number): bigint | FrazilError {
+  /** The same. Returns `undefined` if the core refuses. */
+  #tryRefill(now: number, waitMs: number): bigint | undefined {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want =
       Host.MOVING_CLOCK && now === this.#singleMs
@@ -588,7 +593,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           ? min(2 * this.#blockSize, this.#maxBlock)
           : 1;
     const count = this.#reserve(want, now, newCall(undefined, waitMs));
-    if (typeof count !== "number") return count;
+    if (count === 0) return undefined;
     // Only after the reservation: a refused call loses no ID, and the rest of the block is valid again when the clock
     // is back in its tick.
     this.#dropBlock();
@@ -648,7 +653,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    * a clock made, which may have the count of another call.
    */
   #fill(call: FillCall): void {
-    let refused: FrazilError | undefined;
     try {
       while (call.done < call.length) {
         const now = this.#clock();
@@ -660,11 +664,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           this.#copyToTarget(call, this.#ids, at, count);
         } else {
           const count = this.#reserve(min(call.length - call.done, Page.IDS), now, call);
-          if (typeof count !== "number") {
-            // Thrown outside, since throwing it twice would take a third of the time of the refusal.
-            refused = count;
-            break;
-          }
+          // Thrown outside, since throwing it twice would take a third of the time of the refusal.
+          if (count === 0) break;
           this.#dropBlock();
           // The addon has written them into the target.
           if (Host.FILES && this.#port?.binding.arrays) this.#take(call, count);
@@ -676,8 +677,9 @@ export class Snowflake<const L extends LayoutInput = "default"> {
       if (error instanceof FrazilError) Reflect.set(error, "issued", call.done);
       throw error;
     }
-    if (refused) {
-      (refused as { issued?: number }).issued = call.done;
+    if (call.done < call.length) {
+      const refused: { issued?: number } = this.#refusal();
+      refused.issued = call.done;
       throw refused;
     }
   }
@@ -783,10 +785,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
-   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns the error: V8
-   * left this function interpreted if each call threw.
+   * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
+   * `#refusal` makes the error: V8 left this function interpreted if each call threw, and its frame would be in the stack of the error.
    */
-  #reserve(want: number, nowMs: number, call: MintCall): number | FrazilError {
+  #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
     let confirmed = false;
     /** How long this call has waited since the clock moved. */
@@ -821,18 +823,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
         // The core refuses for a lease as well, for which the session waits, and the core knows no time.
         const isOfClock = status >= First.ClockError && status < First.LeaseError;
         const retryMs = (isOfClock && this.#numbers[Slot.RETRY_AFTER_MS]) || Infinity;
-        const answers = this.#session?.answers;
-        let error: FrazilError;
-        if (retryMs < LONG_WAIT_MS && !(Host.BLOCKS && stoodMs) && !(this.#clock === wallClock && isFaked())) {
-          // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
-          const message = retryText((answers?.[3] ?? MEANINGS)[status], retryMs);
-          error = new ClockError(CODES[status] as ErrorCode, message);
-          (error as { retryable: boolean }).retryable = true;
-          (error as { retryAfterMs?: number }).retryAfterMs = retryMs;
-        } else error = port.error(status, now, undefined, answers, this.layout, this.#isForgotten(), stoodMs);
-        this.#lastRefusal = error;
         this.#lastRetryMs = retryMs;
-        this.#session?.refused(error);
         if (retryMs < Infinity) this.#stalls++;
         if (Host.BLOCKS && retryMs <= call.remainingMs && canBlock()) {
           call.remainingMs -= retryMs;
@@ -844,12 +835,39 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           // No comparison of objects, which runs code of the user.
           stoodMs = now === shownMs ? stoodMs + retryMs : 0;
           continue;
-        } else return error;
+        }
+        this.#status = status;
+        this.#refusedMs = now;
+        if (Host.BLOCKS) this.#stoodMs = stoodMs;
+        return 0;
       }
-      const shownMs = now;
-      now = this.#clock();
-      if (now !== shownMs) stoodMs = 0;
+      const confirmedMs = this.#clock();
+      if (Host.BLOCKS && confirmedMs !== now) stoodMs = 0;
+      now = confirmedMs;
     }
+  }
+
+  /** The error for what the core refused last. No user code may have run since. */
+  #refusal(): FrazilError {
+    const status = this.#status;
+    const retryMs = this.#lastRetryMs;
+    const answers = this.#session?.answers;
+    const error =
+      retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#stoodMs) && !(this.#clock === wallClock && isFaked())
+        ? // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
+          retryError(CODES[status] as ErrorCode, (answers?.[3] ?? MEANINGS)[status], retryMs)
+        : (this.#port as Port).error(
+            status,
+            this.#refusedMs,
+            undefined,
+            answers,
+            this.layout,
+            this.#isForgotten(),
+            Host.BLOCKS ? this.#stoodMs : 0,
+          );
+    this.#lastRefusal = error;
+    this.#session?.refused(error);
+    return error;
   }
 }
 

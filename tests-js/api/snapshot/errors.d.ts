@@ -35,8 +35,6 @@ export interface ErrorDetails {
 }
 /** Any error of this package. Branch on `code`. The message is for people and may change. */
 export declare class FrazilError extends Error {
-    /** The cause, stable across versions. */
-    readonly code: ErrorCode;
     readonly retryable: boolean;
     readonly field?: string;
     readonly value?: unknown;
@@ -47,6 +45,8 @@ export declare class FrazilError extends Error {
     readonly position?: number;
     readonly index?: number;
     constructor(code: ErrorCode, message: string, details?: ErrorDetails);
+    /** The cause, stable across versions. */
+    readonly code: ErrorCode;
     /** All details, for logs. `value` is written as in the message, since JSON has no bigint. */
     toJSON(): object;
     /** Whether a value is an error of this package, from any copy or realm. */
