@@ -83,6 +83,29 @@ test("an ID with a bit above the layout is refused, wherever it stands, and noth
   }
 });
 
+test("a bit above the layout is found at every place of arrays of any length", () => {
+  const narrow = {
+    epochMs: 0,
+    fields: [
+      { kind: "time", bits: 20 },
+      { kind: "sequence", bits: 4 },
+    ],
+  };
+  for (const [layout, bit] of [
+    [Layout.named("default"), 63n],
+    [new Layout(narrow), 24n],
+    [new Layout(narrow), 32n],
+  ]) {
+    for (let length = 1; length < 14; length++) {
+      for (let at = 0; at < length; at++) {
+        const ids = new BigUint64Array(length);
+        ids[at] = 1n << bit;
+        assert.throws(() => layout.decodeMany(ids), { code: "INVALID_ID", value: 1n << bit }, `${at} of ${length}`);
+      }
+    }
+  }
+});
+
 test("columns that do not fit are refused, and nothing is written", async () => {
   const layout = Layout.named("default");
   const ids = BigUint64Array.of(1n << 22n, 2n << 22n);

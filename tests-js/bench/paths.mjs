@@ -32,6 +32,10 @@ const dated = Array.from({ length: 4096 }, (_, at) => {
 const layouts = [discord, twitter];
 const tweets = BigUint64Array.from(dated.filter((_, at) => at % 2));
 const columns = twitter.decodeMany(tweets);
+/** More than one, since the engine puts the place and the length of arrays into the code if they are always the same. */
+const batches = Array.from({ length: 4 }, () => [tweets.slice(), twitter.decodeMany(tweets)]);
+let batchAt = 0;
+const nextBatch = () => batches[batchAt++ & 3];
 
 /** What is stored here is not removed as unused. A number in an array is no object, and a `bigint` is one in each of these programs. */
 const numbers = new Float64Array(4);
@@ -357,14 +361,14 @@ const ROWS = [
     "Date.now()",
     now,
   ],
-  ["decodeMany(2048)", [() => twitter.decodeMany(tweets), 2048], "Date.now()", now, 0.2, 0.2],
-  ["decodeMany(2048) into arrays", [() => twitter.decodeMany(tweets, columns), 2048], "Date.now()", now, 0.075, 0.075],
+  ["decodeMany(2048)", [() => twitter.decodeMany(nextBatch()[0]), 2048], "Date.now()", now, 0.2, 0.2],
+  ["decodeMany(2048) into arrays", [() => twitter.decodeMany(...nextBatch()), 2048], "Date.now()", now, 0.075, 0.075],
   [
     "columns of 2048 tweets by hand",
     [
       () => {
         const made = columnsOf(2048);
-        columnsByHand(tweets, made);
+        columnsByHand(nextBatch()[0], made);
         return made;
       },
       2048,
@@ -372,7 +376,7 @@ const ROWS = [
     "Date.now()",
     now,
   ],
-  ["columns of 2048 tweets by hand, into arrays", [() => columnsByHand(tweets, columns), 2048], "Date.now()", now],
+  ["columns of 2048 tweets by hand, into arrays", [() => columnsByHand(...nextBatch()), 2048], "Date.now()", now],
 ].map(([name, call, besides, floor, native, wasm]) => ({
   name,
   call,
