@@ -140,6 +140,18 @@ const oneNativeCarriers = {
   },
 };
 
+/**
+ * Removes the comments that esbuild leaves in classes and calls: those on lines of their own. They are a sixth of what wrangler uploads
+ * by default, which does not minify.
+ */
+async function removeComments(file, { transform }) {
+  const text = readFileSync(file, "utf8");
+  const bare = text.replace(/^ +(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, "");
+  const [before, after] = await Promise.all([text, bare].map((code) => transform(code, { minify: true })));
+  if (before.code !== after.code) throw new Error(`${file}: more than comments would be removed`);
+  writeFileSync(file, bare);
+}
+
 async function buildPackage() {
   const esbuild = await import("esbuild");
   const dist = `${frazil}/dist`;
@@ -198,6 +210,7 @@ async function buildPackage() {
       minifySyntax: entry !== "workers" && entry !== "shared",
       logLevel: "warning",
     });
+    await removeComments(`${dist}/${file}`, esbuild);
   }
   const reexport = async (file, names, from, note = "") => {
     const text = `${note}export { ${names.join(", ")} } from "./${from}";\n`;

@@ -127,7 +127,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #untilMs = 0;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
-  /** The time of the last ID that was minted alone. At the same time again, a block is reserved. */
+  /** The time of the last ID that was minted alone, or of the last refusal. At the same time again, a block is reserved. */
   #singleMs: number | undefined;
 
   // Views of the page, read before the last reservation. Reading them again after it could run user code.
@@ -786,7 +786,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /**
    * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
    * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
-   * `#refusal` makes the error: V8 left this function interpreted if each call threw, and its frame would be in the stack of the error.
+   * `#refusal` makes the error: V8 left this function interpreted if each call threw, and walks over its frame if it makes the error.
    */
   #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
@@ -836,6 +836,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           stoodMs = now === shownMs ? stoodMs + retryMs : 0;
           continue;
         }
+        if (Host.MOVING_CLOCK) this.#singleMs = now;
         this.#status = status;
         this.#refusedMs = now;
         if (Host.BLOCKS) this.#stoodMs = stoodMs;
