@@ -321,6 +321,34 @@ const SUITES = [
   { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
   { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },
   {
+    name: "transport",
+    requires: [runtimes, postgres],
+    run: () => testFolder("transport", { under: tools.node24 }),
+  },
+  {
+    name: "pages",
+    requires: [runtimes, postgres, mariadb],
+    run: () => testFolder("pages", { under: tools.node24 }),
+  },
+  // The longest first of those that run beside each other, so that none is left to run alone.
+  {
+    name: "local",
+    whyUnavailable: whyNoAddon,
+    requires: [faketime, fileSystems, mounts],
+    ...stateFile(20),
+  },
+  // A release is packed and published more than thirty times, on a machine that may have other work: the limit ends what hangs.
+  {
+    name: "packaging",
+    optional: [runtimes, browser],
+    beside: () => folderArguments("packaging", { limitMs: 900_000 }),
+  },
+  {
+    name: "workers",
+    requires: [runtimes],
+    beside: () => folderArguments("workers", { limitMs: 300_000 }),
+  },
+  {
     name: "stores",
     requires: [runtimes, postgres, mariadb, redis],
     beside: () => folderArguments("stores", { limitMs: 300_000 }),
@@ -351,22 +379,6 @@ const SUITES = [
     beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),
   },
   {
-    name: "transport",
-    requires: [runtimes, postgres],
-    run: () => testFolder("transport", { under: tools.node24 }),
-  },
-  {
-    name: "pages",
-    requires: [runtimes, postgres, mariadb],
-    run: () => testFolder("pages", { under: tools.node24 }),
-  },
-  {
-    name: "local",
-    whyUnavailable: whyNoAddon,
-    requires: [faketime, fileSystems, mounts],
-    ...stateFile(20),
-  },
-  {
     name: "local-storm",
     long: true,
     whyUnavailable: whyNoAddon,
@@ -386,14 +398,13 @@ const SUITES = [
       { name: `nemesis-${name}-long`, long: true, requires, ...nemesis(name, 400) },
     ];
   }),
+  {
+    name: "url-shortener",
+    requires: [runtimes, browser, postgres],
+    beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
+  },
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
   { name: "attacks-process", beside: () => folderArguments("attacks/process") },
-  // A release is packed and published more than thirty times, on a machine that may have other work: the limit ends what hangs.
-  {
-    name: "packaging",
-    optional: [runtimes, browser],
-    beside: () => folderArguments("packaging", { limitMs: 900_000 }),
-  },
   { name: "cli", beside: () => folderArguments("cli") },
   {
     name: "readme",
@@ -420,16 +431,6 @@ const SUITES = [
   { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },
   { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/bun") },
   { name: "deno", requires: [runtimes], run: () => testFolder("runtimes/deno") },
-  {
-    name: "workers",
-    requires: [runtimes],
-    beside: () => folderArguments("workers", { limitMs: 300_000 }),
-  },
-  {
-    name: "url-shortener",
-    requires: [runtimes, browser, postgres],
-    beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
-  },
   { name: "workers-tools", requires: [runtimes, workersTools], run: () => testFolder("workers-tools") },
   { name: "workers-load", requires: [runtimes], run: () => workersLoad(20) },
   { name: "workers-load-long", long: true, requires: [runtimes], run: () => workersLoad(180) },

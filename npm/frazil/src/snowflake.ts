@@ -430,7 +430,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
     const id = this.#tryRefill(now, 0);
-    if (id !== undefined) return id;
+    // An error would take most of the time of the call.
+    if (id !== undefined || this.#lastRetryMs < Infinity) return id;
     const error = this.#refusal();
     if (error.retryable) return undefined;
     throw error;

@@ -63,6 +63,7 @@ export function subjectsOf({ ClockError, Snowflake, Layout }) {
     "next(), SEQUENCE_EXHAUSTED": () => full.next(),
     "next(), CLOCK_BACKWARD": () => behind.next(),
     "fill(16), SEQUENCE_EXHAUSTED": () => full.fill(target),
+    "tryNext(), which makes no error": () => full.tryNext() ?? "none",
     'decode("x"), INVALID_ID': () => layout.decode("x"),
     "new Snowflake({ node: 70000 }), INVALID_NODE": () => new Snowflake({ node: 70000 }),
     "new Snowflake({ node: 7 }), which succeeds": () => new Snowflake({ node: 7 }),
