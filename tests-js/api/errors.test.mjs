@@ -282,6 +282,9 @@ test("behind a Proxy an error has its code, its class and its details, and can b
   assert.deepEqual([proxy.code, proxy.name, proxy.toJSON()], [error.code, error.name, error.toJSON()]);
   proxy.code = "OTHER";
   assert.deepEqual([proxy.code, Object.keys(proxy)], ["OTHER", Object.keys(error)]);
+});
+
+test("an object that inherits from an error has no code if its message has none", () => {
   const heir = Object.create(new ConfigError("CLOSED", "x"));
   heir.message = "while minting: it is full";
   assert.equal(heir.code, undefined);

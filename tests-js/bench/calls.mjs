@@ -162,4 +162,4 @@ orders.close();
 await leased.close();
 await database.close();
 rmSync(dir, { recursive: true });
-writeRecord(ids.backend, `Calls: ${ids.backend}`, record);
+writeRecord(`calls-${ids.backend}`, `Calls: ${ids.backend}`, record);

@@ -165,15 +165,16 @@ for (const [at, id] of dated.entries()) {
   assert.equal(timesByHand[at % 2](id), fields.timestampMs);
 }
 
-/** Looks whether all are tweets, and writes their fields, with the constants in the code. */
+/** Looks whether all are tweets, and writes their fields, with the constants in the code. Their number is divisible by four. */
 function columnsByHand(ids, { timestampMs, node, sequence }) {
   const halves = new Uint32Array(ids.buffer);
   let highs = 0;
-  for (let at = HIGH; at < halves.length; at += 2) highs |= halves[at];
+  for (let at = HIGH; at < halves.length; at += 8)
+    highs |= halves[at] | halves[at + 2] | halves[at + 4] | halves[at + 6];
   if (highs < 0) throw new RangeError("not a tweet");
-  for (let at = 0; at < timestampMs.length; at++) {
-    const low = halves[2 * at];
-    timestampMs[at] = halves[2 * at + 1] * 1024 + ((low >>> 22) + TWITTER_MS);
+  for (let at = 0, half = 0; at < timestampMs.length; at++, half += 2) {
+    const low = halves[half];
+    timestampMs[at] = halves[half + 1] * 1024 + ((low >>> 22) + TWITTER_MS);
     node[at] = (low >>> 12) & 1023;
     sequence[at] = low & 4095;
   }
@@ -190,7 +191,7 @@ const columnsOf = (length) => ({
   assert.deepEqual(byHand, columns);
 }
 
-/** Rows: the name, the call, the floor, how many IDs a call has, and the goal of each backend. */
+/** Rows: name; call, with how many IDs it has; name of the floor; floor; goals with the addon and with WebAssembly. */
 const ROWS = [
   [
     "next()",
@@ -377,10 +378,10 @@ const ROWS = [
     now,
   ],
   ["columns of 2048 tweets by hand, into arrays", [() => columnsByHand(...nextBatch()), 2048], "Date.now()", now],
-].map(([name, call, besides, floor, native, wasm]) => ({
+].map(([name, call, beside, floor, native, wasm]) => ({
   name,
   call,
-  besides,
+  beside,
   floor,
   goal: { native, wasm }[ids.backend],
 }));
@@ -411,10 +412,10 @@ async function measureAll() {
     progress("process", at + 1, PROCESSES * ROWS.length);
   }
   const digits = (value) => (value < 0.1 ? value.toFixed(4) : short(value));
-  const lines = ROWS.map(({ name, besides, goal, rounds }) => {
+  const lines = ROWS.map(({ name, beside, goal, rounds }) => {
     const ratios = rounds.map(({ ns, floorNs }) => ns / floorNs);
     const [low, middle, high] = [0.25, 0.5, 0.75].map((q) => digits(quantile(ratios, q)));
-    return [name, besides, middle, `${low} to ${high}`, goal ?? "-", digits(median(rounds.map(({ ns }) => ns)))];
+    return [name, beside, middle, `${low} to ${high}`, goal ?? "-", digits(median(rounds.map(({ ns }) => ns)))];
   });
   writeRecord(
     `paths-${ids.backend}`,

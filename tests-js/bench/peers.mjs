@@ -4,14 +4,11 @@
 //   `Date.now()` and a read of a typed array.
 // - **Isolated calls**: one call in a process that otherwise waits for the clock, as a server that mints an ID for a request.
 // - **Repeats**: of 200,000 IDs in a tight loop. What repeats IDs can be fast.
-import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { cpus, loadavg } from "node:os";
+import { readFileSync } from "node:fs";
 import { Snowflake } from "frazil";
-import { root } from "../../scripts/shell.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { PEERS } from "./peers/generators.mjs";
-import { quantile } from "./record.mjs";
+import { conditions, progress, quantile, writeRecord } from "./record.mjs";
 
 const BURST = 1000;
 const ROUNDS = 101;
@@ -110,9 +107,8 @@ for (let round = 0; round < ISOLATED; round++) {
     sink = call();
     row.isolated.push(Number(process.hrtime.bigint() - began) / 1000);
   }
-  if (round % 50 === 49) process.stderr.write(`\risolated call ${round + 1} of ${ISOLATED}`);
+  progress("isolated call", round + 1, ISOLATED);
 }
-process.stderr.write("\n");
 if (sink === undefined) throw new Error("nothing was minted");
 
 const times = (values) =>
@@ -120,30 +116,24 @@ const times = (values) =>
     ? "-"
     : `${quantile(values, 0.5).toFixed(2)} (${quantile(values, 0.25).toFixed(2)} to ${quantile(values, 0.75).toFixed(2)})`;
 const warm = ({ isolated }) => isolated.slice(COLD);
-const table = rows.map((row) => {
+const lines = rows.map((row) => {
   const repeated = row.repeated === 0 ? "none" : `**${((100 * row.repeated) / CHECKED).toFixed(1)} %**`;
   const isolated = `${quantile(warm(row), 0.5).toFixed(1)} (${quantile(warm(row), 0.25).toFixed(1)} to ${quantile(warm(row), 0.75).toFixed(1)})`;
   return `| ${row.name} | ${times(row.bursts.bigint)} | ${times(row.bursts.text)} | ${isolated} | ${repeated} |`;
 });
-const require = createRequire(import.meta.url);
-const versionOf = (name) =>
-  JSON.parse(require("node:fs").readFileSync(new URL(`peers/node_modules/${name}/package.json`, import.meta.url)))
-    .version;
-const { dependencies } = require("./peers/package.json");
-const day = new Date().toISOString().slice(0, 10);
-const file = `docs/benchmarks/${day}-peers-${ids.backend}.md`;
-const record = `# One ID a call, ${day}: ${ids.backend}
-
-\`npm run bench -- peers\`: frazil ${require("frazil/package.json").version}, Node ${process.versions.node}; ${cpus()[0].model.trim()}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}; ${ROUNDS} interleaved rounds.
-Peers: ${Object.keys(dependencies)
-  .map((name) => `${name} ${versionOf(name)}`)
-  .join(", ")}.
+const peerFile = (name) => JSON.parse(readFileSync(new URL(`peers/${name}package.json`, import.meta.url), "utf8"));
+const peers = Object.keys(peerFile("").dependencies).map(
+  (name) => `${name} ${peerFile(`node_modules/${name}/`).version}`,
+);
+writeRecord(
+  `peers-${ids.backend}`,
+  `One ID a call: ${ids.backend}`,
+  `\`npm run bench -- peers\`: ${conditions()}; ${ROUNDS} interleaved rounds.
+Peers: ${peers.join(", ")}.
 
 Bursts of ${BURST}, times \`Date.now()\` and a read of a \`BigUint64Array\` (${quantile(floor.bigint, 0.5).toFixed(1)} ns; as text ${quantile(floor.text, 0.5).toFixed(1)} ns), middle half in brackets. Isolated calls in µs.
 
 | | bigint | text | isolated, µs | repeats in a tight loop |
 |---|---|---|---|---|
-${table.join("\n")}
-`;
-writeFileSync(`${root}${file}`, record);
-process.stdout.write(`${record}\nWritten to ${file}\n`);
+${lines.join("\n")}`,
+);

@@ -18,7 +18,7 @@ import {
 const DATES = [OLDEST_DATE, newestDate(packages.wrangler)];
 
 /**
- * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in kB as wrangler prints them. A limit is raised only in
+ * Upper limits of all that is uploaded, JavaScript and WebAssembly, gzipped, in KiB as wrangler prints them. A limit is raised only in
  * the commit that needs it; tests-js/packaging/size.test.mjs says what the parts take. By default wrangler does not minify: the build
  * removes the comments in classes, which took 6.7 of it.
  */
@@ -42,8 +42,8 @@ for (const date of DATES) {
       const kinds = readdirSync(join(folder, outdir)).map((name) => /\.(\w+)$/.exec(name)[1]);
       assert.deepEqual(kinds.sort(), ["js", "map", "md", "wasm"]);
       const [, size] = /Total Upload: .* gzip: ([\d.]+) KiB/.exec(stdout) ?? assert.fail(stdout);
-      context.diagnostic(`${how}: ${size} of ${ceiling} kB`);
-      assert.ok(size <= ceiling, `${how}: ${size} kB, and at most ${ceiling} are allowed`);
+      context.diagnostic(`${how}: ${size} of ${ceiling} KiB`);
+      assert.ok(size <= ceiling, `${how}: ${size} KiB, and at most ${ceiling} are allowed`);
     }
   });
 

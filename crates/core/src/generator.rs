@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::machine::{EXHAUSTED, Machine};
 use crate::options::{DEFAULT_STATIC_LEAD_MS, GeneratorOptions, ResolvedOptions};
 use crate::outcome::Outcome;
-use crate::short_way::Shortcut;
+use crate::short_way::ShortWayRange;
 use crate::start::{Key, SequenceStart};
 use crate::state::{State, StateAtomics};
 use crate::stats::{Counters, ENDS_SOON_MS, Health, Stats};
@@ -92,7 +92,7 @@ pub struct Generator {
     machine: Machine,
     state: StateRef,
     counters: Counters,
-    shortcut: Shortcut,
+    short_way: ShortWayRange,
 }
 
 impl Clone for Generator {
@@ -137,7 +137,7 @@ impl Generator {
     }
 
     fn with(machine: Machine, state: StateRef) -> Self {
-        Self { machine, state, counters: Counters::new(), shortcut: Shortcut::new(machine.short_way()) }
+        Self { machine, state, counters: Counters::new(), short_way: ShortWayRange::new(machine.short_way()) }
     }
 
     /// A generator on a state of its own: [`State::within`].
@@ -147,10 +147,10 @@ impl Generator {
     }
 
     /// Continues on the state of another generator. What was counted stays.
-    pub(crate) fn move_to(&mut self, Self { machine, state, shortcut, .. }: Self) {
+    pub(crate) fn move_to(&mut self, Self { machine, state, short_way, .. }: Self) {
         self.machine = machine;
         self.state = state;
-        self.shortcut = shortcut;
+        self.short_way = short_way;
     }
 
     /// Moves the end of the window of a state of this process.
@@ -161,7 +161,7 @@ impl Generator {
     /// Sets the end of the window of a state that this generator alone has.
     pub(crate) fn set_until(&self, until_ms: u64) {
         self.state.atomics().until_ms.store(until_ms, Ordering::Relaxed);
-        self.shortcut.end();
+        self.short_way.end();
     }
 
     /// When the tick ends that an ID would have at this time, whatever the end of the window is; `None` if none could be issued.
@@ -513,8 +513,8 @@ impl Generator {
         // How sequences start belongs to the state, and `self.machine` does not know it.
         let from = if atomics.start == SequenceStart::Wrap { None } else { self.machine.short_way_from(block.end()) };
         match from {
-            Some(from) => self.shortcut.open(from, origin),
-            None => self.shortcut.end(),
+            Some(from) => self.short_way.open(from, origin),
+            None => self.short_way.end(),
         }
         Ok(block.first())
     }
@@ -549,10 +549,10 @@ impl Generator {
         let mut before = word.load(Ordering::Acquire);
         let swap = if IS_KEPT { Ordering::AcqRel } else { Ordering::Release };
         loop {
-            let id = self.shortcut.id(before, now_ms)?;
+            let id = self.short_way.id(before, now_ms)?;
             // A reading that is not the last one has to be counted.
             let window = origin.load(Ordering::Relaxed);
-            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.shortcut.has_origin(window) {
+            if self.counters.read_ms.load(Ordering::Relaxed) != now_ms || !self.short_way.has_origin(window) {
                 return None;
             }
             let count = self.counters.before_one();

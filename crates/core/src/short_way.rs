@@ -5,7 +5,7 @@
 //! sequence (where the rules for a new tick lead to) and ends before the last one. So a call has two comparisons to make: whether
 //! the word is in that range, and whether the clock is in the tick of the word.
 //!
-//! * **With the feature `std` only**: the WebAssembly module reserves in blocks, and would only be larger.
+//! * **With the feature `std` only**: the addon and the WebAssembly module reserve through the page and never come here.
 //! * **No rule is repeated here**: the range comes from an ID that [`Machine::reserve`](crate::Machine::reserve) issued, and
 //!   `tests/exhaustive.rs` compares all that the short way answers with what the machine would have.
 //! * Not covered: a sequence that wraps, whose IDs are not in order of the count.
@@ -93,7 +93,7 @@ impl ShortWay {
 /// reads one of them swaps the word of an earlier tick in vain.
 #[cfg(feature = "std")]
 #[derive(Debug)]
-pub(crate) struct Shortcut {
+pub(crate) struct ShortWayRange {
     way: ShortWay,
     /// The first word of the range.
     from: AtomicU64,
@@ -106,7 +106,7 @@ pub(crate) struct Shortcut {
 const NOWHERE: u64 = u64::MAX;
 
 #[cfg(feature = "std")]
-impl Shortcut {
+impl ShortWayRange {
     /// Leads nowhere until an ID was issued.
     pub(crate) fn new(way: ShortWay) -> Self {
         Self { way, from: AtomicU64::new(0), origin: AtomicU64::new(NOWHERE) }
@@ -138,10 +138,10 @@ impl Shortcut {
 /// There is none.
 #[cfg(not(feature = "std"))]
 #[derive(Debug)]
-pub(crate) struct Shortcut;
+pub(crate) struct ShortWayRange;
 
 #[cfg(not(feature = "std"))]
-impl Shortcut {
+impl ShortWayRange {
     pub(crate) const fn new(_: ShortWay) -> Self {
         Self
     }

@@ -3,7 +3,7 @@
 //! `npm test -- instructions` compares the counts with `docs/benchmarks/instructions.json`. Every call that is counted goes through
 //! [`counted`]. callgrind collects within that function only (`--toggle-collect`) and writes its counts each time when it returns
 //! (`--dump-after`). The program prints the name of each call, in that order. Of calls with the same name the least count is taken.
-//! The first one does nothing, and what it takes is subtracted from the others.
+//! The first call, `nothing`, is empty; its count is subtracted from the others.
 //!
 //! * **Deterministic**: the clock stands still until it is set, no random number is drawn, and nothing that is counted allocates
 //!   or calls the operating system. The state file begins at the time of the system; no count depends on it.

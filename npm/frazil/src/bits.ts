@@ -3,8 +3,10 @@
  * through a typed array allocates nothing, so a field costs a few nanoseconds.
  */
 
-const word = /* @__PURE__ */ new BigUint64Array([1n]);
-const halves = /* @__PURE__ */ (() => new Uint32Array(word.buffer))();
+/** Scratch memory for one ID. No user code runs between writing and reading it. @internal */
+export const word = /* @__PURE__ */ new BigUint64Array([1n]);
+/** The halves of `word`. @internal */
+export const halves = /* @__PURE__ */ (() => new Uint32Array(word.buffer))();
 /** The index of the low half, which depends on the byte order of the machine. The high half is at `1 - LOW`. @internal */
 export const LOW: number = /* @__PURE__ */ (() => 1 - (halves[0] as number))();
 

@@ -18,16 +18,15 @@ function timeText(ms: number): string {
 }
 
 /**
- * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isStatic`: whether the program
- * chose the node id, and nothing outlives the process, so that the next one does not know of the IDs that exist. `stoodMs`: how long the
- * call has waited, and the clock has shown the same.
+ * What the clock shows, and what it would have to show; empty for other refusals, and for short waits. `isForgotten`: whether neither a
+ * file nor a store knows of the IDs after the process has ended. `stoodMs`: how long the call has waited, and the clock has shown the same.
  */
 export function clockText(
   code: ErrorCode,
   nowMs: unknown,
   retryAfterMs: number,
   layout: Layout,
-  isStatic: boolean,
+  isForgotten: boolean,
   stoodMs: number,
 ): string {
   if (typeof nowMs !== "number") return "";
@@ -47,6 +46,6 @@ export function clockText(
   if (code === "CLOCK_BACKWARD" && retryAfterMs < LONG_WAIT_MS && isFaked())
     return `: the clock was replaced, as by fake timers, and shows ${timeText(nowMs)}. ${IN_TESTS}, or move it on.`;
   if (code !== "CLOCK_BACKWARD" || retryAfterMs < LONG_WAIT_MS) return "";
-  const rest = isStatic ? ". Otherwise wait, or use another node id: a restart with this one can repeat IDs." : ".";
+  const rest = isForgotten ? ". Otherwise wait, or use another node id: a restart with this one can repeat IDs." : ".";
   return `: the clock ${shows} next ID is due at ${timeText(nowMs + retryAfterMs)}, since the clock was ahead, or faked by a test. ${IN_TESTS}${rest}`;
 }

@@ -194,8 +194,8 @@ export function refusal(
   return new Class(code, `${field} is ${shown}: ${rule}`, { field, value, rule, ...details });
 }
 
-/** The message of a refusal that ends by waiting. @internal */
-export const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
+/** The message of a refusal that ends by waiting. */
+const retryText = (meaning: string | undefined, retryAfterMs: number, times = ""): string =>
   `${meaning} Retry after ${retryAfterMs} ms${times || "."}`;
 
 /** A refusal by the clock that ends by waiting. @internal */

@@ -93,7 +93,7 @@ export const isInPage = (): boolean =>
   Boolean(Host.PAGES && ("document" in globalThis || "importScripts" in globalThis));
 
 /** What is wrong with a static node id where a program runs in several places that share nothing. @internal */
-export const manyText = (node: number | "none"): string =>
+export const staticNodeWarning = (node: number | "none"): string =>
   Host.PAGES
     ? `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`
     : `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
@@ -125,7 +125,7 @@ export function readHealth(
   isLocal: boolean,
   staticNode: number | "none" | undefined,
   layout: Layout,
-  isStatic: boolean,
+  isForgotten: boolean,
 ): Health {
   const { calls, page, files } = port.binding;
   const status = calls.health(page, handle, numberOrNaN(now));
@@ -135,7 +135,7 @@ export function readHealth(
   const leadMs = numbers[Slot.LEAD_MS] as number;
   const remainingMs = numbers[Slot.REMAINING_MS] as number;
   const endsSoon = numbers[Slot.ENDS_SOON] as number;
-  const refusal = status === 0 ? undefined : port.error(status, now, undefined, undefined, layout, isStatic);
+  const refusal = status === 0 ? undefined : port.error(status, now, undefined, undefined, layout, isForgotten);
   if (refusal?.code === "INVALID_CLOCK") throw refusal;
   const file = Host.FILES && isLocal ? files?.file(port, handle) : undefined;
   const endsAt = new Date(endMs);
@@ -143,7 +143,8 @@ export function readHealth(
   const { epochMs } = layout;
   if (epochMs >= SECONDS_START && epochMs < SECONDS_END)
     warnings.push(`the epoch is ${new Date(epochMs).toISOString()}: is epochMs in seconds?`);
-  if ((Host.ISOLATES || (Host.PAGES && isInPage())) && staticNode !== undefined) warnings.push(manyText(staticNode));
+  if ((Host.ISOLATES || (Host.PAGES && isInPage())) && staticNode !== undefined)
+    warnings.push(staticNodeWarning(staticNode));
   if (Host.FILES && staticNode !== undefined) {
     const copies = copiesHere();
     if (copies !== undefined)

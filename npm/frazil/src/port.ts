@@ -72,7 +72,7 @@ export class Port {
 
   /**
    * The error for a status, with the details from the page. `value` is what the caller passed, or the time of a call that mints, which
-   * has a `layout`. `isStatic` and `stoodMs`: see `clockText`.
+   * has a `layout`. `isForgotten` and `stoodMs`: see `clockText`.
    */
   error(
     status: number,
@@ -80,7 +80,7 @@ export class Port {
     details?: ErrorDetails,
     answers?: Answers,
     layout?: Layout,
-    isStatic = false,
+    isForgotten = false,
     stoodMs = 0,
   ): FrazilError {
     const { numbers } = this;
@@ -106,7 +106,7 @@ export class Port {
       RETRYABLE.includes(status),
       retryAfterMs,
       details,
-      layout ? clockText(code, value, retryAfterMs, layout, isStatic, stoodMs) : "",
+      layout ? clockText(code, value, retryAfterMs, layout, isForgotten, stoodMs) : "",
     );
   }
 }

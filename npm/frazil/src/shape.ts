@@ -5,8 +5,8 @@ import type { Span } from "./bits.js";
 export type NamedParts = Record<string, number>;
 
 /**
- * What copies of the parts of node ids are made from. With it, `parts` takes a third of the time: names
- * that are written one by one take the most of it, once IDs of two layouts are decoded.
+ * The parts of node ids by name that `decoding/fast.ts` keeps, and an object with the names, from which it makes them: names that are
+ * written one by one take most of the time, once IDs of two layouts are decoded.
  *
  * @internal
  */
@@ -33,7 +33,7 @@ export interface Shape {
    * node id.
    */
   readonly parts: readonly (readonly [name: string, count: number, below: number])[];
-  /** What copies of them are made from, where that is done: in Node. */
+  /** Those that are kept. In Node and Bun alone. */
   readonly partsKept?: PartsKept;
 }
 

@@ -15,7 +15,15 @@ import { ConfigError, configError, type ErrorCode, FrazilError, refusal, retryEr
 import { fillArray } from "./fill-array.js";
 import { CODES, First, MEANINGS, Page, Slot } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
-import { type CoreCounts, type Health, isInPage, manyText, readCounts, readHealth, type Stats } from "./health.js";
+import {
+  type CoreCounts,
+  type Health,
+  isInPage,
+  readCounts,
+  readHealth,
+  type Stats,
+  staticNodeWarning,
+} from "./health.js";
 import { type Decoded, type IdInput, Layout, type LayoutInput, type PartsOf } from "./layout.js";
 import { type LeaseSession, SESSION } from "./lease-session.js";
 import { giveArray, listOf, takeArray } from "./lists.js";
@@ -127,8 +135,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #untilMs = 0;
   /** Mints one ID, without a block. Absent after `close()`, and where a lease has to be asked first. */
   #mint: ((now: number) => bigint) | undefined;
-  /** The time of the last ID that was minted alone, or of the last refusal. At the same time again, a block is reserved. */
-  #singleMs: number | undefined;
+  /** At this time `next()` reserves a block and mints no ID alone: one was minted alone at it, or a call was refused. */
+  #reserveAtMs: number | undefined;
 
   // Views of the page, read before the last reservation. Reading them again after it could run user code.
   #numbers!: Float64Array;
@@ -139,10 +147,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
    */
   #lastRefusal: FrazilError | undefined;
   #lastRetryMs = Infinity;
-  /** The status, the time and how long the call had waited since the clock moved, of the last refusal. */
-  #status = 0;
-  #refusedMs: unknown;
-  #stoodMs = 0;
+  /** What the core answered. */
+  #lastStatus = 0;
+  /** The time of the call. */
+  #lastRefusedAtMs: unknown;
+  /** How long the call had waited since the clock moved. */
+  #lastStoodMs = 0;
 
   #reserved = 0;
   #dropped = 0;
@@ -265,7 +275,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // Once in an isolate or a page: what it says is true of the program.
     if ((Host.ISOLATES || Host.PAGES) && this.#isStatic && !isWarned) {
       isWarned = true;
-      console.warn(`frazil: ${manyText(this.#node ?? "none")}`);
+      console.warn(`frazil: ${staticNodeWarning(this.#node ?? "none")}`);
     }
     let port: Port;
     try {
@@ -372,12 +382,12 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     // runs user code, so the cursor is compared last.
     if (now >= this.#fromMs && now < this.#untilMs) {
       if (this.#cursor < this.#end) return this.#ids[this.#cursor++] as bigint;
-    } else if (Host.MOVING_CLOCK && now !== this.#singleMs && typeof now === "number" && this.#mint !== undefined) {
+    } else if (Host.MOVING_CLOCK && now !== this.#reserveAtMs && typeof now === "number" && this.#mint !== undefined) {
       // One ID by one call of the core, for a program that mints now and then: a block would take views of the page and a copy.
       const id = this.#mint(now);
       if (id !== NO_ID) {
         if (this.#untilMs !== 0) this.#dropBlock();
-        this.#singleMs = now;
+        this.#reserveAtMs = now;
         this.#reservations++;
         this.#reserved++;
         return id;
@@ -430,7 +440,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     const now = this.#clock();
     if (this.#hasIdAt(now)) return this.#ids[this.#cursor++] as bigint;
     const id = this.#tryRefill(now, 0);
-    // An error would take most of the time of the call.
+    // A refusal of the clock that says when to retry is retryable, and no lease has to hear of it (`LeaseSession.refused`): an error
+    // would take most of the time of the call.
     if (id !== undefined || this.#lastRetryMs < Infinity) return id;
     const error = this.#refusal();
     if (error.retryable) return undefined;
@@ -576,7 +587,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /**
    * Reserves a new block and takes its first ID. If the previous block was used up while it was valid, the new one is
-   * twice as large, up to `#maxBlock`. Otherwise it has one ID.
+   * twice as large, up to `#maxBlock`. At `#reserveAtMs` it has two IDs. Otherwise it has one.
    */
   #refill(now: number, waitMs: number): bigint {
     const id = this.#tryRefill(now, waitMs);
@@ -588,7 +599,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   #tryRefill(now: number, waitMs: number): bigint | undefined {
     const usedUp = now >= this.#fromMs && now < this.#untilMs && this.#cursor === this.#end;
     const want =
-      Host.MOVING_CLOCK && now === this.#singleMs
+      Host.MOVING_CLOCK && now === this.#reserveAtMs
         ? min(2, this.#maxBlock)
         : usedUp
           ? min(2 * this.#blockSize, this.#maxBlock)
@@ -628,7 +639,7 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#end = 0;
     this.#blockSize = 0;
     this.#untilMs = 0;
-    if (Host.MOVING_CLOCK) this.#singleMs = undefined;
+    if (Host.MOVING_CLOCK) this.#reserveAtMs = undefined;
   }
 
   /** Makes the IDs of an aborted call the block. It has no time limit: those IDs are issued before any others. */
@@ -787,7 +798,8 @@ export class Snowflake<const L extends LayoutInput = "default"> {
   /**
    * Reserves IDs and returns how many: at least one. They are in `#page`, or, if the call has a target and the addon fills arrays, in
    * the target. If the core refuses and the host can block, it waits as long as the call still may. Otherwise it returns 0, and
-   * `#refusal` makes the error: V8 left this function interpreted if each call threw, and walks over its frame if it makes the error.
+   * `#refusal` makes the error, because V8 leaves a function interpreted whose calls throw, and walks over its frame if the error is made
+   * in it.
    */
   #reserve(want: number, nowMs: number, call: MintCall): number {
     let now = nowMs;
@@ -837,10 +849,10 @@ export class Snowflake<const L extends LayoutInput = "default"> {
           stoodMs = now === shownMs ? stoodMs + retryMs : 0;
           continue;
         }
-        if (Host.MOVING_CLOCK) this.#singleMs = now;
-        this.#status = status;
-        this.#refusedMs = now;
-        if (Host.BLOCKS) this.#stoodMs = stoodMs;
+        if (Host.MOVING_CLOCK) this.#reserveAtMs = now;
+        this.#lastStatus = status;
+        this.#lastRefusedAtMs = now;
+        if (Host.BLOCKS) this.#lastStoodMs = stoodMs;
         return 0;
       }
       const confirmedMs = this.#clock();
@@ -851,21 +863,21 @@ export class Snowflake<const L extends LayoutInput = "default"> {
 
   /** The error for what the core refused last. No user code may have run since. */
   #refusal(): FrazilError {
-    const status = this.#status;
+    const status = this.#lastStatus;
     const retryMs = this.#lastRetryMs;
     const answers = this.#session?.answers;
     const error =
-      retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#stoodMs) && !(this.#clock === wallClock && isFaked())
+      retryMs < LONG_WAIT_MS && !(Host.BLOCKS && this.#lastStoodMs) && !(this.#clock === wallClock && isFaked())
         ? // The frequent refusal, of which the core says only when to retry: it has no rule and no text.
           retryError(CODES[status] as ErrorCode, (answers?.[3] ?? MEANINGS)[status], retryMs)
         : (this.#port as Port).error(
             status,
-            this.#refusedMs,
+            this.#lastRefusedAtMs,
             undefined,
             answers,
             this.layout,
             this.#isForgotten(),
-            Host.BLOCKS ? this.#stoodMs : 0,
+            Host.BLOCKS ? this.#lastStoodMs : 0,
           );
     this.#lastRefusal = error;
     this.#session?.refused(error);

@@ -3,13 +3,9 @@
  * `bigint`s take several times as long. What was measured: docs/benchmarks.md, "Text".
  */
 import { bufferOf, lengthOf, offsetOf, repeat } from "./arrays.js";
+import { halves, LOW, word } from "./bits.js";
 
 const TWO_32 = 0x1_0000_0000;
-/** Scratch memory to convert a `bigint` to two halves and back: with typed arrays, a sixth of the time that a `DataView` takes. */
-const whole = /* @__PURE__ */ new BigUint64Array(1);
-const halves = /* @__PURE__ */ (() => new Uint32Array(whole.buffer))();
-/** The index of the upper half: 1 if the machine is little-endian. */
-const UPPER = /* @__PURE__ */ (() => new Uint32Array(BigUint64Array.of(1n).buffer)[0] as 0 | 1)();
 /** The second result of `split`. */
 const kept = /* @__PURE__ */ new Int32Array(1);
 /** A run of so many IDs or fewer is written one by one. */
@@ -203,11 +199,11 @@ function endOfRun(words: Uint32Array, index: number, start: number, count: numbe
   // If the last two digits belong to both halves, there is no run.
   if (start < 0 || start + count > TWO_32) return index + 2;
   const first = start | 0;
-  const high = (words[index + UPPER] as number) | 0;
+  const high = (words[index + 1 - LOW] as number) | 0;
   const last = Math.min(words.length, index + 2 * LONG_RUN);
   let end = index + 2;
-  for (; end < last && ((words[end + UPPER] as number) | 0) === high; end += 2) {
-    const next = ((words[end + 1 - UPPER] as number) | 0) - first;
+  for (; end < last && ((words[end + 1 - LOW] as number) | 0) === high; end += 2) {
+    const next = ((words[end + LOW] as number) | 0) - first;
     if (next >>> 0 >= count) break;
   }
   return end;
@@ -264,19 +260,19 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
     // A function for each way: with all of them in one, the text of base 62 takes a twentieth more.
     text: isBits
       ? (id) => {
-          whole[0] = id;
+          word[0] = id;
           const write = base === 16 ? textOfBytes : textOfTens;
-          return write(halves[UPPER] as number, halves[1 - UPPER] as number, pairs ?? pairsOf());
+          return write(halves[1 - LOW] as number, halves[LOW] as number, pairs ?? pairsOf());
         }
       : halfWidth > 0
         ? (id) => {
-            whole[0] = id;
-            return textOfParts(halves[UPPER] as number, halves[1 - UPPER] as number, of, pairs ?? pairsOf());
+            word[0] = id;
+            return textOfParts(halves[1 - LOW] as number, halves[LOW] as number, of, pairs ?? pairsOf());
           }
         : (id) => {
-            whole[0] = id;
+            word[0] = id;
             let text = "";
-            eachDigit(halves[UPPER] as number, halves[1 - UPPER] as number, (value) => {
+            eachDigit(halves[1 - LOW] as number, halves[LOW] as number, (value) => {
               text = alphabet[value] + text;
             });
             return text;
@@ -290,7 +286,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (halfWidth === 0) {
         for (let index = 0, at = 0; index < length; index += 2, at += width)
-          eachDigit(words[index + UPPER] as number, words[index + 1 - UPPER] as number, (value, digit) =>
+          eachDigit(words[index + 1 - LOW] as number, words[index + LOW] as number, (value, digit) =>
             view.setUint8(at + digit, alphabet.charCodeAt(value)),
           );
         return;
@@ -298,8 +294,8 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
       // IDs that were minted together often differ in the last two digits alone. In such a run the others are copied.
       let end = 0;
       for (let index = 0, at = 0; index < length; ) {
-        const low = words[index + 1 - UPPER] as number;
-        const pair = writeParts(words[index + UPPER] as number, low, of, table, view, at);
+        const low = words[index + LOW] as number;
+        const pair = writeParts(words[index + 1 - LOW] as number, low, of, table, view, at);
         const next = at + width;
         if (index >= end) {
           const start = low - pair / scale;
@@ -307,7 +303,7 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
           if (end - index > 2 * SHORT_RUN) {
             const until = at + ((end - index) / 2) * width;
             repeat(bytes, at, next, until);
-            writeRun(words, index + 1 - UPPER, end, start | 0, scale, table, view, next - 2, width);
+            writeRun(words, index + LOW, end, start | 0, scale, table, view, next - 2, width);
             at = until;
             index = end;
             continue;
@@ -323,9 +319,9 @@ export function digitsOf(alphabet: string, scale: 1 | 4): Digits {
       const low = top * unitLow + (number % TWO_32);
       const high = top * unitHigh + Math.floor(number / TWO_32) + Math.floor(low / TWO_32);
       if (high >= TWO_32) return undefined;
-      halves[UPPER] = high;
-      halves[1 - UPPER] = low; // modulo 2^32
-      return whole[0];
+      halves[1 - LOW] = high;
+      halves[LOW] = low; // modulo 2^32
+      return word[0];
     },
   };
 }

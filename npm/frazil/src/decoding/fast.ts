@@ -1,19 +1,13 @@
 /**
- * What `Layout` reads IDs with in Node and Bun: the same as elsewhere, in loops that call no function. Ten IDs take the time of four.
+ * What `Layout` reads IDs with in Node and Bun: the same as elsewhere, with loops of their own for many IDs at once.
  */
-import { LOW, type Span } from "../bits.js";
+import { halves, LOW, type Span, word } from "../bits.js";
 import type { Arrays, NamedParts, PartsKept, Shape } from "../shape.js";
-
-export { writeTexts } from "./texts.js";
 
 /** Whether these functions are used. See `small.ts`. */
 export enum Decoding {
   FAST = 1,
 }
-
-/** Scratch memory for one ID. */
-const word = new BigUint64Array(1);
-const wordHalves = new Uint32Array(word.buffer);
 
 /** Whether a value is a `bigint` that is an ID of the layout. Comparing with the largest one calls the engine, and this does not. */
 export function isIdOf({ bits }: Shape, value: unknown): value is bigint {
@@ -21,13 +15,14 @@ export function isIdOf({ bits }: Shape, value: unknown): value is bigint {
   word[0] = value;
   // A negative number, or a larger one, is another one there.
   if (word[0] !== value) return false;
-  const high = wordHalves[1 - LOW] as number;
-  return (high === 0 ? 32 - Math.clz32(wordHalves[LOW] as number) : 64 - Math.clz32(high)) <= bits;
+  const high = halves[1 - LOW] as number;
+  return (high === 0 ? 32 - Math.clz32(halves[LOW] as number) : 64 - Math.clz32(high)) <= bits;
 }
 
 /**
  * How one run of adjacent bits is read: `((high >>> highShift) & highMask) * scale + ((low >>> lowShift) & lowMask)`, without signs.
- * Shifts are modulo 32, and masks are 32-bit integers.
+ * Shifts are modulo 32, and masks are 32-bit integers. The same numbers as in `spanOf`, which keeps them to itself: as a property of a
+ * span they would be 20 bytes of what a Worker uploads.
  */
 function masksOf({ shift, max }: Span): [number, number, number, number, number] {
   const isHigh = shift > 31;
@@ -42,7 +37,7 @@ export function firstWith(span: Span, halves: Uint32Array): number {
   const { length } = halves;
   let lows = 0;
   let highs = 0;
-  // All of them at once, without a branch for each: hardly any program has such an ID. By four, half of the time.
+  // All of them at once, without a branch for each: hardly any program has such an ID. Four at a step take half of the time.
   let at = high;
   for (; at < length - 6; at += 8)
     highs |=
@@ -51,7 +46,7 @@ export function firstWith(span: Span, halves: Uint32Array): number {
   if (lowMask !== 0) for (let at = low; at < length; at += 2) lows |= halves[at] as number;
   if ((((highs >>> highShift) & highMask) | ((lows >>> lowShift) & lowMask)) === 0) return -1;
   // Counted, and not until one is found: another thread can change the IDs meanwhile.
-  for (let at = 0; at < halves.length; at += 2) if (span.of(halves, at) > 0) return at / 2;
+  for (let at = 0; at < length; at += 2) if (span.of(halves, at) > 0) return at / 2;
   return -1;
 }
 
@@ -126,7 +121,7 @@ const MAX_KEPT = 1024;
 
 const { freeze } = Object;
 
-/** The parts of a node id by name. Frozen, since all IDs of a node id have one object: a copy for each takes a sixth of decoding. */
+/** The parts of a node id by name. Frozen, since all IDs of a node id have one object. */
 export function partsOf({ parts, partsKept }: Shape, node: number): NamedParts {
   const { none, byNode } = partsKept as PartsKept;
   const kept = node < MAX_KEPT ? byNode?.[node] : undefined;

@@ -1,6 +1,6 @@
 /**
- * Where a program is downloaded or uploaded, IDs are read by what is there for one ID: nothing of `fast.ts` is in the bundle, and nothing
- * calls what is absent here.
+ * In bundles that are downloaded or uploaded, IDs are read one by one by `bits.ts`: nothing of `fast.ts` is in them, and nothing calls
+ * what is absent here.
  */
 import type * as fast from "./fast.js";
 
@@ -15,4 +15,3 @@ export const keyOf: typeof fast.keyOf = absent;
 export const keepParts: typeof fast.keepParts = absent;
 export const partsOf: typeof fast.partsOf = absent;
 export const readColumns: typeof fast.readColumns = absent;
-export const writeTexts: typeof fast.writeTexts = absent;
