@@ -56,7 +56,7 @@ function* nodes() {
   }
   // Inherited options do not count.
   const variable = { code: "NODE_REQUIRED", field: "node", value: undefined };
-  yield creating({ node: undefined }, { ...variable, rule: /ctx\); is its environment variable set\?$/ });
+  yield creating({ node: undefined }, { ...variable, rule: /ctx\); is the variable that node comes from set\?$/ });
   for (const options of [undefined, {}, { now: Date.now }]) {
     yield creating(options, { code: "NODE_REQUIRED", field: "node", value: undefined, rule: waysToANode });
   }

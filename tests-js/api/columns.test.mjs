@@ -77,7 +77,11 @@ test("an ID with a bit above the layout is refused, wherever it stands, and noth
       const ids = idsOf(layout);
       ids[20 % ids.length] |= 1n << BigInt(bit);
       const into = columnsOf(layout, ids.length);
-      assert.throws(() => layout.decodeMany(ids, into), { code: "INVALID_ID", value: ids[20 % ids.length] });
+      assert.throws(() => layout.decodeMany(ids, into), {
+        code: "INVALID_ID",
+        value: ids[20 % ids.length],
+        index: 20 % ids.length,
+      });
       assert.deepEqual(into, columnsOf(layout, ids.length));
     }
   }

@@ -176,8 +176,20 @@ test("growth of WebAssembly memory during a call has no effect", {
 
 test("ESM import and CommonJS require give the same class", () => assert.equal(require("frazil").Snowflake, Snowflake));
 
+test("the warning of a page comes with the first generator that opens, and not with a refusal", async (t) => {
+  globalThis.document = {};
+  t.after(() => delete globalThis.document);
+  const warn = t.mock.method(console, "warn", () => {});
+  const { Snowflake: Copy } = await import(`${copyPackage()}/dist/inline.mjs`);
+  assert.throws(() => new Copy({}), { code: "NODE_REQUIRED" });
+  assert.equal(warn.mock.callCount(), 0);
+  for (const node of [953, 954]) new Copy({ node });
+  assert.equal(warn.mock.callCount(), 1);
+  assert.match(warn.mock.calls[0].arguments[0], /^frazil: node is 953 in a page: /);
+});
+
 // docs/safety.md: 3
-test("a second copy of the package shares the states of the first", async () => {
+test("a second copy of the package shares the states of the first", async (t) => {
   const folder = copyPackage();
   const before = globalThis[Symbol.for("frazil")];
   const copies = [
@@ -197,6 +209,7 @@ test("a second copy of the package shares the states of the first", async () => 
   );
   // Waiting also works with errors of another copy.
   const now = () => start;
+  t.mock.method(performance, "now", () => 0);
   const stalled = new classes[1]({ node: 7, maxLeadMs: 0, maxWaitMs: 2, maxAsyncWaitMs: 2, now });
   stalled.nextMany(4096);
   assert.throws(stalled.next, { code: "SEQUENCE_EXHAUSTED" });

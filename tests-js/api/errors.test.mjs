@@ -286,8 +286,12 @@ test("behind a Proxy an error has its code, its class and its details, and can b
 
 test("an object that inherits from an error has no code if its message has none", () => {
   const heir = Object.create(new ConfigError("CLOSED", "x"));
+  heir.message = "at the start: CLOSED: x";
+  assert.equal(heir.code, "CLOSED");
   heir.message = "while minting: it is full";
   assert.equal(heir.code, undefined);
+  assert.equal(Object.create(heir, { message: { value: 5 } }).code, undefined);
+  assert.equal(Reflect.get(FrazilError.prototype, "code", {}), undefined);
 });
 
 test("an error that nobody catches is printed with its code once", () => {

@@ -139,7 +139,9 @@ test("nextAsync waits until the clock advances, and other code runs meanwhile, w
   assert.ok(ids.stats().waitedMs > 0);
 });
 
-test("nextAsync, nextManyAsync and fillAsync give up after maxAsyncWaitMs in total", async () => {
+test("nextAsync, nextManyAsync and fillAsync give up after maxAsyncWaitMs in total", async (t) => {
+  // A clock that stands still: each timer counts as what was asked of it.
+  t.mock.method(performance, "now", () => 0);
   for (const call of ["nextAsync", "nextStringAsync", "nextManyAsync", "nextManyStringsAsync", "fillAsync"]) {
     const { ids, clock } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 3 });
     ids.nextMany(4096);
@@ -148,6 +150,20 @@ test("nextAsync, nextManyAsync and fillAsync give up after maxAsyncWaitMs in tot
     await assert.rejects(ids[call](argument), { code: "SEQUENCE_EXHAUSTED", retryAfterMs: 1 }, call);
     assert.deepEqual([clock.reads, ids.stats().waitedMs], [8, 3], call);
   }
+});
+
+test("a timer that ends late counts in full: the time that passes is limited, and not what was asked for", async (t) => {
+  const { ids, clock } = scripted({ maxLeadMs: 0, maxAsyncWaitMs: 100 });
+  ids.nextMany(4096);
+  let passedMs = 0;
+  t.mock.method(performance, "now", () => {
+    passedMs += 20;
+    return passedMs;
+  });
+  clock.reads = 0;
+  await assert.rejects(ids.nextAsync(), { code: "SEQUENCE_EXHAUSTED" });
+  // Five waits of 20 ms, and two readings for each attempt.
+  assert.deepEqual([clock.reads, ids.stats().waitedMs], [12, 100]);
 });
 
 test("with maxAsyncWaitMs 0 an asynchronous call does not wait", async () => {

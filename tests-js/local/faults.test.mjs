@@ -303,20 +303,39 @@ describe("a file of a process that mints", { concurrency }, () => {
     });
   }
 
-  for (const [name, byte] of Object.entries({ letters: "x", zeros: "\0" })) {
+  const fileOf = async (t, options) => {
+    const child = await start(t);
+    const { path } = await child.call("open", options);
+    await child.call("close");
+    return readFileSync(path);
+  };
+  for (const [name, contents, opening] of [
+    ["letters", (path) => "x".repeat(statSync(path).size), /has a damaged header/],
+    ["zeros", (path) => "\0".repeat(statSync(path).size), /has a damaged header/],
+    ["an older copy of itself", (path) => readFileSync(path)],
+    ["the file of another node id", (_, t) => fileOf(t, { dir: tempDir(), node: 5 }), /belongs to another node id/],
+  ]) {
     test(`that is overwritten with ${name} ends the minting of that process for good`, async (t) => {
       const dir = tempDir();
       const child = await start(t);
       const { path } = await child.call("open", { dir });
       await child.call("next", 100);
+      const other = await contents(path, t);
+      // Until what an older copy still allows is over.
+      const { ceilingMs } = (await child.call("health")).file;
+      await until(async () => {
+        await child.call("next", 1);
+        return Date.now() > ceilingMs;
+      });
       // In place, as `cp` and `rsync --inplace` do.
-      writeFileSync(path, byte.repeat(statSync(path).size), { flag: "r+" });
+      writeFileSync(path, other, { flag: "r+" });
       await child.call("mint", { file: join(tempDir(), "ids") });
       await child.untilRefused("STATE_FILE_CORRUPT");
-      const { message } = await child.call("minted");
+      const { message, issued } = await child.call("minted");
       assert.ok(message.includes(`${path} was overwritten while it was in use`), message);
+      assert.equal(issued, 0);
       assert.equal((await child.call("health")).refusal.code, "STATE_FILE_CORRUPT");
-      await assertCorrupt(path, /has a damaged header/);
+      if (opening) await assertCorrupt(path, opening);
     });
   }
 

@@ -6,6 +6,8 @@
 //!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
 //!   ([`crate::name_locks`]). No call reports that the file is lost, and no generator is closed, before these ticks are over,
 //!   because the caller may end the process then, and with it the locks.
+//! * **If something else is written over the file**, such as an older copy of it, this process stops using it as soon as it raises the
+//!   ceiling: the header is compared, and the number of the newest record, which only grows.
 //! * **After a failed flush** nothing is issued until the file system is mounted again. Then the state begins at the ceiling that
 //!   is read from the disk, which is above all that was issued.
 
@@ -21,6 +23,7 @@ use frazil::{Code, Error, MAX_LEAD_MS, Machine, SequenceStart, StateAtomics, Sub
 
 use crate::ceiling::{Ceiling, Raise, WINDOW_MS};
 use crate::clock::wall_ms;
+use crate::disk::Header;
 use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::first_id;
@@ -54,6 +57,9 @@ pub(crate) struct AttachedFile {
     pub(crate) file_system: String,
     pub(crate) name_locks: NameLocks,
     pub(crate) mapped: MappedState,
+    header: Header,
+    /// The largest number of a record that this process has seen.
+    newest_record: AtomicU64,
     pub(crate) sequence_start: SequenceStart,
     pub(crate) machine: Machine,
     /// The process that attached. A forked child has the same locks, so it must not use them.
@@ -82,6 +88,7 @@ impl AttachedFile {
         file_system: String,
         name_locks: NameLocks,
         mapped: MappedState,
+        header: Header,
     ) -> Self {
         Self {
             path: spec.path().to_owned(),
@@ -90,6 +97,8 @@ impl AttachedFile {
             file_system,
             name_locks,
             mapped,
+            header,
+            newest_record: AtomicU64::new(0),
             sequence_start: spec.sequence_start,
             machine: spec.machine,
             process: process::unique_id(),
@@ -160,6 +169,14 @@ impl AttachedFile {
         error
     }
 
+    /// Whether something else was written over the file: nothing that uses it changes the header, and the numbers of the records grow.
+    /// The caller holds [`FileLock::Raise`].
+    pub(crate) fn is_overwritten(&self) -> io::Result<bool> {
+        let number = self.mapped.get(Slot::RecordNumber);
+        let newest = self.newest_record.fetch_max(number, Ordering::Relaxed);
+        Ok(self.mapped.is_overwritten() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
+    }
+
     /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
     /// when it is deleted.
     pub(crate) fn is_at_path(&self) -> io::Result<bool> {
@@ -207,9 +224,12 @@ impl AttachedFile {
         if self.left.load(Ordering::Acquire) {
             return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
-        if self.mapped.is_overwritten() {
-            return Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use")));
-        }
+        let check_contents = || match self.is_overwritten() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"))),
+            Err(cause) => Err(self.fail(Fault::failed(&self.path, "read", &cause))),
+        };
+        check_contents()?;
         let ceiling = self.ceiling();
         if ceiling.has_failed() {
             return Err(self.fail(self.flush_failed_before()));
@@ -225,7 +245,13 @@ impl AttachedFile {
                 Err(cause) => self.abandon_for(Fault::failed(&self.path, "found", &cause)),
             });
         }
-        ceiling.move_to(ceiling_ms).map_err(|cause| self.fail(self.flush_failed(&cause)))?;
+        if let Err(cause) = ceiling.move_to(ceiling_ms) {
+            // If that is why it failed, the error says so.
+            check_contents()?;
+            return Err(self.fail(self.flush_failed(&cause)));
+        }
+        // Again, because it may have been overwritten since.
+        check_contents()?;
         self.raises.fetch_add(1, Ordering::Relaxed);
         Ok(trusted_ms)
     }

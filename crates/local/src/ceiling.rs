@@ -12,6 +12,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::Ordering;
 
 use frazil::CeilingRule;
 
@@ -102,11 +103,17 @@ impl<'a> Ceiling<'a> {
 
     /// Makes a ceiling durable, and then moves the end of the window there.
     fn write(self, ceiling_ms: u64) -> io::Result<()> {
-        let number = self.mapped.get(Slot::RecordNumber) + 1;
+        let before = self.mapped.get(Slot::RecordNumber);
+        let number = before + 1;
         Record { number, ceiling_ms }.write(self.file)?;
         // `fdatasync`: the length does not change, and the blocks are allocated.
         self.file.sync_data()?;
-        self.mapped.set(Slot::RecordNumber, number);
+        // No other process writes the number meanwhile. If it is another one, something else was written over the file, and the window
+        // must not move: the word may be older than the IDs.
+        let newest = self.mapped.at(Slot::RecordNumber);
+        if newest.compare_exchange(before, number, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return Err(io::Error::other("its mapped state was overwritten"));
+        }
         self.mapped.set(Slot::WindowEnd, ceiling_ms);
         Ok(())
     }

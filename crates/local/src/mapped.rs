@@ -114,7 +114,7 @@ impl MappedState {
         })
     }
 
-    /// Whether something else was written over it: nothing that uses the file changes the magic number.
+    /// Whether something else than a state file was written over it: nothing that uses the file changes the magic number.
     pub(crate) fn is_overwritten(&self) -> bool {
         self.get(Slot::Magic) != MAGIC
     }

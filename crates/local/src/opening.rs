@@ -97,8 +97,12 @@ impl Candidate {
         let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
         let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
         locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
-        let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped);
+        let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped, header.clone());
         let wait_ms = StateStart { file: &file, record, header, alone }.run()?;
+        // Also notes the newest record.
+        if file.is_overwritten().map_err(failed("read"))? {
+            return Err(Fault::corrupt(path, "was overwritten while it was opened"));
+        }
         // Not before the state is started: a child that is forked meanwhile keeps the lock, and a process that finds it held uses the
         // mapped state without proof.
         if !locks::set(&file.file, FileLock::Attached, Mode::Shared).map_err(failed("locked"))? {

@@ -5,7 +5,7 @@ import { Rule } from "./generated/rules.js";
 /** The wall clock, in Unix milliseconds. `Date.now` is looked up at each call, so that a replacement takes effect. */
 export const wallClock = (): number => Date.now();
 
-const ownNow = Date.now;
+const ownNow = /* @__PURE__ */ (() => Date.now)();
 
 /** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
 export const isFaked = (): boolean => Date.now !== ownNow;

@@ -20,7 +20,7 @@ export interface ErrorDetails {
   readonly value?: unknown;
   /** The rule that the value broke. */
   readonly rule?: string;
-  /** Milliseconds until the same call can succeed. */
+  /** Milliseconds until the same call can succeed; of a call for many IDs that ended midway, until it could have gone on. */
   readonly retryAfterMs?: number;
   /** The largest count with which the call can succeed. */
   readonly maxCount?: number;
@@ -79,8 +79,8 @@ export class FrazilError extends Error {
 
   /** The cause, stable across versions. */
   get code(): ErrorCode {
-    // A Proxy of an error, and an object that inherits from one, have no private fields.
-    return #code in this ? this.#code : ((this as Error).message.match(/^[A-Z_]+(?=:)/)?.[0] as ErrorCode);
+    // A Proxy of an error, and an object that inherits from one, have no private fields. Their message may be anything.
+    return #code in this ? this.#code : (String((this as Error).message).match(/[A-Z_]+(?=:)/)?.[0] as ErrorCode);
   }
 
   /** @internal */

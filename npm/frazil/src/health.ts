@@ -88,13 +88,16 @@ export function readCounts(port: Port | undefined, handle: number): CoreCounts {
   };
 }
 
+/** Whether this is a Worker of Cloudflare that a bundler gave the entry for browsers. */
+const isInWorker = (): boolean => globalThis.navigator?.userAgent === "Cloudflare-Workers";
+
 /** Whether this runs in a page of a browser or one of its workers, of which a person has several. They share nothing. @internal */
 export const isInPage = (): boolean =>
-  Boolean(Host.PAGES && ("document" in globalThis || "importScripts" in globalThis));
+  Boolean(Host.PAGES && ("document" in globalThis || "importScripts" in globalThis || isInWorker()));
 
 /** What is wrong with a static node id where a program runs in several places that share nothing. @internal */
 export const staticNodeWarning = (node: number | "none"): string =>
-  Host.PAGES
+  Host.PAGES && !isInWorker()
     ? `node is ${node} in a page: tabs and workers with one node id repeat each other's IDs. Mint on your server, or give each tab its own and pass unshared: true`
     : `node is ${node}: isolates share nothing, so each one with it repeats the IDs of the others. Use leased() or, in a Durable Object, durable() of frazil/workers; or pass unshared: true if no other isolate has it`;
 

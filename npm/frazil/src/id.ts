@@ -4,7 +4,7 @@
  */
 import { Decoding, keepParts, keyOf } from "#decoding";
 import { type Join, joinAdjacent, type Span, spanOf } from "./bits.js";
-import { ConfigError, DecodeError, refusal } from "./errors.js";
+import { ConfigError, DecodeError, type ErrorDetails, refusal } from "./errors.js";
 import { LAYOUTS, type LayoutParts } from "./generated/layouts.js";
 import { KINDS } from "./generated/page.js";
 import { Rule } from "./generated/rules.js";
@@ -124,8 +124,8 @@ const inputHint = (input: unknown): string =>
       : "";
 
 /** The ID as a `bigint`, exactly. @internal */
-export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput): bigint {
-  const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId);
+export function parseId({ maxId }: Pick<Shape, "maxId">, input: IdInput, details?: ErrorDetails): bigint {
+  const refuse = (rule: string) => refusal(DecodeError, "INVALID_ID", "id", input, rule, 0, maxId, details);
   let id = input;
   if (typeof id === "string") {
     if (!/^(0|[1-9]\d*)$/.test(id)) throw refuse(Rule.ID_TEXT);

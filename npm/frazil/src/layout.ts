@@ -336,7 +336,7 @@ export class Layout<P extends string = string> {
    *
    * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
    * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
-   * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
+   * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout, with its `index`.
    */
   decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns {
     const { bits, time, node, clock, sequence } = this.#shape;
@@ -368,8 +368,10 @@ export class Layout<P extends string = string> {
     const unused = spanOf(bits, 64 - bits);
     if (Decoding.FAST) {
       const invalid = firstWith(unused, halves);
-      if (invalid >= 0) this.parse(ids[invalid] as bigint);
-    } else for (let at = 0; at < length; at++) if (unused.of(halves, 2 * at)) this.parse(ids[at] as bigint);
+      if (invalid >= 0) parseId(this.#shape, ids[invalid] as bigint, { index: invalid });
+    } else
+      for (let at = 0; at < length; at++)
+        if (unused.of(halves, 2 * at)) parseId(this.#shape, ids[at] as bigint, { index: at });
     const columns = given ?? {
       timestampMs: new Float64Array(length),
       node: node && new Uint32Array(length),

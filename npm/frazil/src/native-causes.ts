@@ -4,7 +4,8 @@ export const noAddonError = (causes: readonly unknown[]): AggregateError =>
   new AggregateError(causes, "no native addon could be loaded");
 
 /** The first line of the message of an error. */
-export const firstLine = (error: unknown): string => (error as Error).message.split("\n")[0] as string;
+export const firstLine = (error: unknown): string =>
+  String((error as Error | null)?.message ?? error).split("\n")[0] as string;
 
 /** The first line of each message. */
 export const reasonsOf = (causes: readonly unknown[]): string => causes.map(firstLine).join("; ");
@@ -27,7 +28,7 @@ const OTHER_LIBC = /\blibc\.so: |\bld-linux-/;
 export function remedyOf(causes: readonly unknown[]): string {
   const { platform, arch } = process;
   const isOneOf = (test: (line: string, code: unknown) => boolean) =>
-    causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown }).code));
+    causes.some((cause) => test(firstLine(cause), (cause as { code?: unknown } | null)?.code));
   if (isOneOf((line) => line.startsWith(NONE_FOR))) return "run on a system that has one (docs/platforms.md)";
   if (isOneOf((line) => line.endsWith(OF_ANOTHER_SYSTEM) || OTHER_LIBC.test(line)))
     return `install on the system that runs the program, or for it: npm install --os=${platform} --cpu=${arch}${platform === "linux" ? " --libc=glibc (Alpine: musl)" : ""}`;

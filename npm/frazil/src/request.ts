@@ -103,7 +103,7 @@ function valueAtFault(field: string, code: ErrorCode, given: Record<string, unkn
 
 /** What to do about a node id that comes from an environment variable, as most do. */
 function variableHint(code: ErrorCode, value: unknown): string {
-  if (code === "NODE_REQUIRED") return "; is its environment variable set?";
+  if (code === "NODE_REQUIRED") return "; is the variable that node comes from set?";
   if (code !== "INVALID_NODE" || value === "none") return "";
   if (Number.isNaN(value)) return ": NaN is Number() of undefined or of other text; is the environment variable set?";
   return typeHint(value) + (typeof value === "string" ? ": Number(process.env.NODE_ID || NaN)" : "");

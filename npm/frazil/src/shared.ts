@@ -5,6 +5,7 @@
  * this file. `frazil/workers` imports it too, so that a Worker has nothing of it twice.
  */
 export * from "./arrays.js";
+export * from "./clock.js";
 export * from "./dates.js";
 export * from "./errors.js";
 export * from "./keys.js";

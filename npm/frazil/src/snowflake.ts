@@ -272,11 +272,6 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     this.#clock = session?.clock ?? (now === undefined ? wallClock : checkedClock(now as () => unknown));
     const joined = typeof node === "object" && node !== null ? joinNode.call(this.layout, node as never) : node;
     this.#node = typeof joined === "number" ? joined : undefined;
-    // Once in an isolate or a page: what it says is true of the program.
-    if ((Host.ISOLATES || Host.PAGES) && this.#isStatic && !isWarned) {
-      isWarned = true;
-      console.warn(`frazil: ${staticNodeWarning(this.#node ?? "none")}`);
-    }
     let port: Port;
     try {
       port = sharedPort(load);
@@ -315,6 +310,11 @@ export class Snowflake<const L extends LayoutInput = "default"> {
     } else {
       write();
       this.#finishOpen(calls.open(page), given);
+      // Once in an isolate or a page: what it says is true of the program.
+      if ((Host.ISOLATES || Host.PAGES) && this.#isStatic && !isWarned) {
+        isWarned = true;
+        console.warn(`frazil: ${staticNodeWarning(this.#node ?? "none")}`);
+      }
     }
     // The node id of a lease is no other generator's, whatever the backend.
     if (Host.THREADS && backend === "wasm" && !unshared && !this.#isPrivate && !session) markProcess();

@@ -187,6 +187,9 @@ function each<T, R, L extends { [index: number]: R }>(
 /** Any ID as a `bigint`, exactly. */
 const parse = (id: IdInput): bigint => parseId(ANY_ID, id);
 
+/** Array, also if a program replaces the global later. */
+const List = Array;
+
 const words = (length: number): BigUint64Array => new BigUint64Array(length);
 
 /** The methods of a form. */
@@ -196,7 +199,8 @@ function calls(write: (id: bigint) => string, read: (text: string) => bigint): T
     encode,
     decode: read,
     tryDecode: (text) => attempt(read, text),
-    encodeMany: (ids) => each<IdInput, string, string[]>("ids", ids, Rule.TEXT_IDS, encode, () => []),
+    encodeMany: (ids) =>
+      each<IdInput, string, string[]>("ids", ids, Rule.TEXT_IDS, encode, (length) => new List(length)),
     decodeMany: (texts) => each("texts", texts, Rule.TEXT_STRINGS, read, words),
   };
 }

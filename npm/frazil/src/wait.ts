@@ -1,5 +1,6 @@
 /** Waiting and retrying: blocking where the host can, and timers elsewhere. The core decides how long to wait. */
 
+import { monotonicClock } from "./clock.js";
 import { ownOf } from "./own-properties.js";
 
 /** Whether this thread may block; `undefined` until `canBlock` has tried. */
@@ -51,8 +52,12 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   return promise;
 }
 
-/** Waits without blocking the thread, and resolves to `ms`. Rejects with the reason of the signal if it aborts first. */
+/**
+ * Waits without blocking the thread. Resolves to how long that was, in milliseconds: a timer of a busy thread ends late. Rejects with the
+ * reason of the signal if it aborts first.
+ */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<number> {
+  const beganMs = monotonicClock();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
@@ -62,7 +67,8 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   } finally {
     clearTimeout(timer);
   }
-  return ms;
+  // At least `ms`, so that a clock that stands still does not make a call wait for ever.
+  return Math.max(ms, monotonicClock() - beganMs);
 }
 
 /**

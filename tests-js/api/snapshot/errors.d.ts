@@ -17,7 +17,7 @@ export interface ErrorDetails {
     readonly value?: unknown;
     /** The rule that the value broke. */
     readonly rule?: string;
-    /** Milliseconds until the same call can succeed. */
+    /** Milliseconds until the same call can succeed; of a call for many IDs that ended midway, until it could have gone on. */
     readonly retryAfterMs?: number;
     /** The largest count with which the call can succeed. */
     readonly maxCount?: number;

@@ -122,7 +122,7 @@ export declare class Layout<P extends string = string> {
      *
      * @throws {ConfigError} `INVALID_ARGUMENT` if the argument is not a BigUint64Array, or, for a layout of up to 63
      * bits, a BigInt64Array; or if `into` does not have the fields of the layout in such arrays.
-     * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout.
+     * @throws {DecodeError} `INVALID_ID` for the first value that is not an ID of this layout, with its `index`.
      */
     decodeMany(ids: BigUint64Array | BigInt64Array, into?: Columns): Columns;
     /**

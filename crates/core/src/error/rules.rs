@@ -66,7 +66,7 @@ rules! {
     IdInput = 29, "must be a bigint, digits or a number below 2^53";
     IdArray = 30, "must be a BigUint64Array";
     IdColumn = 31, "must be a BigUint64Array, such as BigUint64Array.from(ids), or up to 63 bits a BigInt64Array";
-    CountReach = 32, "must be at most {max}: the full lead and the full wait give no more, and nextManyAsync() waits longer than nextMany()";
+    CountReach = 32, "must be at most {max}: the full lead and the full wait give no more. Asynchronous calls wait longer, up to maxAsyncWaitMs";
     StaticLead = 33, "must be at most {max} with a static node id";
     NoStartLead = 34, "must be 0 where the start of the process is unknown: nothing else bounds its predecessor";
     FiniteClock = 35, "must be a finite number of Unix milliseconds";

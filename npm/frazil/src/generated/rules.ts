@@ -34,7 +34,7 @@ export enum Rule {
   ID_INPUT = "must be a bigint, digits or a number below 2^53",
   ID_ARRAY = "must be a BigUint64Array",
   ID_COLUMN = "must be a BigUint64Array, such as BigUint64Array.from(ids), or up to 63 bits a BigInt64Array",
-  COUNT_REACH = "must be at most {max}: the full lead and the full wait give no more, and nextManyAsync() waits longer than nextMany()",
+  COUNT_REACH = "must be at most {max}: the full lead and the full wait give no more. Asynchronous calls wait longer, up to maxAsyncWaitMs",
   STATIC_LEAD = "must be at most {max} with a static node id",
   NO_START_LEAD = "must be 0 where the start of the process is unknown: nothing else bounds its predecessor",
   FINITE_CLOCK = "must be a finite number of Unix milliseconds",
