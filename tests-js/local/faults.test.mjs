@@ -317,8 +317,9 @@ describe("a file of a process that mints", { concurrency }, () => {
   ]) {
     test(`that is overwritten with ${name} ends the minting of that process for good`, async (t) => {
       const dir = tempDir();
-      const child = await start(t);
+      const [child, second] = await Promise.all([start(t), start(t)]);
       const { path } = await child.call("open", { dir });
+      await second.call("open", { dir });
       await child.call("next", 100);
       const other = await contents(path, t);
       // Until what an older copy still allows is over.
@@ -329,12 +330,15 @@ describe("a file of a process that mints", { concurrency }, () => {
       });
       // In place, as `cp` and `rsync --inplace` do.
       writeFileSync(path, other, { flag: "r+" });
-      await child.call("mint", { file: join(tempDir(), "ids") });
-      await child.untilRefused("STATE_FILE_CORRUPT");
-      const { message, issued } = await child.call("minted");
-      assert.ok(message.includes(`${path} was overwritten while it was in use`), message);
-      assert.equal(issued, 0);
-      assert.equal((await child.call("health")).refusal.code, "STATE_FILE_CORRUPT");
+      // Also the one that has never raised the ceiling.
+      for (const each of [child, second]) {
+        await each.call("mint", { file: join(tempDir(), "ids") });
+        await each.untilRefused("STATE_FILE_CORRUPT");
+        const { message, issued } = await each.call("minted");
+        assert.ok(message.includes(`${path} was overwritten while it was in use`), message);
+        assert.equal(issued, 0);
+        assert.equal((await each.call("health")).refusal.code, "STATE_FILE_CORRUPT");
+      }
       if (opening) await assertCorrupt(path, opening);
     });
   }

@@ -170,11 +170,20 @@ impl AttachedFile {
     }
 
     /// Whether something else was written over the file: nothing that uses it changes the header, and the numbers of the records grow.
-    /// The caller holds [`FileLock::Raise`].
+    /// The caller holds the mutex of raising, or nothing else uses this: otherwise another thread notes a newer record in between.
     pub(crate) fn is_overwritten(&self) -> io::Result<bool> {
         let number = self.mapped.get(Slot::RecordNumber);
         let newest = self.newest_record.fetch_max(number, Ordering::Relaxed);
         Ok(self.mapped.is_overwritten() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
+    }
+
+    /// Ends the use of the file by this process if something else was written over it. The caller holds the mutex of raising.
+    fn check_contents(&self) -> Result<(), Error> {
+        match self.is_overwritten() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"))),
+            Err(cause) => Err(self.fail(Fault::failed(&self.path, "read", &cause))),
+        }
     }
 
     /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
@@ -224,12 +233,7 @@ impl AttachedFile {
         if self.left.load(Ordering::Acquire) {
             return Err(Error::with_subject(Code::Closed, Subject::Generator));
         }
-        let check_contents = || match self.is_overwritten() {
-            Ok(false) => Ok(()),
-            Ok(true) => Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"))),
-            Err(cause) => Err(self.fail(Fault::failed(&self.path, "read", &cause))),
-        };
-        check_contents()?;
+        self.check_contents()?;
         let ceiling = self.ceiling();
         if ceiling.has_failed() {
             return Err(self.fail(self.flush_failed_before()));
@@ -247,11 +251,11 @@ impl AttachedFile {
         }
         if let Err(cause) = ceiling.move_to(ceiling_ms) {
             // If that is why it failed, the error says so.
-            check_contents()?;
+            self.check_contents()?;
             return Err(self.fail(self.flush_failed(&cause)));
         }
         // Again, because it may have been overwritten since.
-        check_contents()?;
+        self.check_contents()?;
         self.raises.fetch_add(1, Ordering::Relaxed);
         Ok(trusted_ms)
     }
@@ -375,7 +379,15 @@ impl AttachedFile {
         match end_ms {
             Some(end_ms) => self.release_name(end_ms),
             // If the path cannot be looked up, nothing is known. The next raise reports it.
-            None if self.is_at_path().unwrap_or(true) => {}
+            None if self.is_at_path().unwrap_or(true) => {
+                // Here as well, because most processes leave raising to one, and would know an old record. A call that raises checks it.
+                if let Ok(_thread) = self.raising.try_lock()
+                    && self.fault().is_none()
+                {
+                    // The next call finds the fault.
+                    let _: Result<(), Error> = self.check_contents();
+                }
+            }
             None => {
                 self.displaced.store(true, Ordering::Release);
                 let _thread = lock(&self.raising);

@@ -11,7 +11,7 @@ const ownNow = /* @__PURE__ */ (() => Date.now)();
 export const isFaked = (): boolean => Date.now !== ownNow;
 
 /** Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. */
-export const monotonicClock = (): number => performance.now();
+export const monotonicClock = (): number => globalThis.performance?.now();
 
 /**
  * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown.

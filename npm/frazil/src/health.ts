@@ -22,7 +22,7 @@ export interface Stats {
   readonly rechecks: number;
   /** How often no ID could be issued at once. */
   readonly stalls: number;
-  /** Milliseconds that calls intended to wait. A timer may take longer. */
+  /** Milliseconds that calls have waited: by a clock for asynchronous calls, and what was asked for by those that block. */
   readonly waitedMs: number;
   // The following are counted once for all generators of a copy of the package in a thread with the same layout, node
   // id and lead.

@@ -32,8 +32,8 @@ const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */
 export class LeaseDriver extends LeaseHolder {
-  /** How many there are in this process. */
-  static #open = 0;
+  /** How many there are in this process, by scope. */
+  static readonly #open = /* @__PURE__ */ new Map<string, number>();
   /** A reference to the generator: weak while it is open, and strong while it closes. */
   #attached!: Weak<Attached>;
 
@@ -48,13 +48,21 @@ export class LeaseDriver extends LeaseHolder {
   readonly #waiting: Waiting = new Set();
 
   protected override get context(): LeaseContext {
-    const open = LeaseDriver.#open;
-    const manyHere = `this process has ${open} of them, since each call of lease() takes one. Call it once, when the program starts`;
-    return { ...super.context, manyHere: open > MANY ? manyHere : undefined };
+    const others = this.#count(0) - 1;
+    const manyHere = `this process has ${others} of them, since each call of lease() takes one. Call it once, when the program starts`;
+    return { ...super.context, manyHere: others > MANY ? manyHere : undefined };
+  }
+
+  /** Adds to the number of drivers of the scope, and returns it. */
+  #count(more: number): number {
+    const { scope } = this.options;
+    const count = (LeaseDriver.#open.get(scope) ?? 0) + more;
+    LeaseDriver.#open.set(scope, count);
+    return count;
   }
 
   protected override free(): void {
-    LeaseDriver.#open--;
+    this.#count(-1);
     super.free();
   }
 
@@ -77,7 +85,7 @@ export class LeaseDriver extends LeaseHolder {
     const attached = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
-    LeaseDriver.#open++;
+    this.#count(1);
     this.#attached = weakly(attached);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) unattached?.register(attached, this, this);
