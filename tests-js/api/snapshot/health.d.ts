@@ -14,7 +14,7 @@ export interface Stats {
     readonly rechecks: number;
     /** How often no ID could be issued at once. */
     readonly stalls: number;
-    /** Milliseconds that calls intended to wait. A timer may take longer. */
+    /** Milliseconds that calls have waited: by a clock for asynchronous calls, and what was asked for by those that block. */
     readonly waitedMs: number;
     /** How often a reading of the clock was earlier than the one before it. */
     readonly stepsBack: number;
