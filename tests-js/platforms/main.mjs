@@ -2,7 +2,7 @@
 // second names, since Node under Wine cannot print to a pipe. Bundled, with `frazil` left to the runtime.
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { repeats } from "../api/broken-generators.mjs";
@@ -106,7 +106,8 @@ const CHECKS = {
 
 if (isMainThread) {
   const [check, file, argument] = process.argv.slice(2);
-  const answer = await resultOf(() => CHECKS[check](argument));
+  // Windows wants the drive, which the path of the system that emulates it does not have.
+  const answer = await resultOf(() => CHECKS[check](isAbsolute(argument) ? resolve(argument) : argument));
   writeFileSync(file, JSON.stringify({ ...answer, version: process.version, bun: process.versions.bun }));
   process.exit(0);
 } else parentPort.postMessage(await mint(workerData));
