@@ -6,8 +6,8 @@
 //!   have issued are over, it releases its locks of the name, so that another file of the name can be opened
 //!   ([`crate::name_locks`]). No call reports that the file is lost, and no generator is closed, before these ticks are over,
 //!   because the caller may end the process then, and with it the locks.
-//! * **If something else is written over the file**, such as an older copy of it, this process stops using it as soon as it raises the
-//!   ceiling: the header is compared, and the number of the newest record, which only grows.
+//! * **If something else is written over the file**, such as an older copy of it, this process stops using it: at each raise, and
+//!   each time the ceiling's thread looks at the path, it compares the header, and the number of the newest record, which only grows.
 //! * **After a failed flush** nothing is issued until the file system is mounted again. Then the state begins at the ceiling that
 //!   is read from the disk, which is above all that was issued.
 
