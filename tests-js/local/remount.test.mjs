@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { Layout } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
+import { clocks, disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
 import { mountImage, run } from "./mounted-image.mjs";
 import { ceilingOf, MAPPED_OFFSETS, overwrite, records } from "./state-file.mjs";
 import { tempDir } from "./temp-dir.mjs";
@@ -18,14 +18,20 @@ const timestampOf = (id) => Layout.named(layout).timestampOf(id);
 /** This many IDs of the layout `edge` reach more than half a second ahead of the clock. */
 const BURST = 150_000;
 
-/** A process mints far ahead of the clock and is killed; after `between`, another opens the file and mints as many IDs. */
+/**
+ * A process mints far ahead of the clock and is killed; after `between`, another opens the file and mints as many IDs. By its clocks
+ * `between` took no time, so that it is still behind the IDs of the first one, however slow the machine is.
+ */
 async function burst(t, dir, between) {
-  // Both are started first, so that little time passes between the two.
-  const [one, other] = await Promise.all([start(t), start(t)]);
+  const clock = clocks();
+  const [one, other] = await Promise.all([start(t), start(t, { clocks: clock })]);
   const { path } = await one.call("open", { dir, layout });
   const issued = await one.call("next", BURST);
+  const mintedMs = Date.now();
   await one.end();
   await between(path);
+  const backMs = mintedMs - Date.now();
+  clock.set({ wallMs: backMs, bootMs: backMs });
   await other.call("open", { dir, layout });
   const more = await other.call("next", BURST);
   await other.end();

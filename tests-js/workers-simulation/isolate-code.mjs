@@ -7,7 +7,7 @@ import { bundleChanged, sources } from "../changed-sources.mjs";
 const wasm = fileURLToPath(new URL("../../npm/frazil/dist/frazil.wasm", import.meta.url));
 
 /** What the runtime gives a script. */
-const RUNTIME = ["Date", "performance", "setTimeout", "clearTimeout", "queueMicrotask", "crypto", "globalThis"];
+const RUNTIME = ["Date", "setTimeout", "clearTimeout", "queueMicrotask", "crypto", "globalThis"];
 
 const GIVEN = {
   "#host": "export const { waitUntil } = host; export const requireWorkers = () => {}; export class DurableObject {}",

@@ -76,9 +76,9 @@ export class Isolate {
     const openSync = () => {
       throw Object.assign(new Error("no such file or directory"), { code: "ENOENT" });
     };
+    const performance = { now, timeOrigin: 0 };
     const runtime = {
       Date: IsolateDate,
-      performance: { now, timeOrigin: 0 },
       setTimeout: (run, ms = 0) => world.timer(run, ms),
       clearTimeout: (timer) => timer && world.clear(timer),
       queueMicrotask,
@@ -92,6 +92,7 @@ export class Isolate {
         },
       },
       globalThis: {
+        performance,
         get process() {
           if (!hasProcess) world.runMicrotasks();
           hasProcess = true;

@@ -556,11 +556,7 @@ impl Lease {
             // The store's clock went back, so it could not extend the window; or an answer came twice. The nonce stays, since in
             // the second case the store may still carry out the attempt under way.
             Some(held) if answer.until_ms == held.window.until_ms => {
-                if self.outstanding {
-                    self.outstanding = false;
-                    self.failures = 0;
-                    self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
-                }
+                self.stand(answer);
                 return Change::None;
             }
             Some(held) => {
@@ -608,6 +604,17 @@ impl Lease {
             self.nonce = of_later_ones;
         }
         change
+    }
+
+    /// The attempt under way was answered, also if that was not its last request, and the window stands as it was. Without this, callers
+    /// that ask in turn would each find that another one has asked since, and ask again at once.
+    pub(crate) fn stand(&mut self, answer: &Granted) {
+        let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
+        if self.outstanding && self.held == Some(Held { node: answer.node, window }) {
+            self.outstanding = false;
+            self.failures = 0;
+            self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
+        }
     }
 
     /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly

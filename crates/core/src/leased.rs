@@ -239,6 +239,8 @@ pub struct LeasedGenerator {
     asked: Option<Readings>,
     /// How many requests were made.
     requests: u64,
+    /// Which of them began the attempt under way.
+    began: u64,
     /// Up to which one they belong to attempts whose outcome counts already.
     settled: u64,
     closed: bool,
@@ -282,6 +284,7 @@ impl LeasedGenerator {
             seen: None,
             asked: None,
             requests: 0,
+            began: 0,
             settled: 0,
             closed: false,
         })
@@ -348,9 +351,13 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
+        let (_, is_under_way) = self.lease.last_attempt();
         let request = self.lease.ask(monotonic_ms, random);
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
             self.requests += 1;
+            if !is_under_way {
+                self.began = self.requests;
+            }
             self.asked = self.seen.filter(|(seen_ms, _)| *seen_ms == monotonic_ms).map(|(_, readings)| readings);
         }
         request
@@ -375,7 +382,8 @@ impl LeasedGenerator {
     }
 
     /// Takes the answer to a request: as [`LeasedGenerator::take`] if it is the last one and its attempt is not over, else as
-    /// [`LeasedGenerator::take_late`].
+    /// [`LeasedGenerator::take_late`]. If an answer to any request of the attempt under way says that the window stands as it was, the
+    /// attempt is over, and the next one waits.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::take`].
@@ -394,7 +402,11 @@ impl LeasedGenerator {
     /// ```
     pub fn answered(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
         if asked.number != self.requests || asked.number <= self.settled {
-            return self.take_late(answer, asked, now, registry);
+            let taken = self.take_late(answer, asked, now, registry)?;
+            if taken == Taken::Changed(Change::None) && asked.number >= self.began {
+                self.lease.stand(answer);
+            }
+            return Ok(taken);
         }
         let taken = self.take(answer, now, registry)?;
         self.settled = self.requests;

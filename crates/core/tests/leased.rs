@@ -452,6 +452,27 @@ fn requests_at_one_time_are_told_apart_by_number() {
 }
 
 #[test]
+fn callers_that_ask_in_turn_wait_where_the_store_cannot_extend_the_window() {
+    // The store's clock went back.
+    let mut ids = by_calls(IdTime::Wall);
+    let held = ids.status().held.unwrap();
+    let (from_ms, until_ms) = (held.window.from_ms, held.window.until_ms);
+    let answer = Granted { grant: Grant(1), node: held.node, from_ms, until_ms, store_now_ms: T };
+    let asked = ask_together(&mut ids, W / 2, 3);
+    let answered = |ids: &mut LeasedGenerator, asked| {
+        let taken = ids.answered(&answer, asked, after(W / 2 + 10), &mut Registry::new()).unwrap();
+        assert_eq!(taken, Taken::Changed(Change::None));
+    };
+    // An answer to an attempt before says nothing of the one that is under way.
+    let before = Asked { number: asked[0].number - 1, at: after(0) };
+    answered(&mut ids, before);
+    assert!(matches!(ids.ask(W / 2, drawn(2)), Request::Renew { .. }));
+    answered(&mut ids, asked[1]);
+    let Request::Wait { ms } = ids.ask(W / 2 + 10, drawn(3)) else { panic!("the first caller asks again at once") };
+    assert!(ms > 1000, "{ms} ms");
+}
+
+#[test]
 fn requests_that_fail_together_count_once() {
     let mut ids = leased(&layout(false));
     let asked = ask_together(&mut ids, 0, 5);
