@@ -24,6 +24,7 @@ export class Request {
   /** Promises that `waitUntil` keeps. */
   kept = 0;
   asked = 0;
+  askedFirstMs;
   /** What its clock showed last. */
   nowMs = 0;
   /** Whether it has drawn random numbers. */

@@ -57,7 +57,8 @@ export class LeaseDriver extends LeaseHolder {
   #count(more: number): number {
     const { scope } = this.options;
     const count = (LeaseDriver.#open.get(scope) ?? 0) + more;
-    LeaseDriver.#open.set(scope, count);
+    if (count > 0) LeaseDriver.#open.set(scope, count);
+    else LeaseDriver.#open.delete(scope);
     return count;
   }
 
