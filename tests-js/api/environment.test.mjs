@@ -217,6 +217,21 @@ test("a second copy of the package shares the states of the first", async (t) =>
   assert.equal(stalled.stats().waitedMs, 4);
 });
 
+test("a program without a clock of `performance`, or with one that shows no number, waits and is refused as any other", async () => {
+  const script = `
+    const { Snowflake } = await import("frazil");
+    const ids = new Snowflake({ node: 31, maxAsyncWaitMs: 2000 });
+    const found = [];
+    for (const value of [undefined, null, {}, { now: () => "5" }, { now: () => 5n }, { now: () => Infinity }, { now() { throw new Error("none"); } }]) {
+      Object.defineProperty(globalThis, "performance", { value, configurable: true });
+      found.push(...(await ids.nextManyAsync(60_000)));
+    }
+    const { waitedMs } = ids.stats();
+    process.stdout.write(JSON.stringify({ count: new Set(found).size, hasWaited: waitedMs > 0 && waitedMs < 2000 }));
+  `;
+  assert.deepEqual(await inNewProcess(script), { count: 420_000, hasWaited: true });
+});
+
 test("the copy that is loaded first provides the states for the next one", async () => {
   const script = `
     const copy = await import(${JSON.stringify(`${copyPackage()}/dist/inline.mjs`)});

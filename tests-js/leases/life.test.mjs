@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Layout, LeaseError, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
+import { inNewProcess } from "../api/package-copy.mjs";
 import { time } from "./faked.mjs";
 import { open, storeWith, takeAway, thrownBy, verbs, watched } from "./harness.mjs";
 
@@ -30,6 +31,24 @@ test("it is renewed after a third of the window, and events have the window", as
   assert.deepEqual([attempts, acquired, renewed, lost, refused], [4, 1, 3, 0, 0]);
   await time.until(ids.close());
   assert.deepEqual(time.pending, { timers: 0, holding: 0 });
+});
+
+test("a call that waits for the store ends in its time if performance is taken away meanwhile, as at the end of a test", async () => {
+  const script = `
+    import { lease } from "frazil/lease";
+    import { MemoryStore } from ${JSON.stringify(new URL("memory-store.mjs", import.meta.url).href)};
+    let isAway = false;
+    const fault = (verb, execute) => (isAway && verb === "renew" ? new Promise(() => {}) : execute());
+    const ids = await lease(MemoryStore.with({ fault }), { windowMs: 1000, maxAsyncWaitMs: 1000 });
+    isAway = true;
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const call = ids.nextAsync().catch((error) => error.code);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    delete globalThis.performance;
+    process.stdout.write(JSON.stringify(await call));
+    process.exit();
+  `;
+  assert.equal(await inNewProcess(script), "LEASE_EXPIRED");
 });
 
 test("retries of an attempt keep its nonce", async () => {

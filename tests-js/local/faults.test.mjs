@@ -24,7 +24,17 @@ import { ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
 import { boot, clocks, disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
-import { COPY_OFFSET, ceilingOf, copyBlock, flip, HEADER, LENGTH, MAPPED_AT, RECORDS } from "./state-file.mjs";
+import {
+  COPY_OFFSET,
+  ceilingOf,
+  copyBlock,
+  flip,
+  HEADER,
+  LENGTH,
+  MAPPED_AT,
+  MAPPED_OFFSETS,
+  RECORDS,
+} from "./state-file.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
 const timestampOf = (id) => Layout.named("default").timestampOf(id);
@@ -342,6 +352,27 @@ describe("a file of a process that mints", { concurrency }, () => {
       if (opening) await assertCorrupt(path, opening);
     });
   }
+
+  test("that is overwritten with contents whose window ends late mints nothing more once that is noticed", async (t) => {
+    const dir = tempDir();
+    const child = await start(t);
+    const { path } = await child.call("open", { dir });
+    await child.call("next", 100);
+    const other = readFileSync(path);
+    other.writeBigUInt64LE(BigInt(Date.now() + 600_000), MAPPED_OFFSETS.windowEnd);
+    // Until there is a newer record.
+    const { ceilingMs } = (await child.call("health")).file;
+    await until(async () => {
+      await child.call("next", 1);
+      return (await child.call("health")).file.ceilingMs > ceilingMs;
+    });
+    writeFileSync(path, other, { flag: "r+" });
+    await until(async () => (await child.call("health")).refusal !== undefined);
+    for (let times = 0; times < 2; times++) {
+      const error = await errorOf(() => child.call("next", 1));
+      assert.equal(error?.code, "STATE_FILE_CORRUPT", `${error}`);
+    }
+  });
 
   test("that is one of two: the checker catches the repeats", async (t) => {
     const now = Date.now() + 30_000;

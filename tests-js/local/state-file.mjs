@@ -77,7 +77,12 @@ export const ceilingOf = (path) => records(path)[0].ceilingMs;
 export const keyOf = (path) => numbers(path, HEADER).slice(6, 8);
 
 /** Offsets of numbers in the mapped part (the table in crates/local/src/mapped.rs). */
-export const MAPPED_OFFSETS = { disk: MAPPED_AT + 24, number: MAPPED_AT + 40, superblock: MAPPED_AT + 48 };
+export const MAPPED_OFFSETS = {
+  disk: MAPPED_AT + 24,
+  number: MAPPED_AT + 40,
+  superblock: MAPPED_AT + 48,
+  windowEnd: MAPPED_AT + 136,
+};
 
 /** Writes a 64-bit number. */
 export function overwrite(path, at, number) {

@@ -606,15 +606,16 @@ impl Lease {
         change
     }
 
-    /// The attempt under way was answered, also if that was not its last request, and the window stands as it was. Without this, callers
-    /// that ask in turn would each find that another one has asked since, and ask again at once.
-    pub(crate) fn stand(&mut self, answer: &Granted) {
-        let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
-        if self.outstanding && self.held == Some(Held { node: answer.node, window }) {
+    /// If an attempt is under way, it is over, also if the answer was not to its last request: the window stands as it was. Returns whether
+    /// that is so. Without this, callers that ask in turn would each find that another one has asked since, and ask again at once.
+    pub(crate) fn stand(&mut self, answer: &Granted) -> bool {
+        let is_over = self.outstanding;
+        if is_over {
             self.outstanding = false;
             self.failures = 0;
             self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         }
+        is_over
     }
 
     /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly

@@ -3,7 +3,7 @@
 
 use frazil::{
     Asked, Change, Code, Field, Grant, Granted, IdTime, Layout, LayoutSpec, LeaseRandom, LeaseTerms, LeasedGenerator,
-    LeasedOptions, Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
+    LeasedOptions, Nonce, Readings, Reason, Refusal, Registry, Request, Reservation, Result, Taken,
 };
 use proptest::prelude::*;
 
@@ -470,6 +470,25 @@ fn callers_that_ask_in_turn_wait_where_the_store_cannot_extend_the_window() {
     answered(&mut ids, asked[1]);
     let Request::Wait { ms } = ids.ask(W / 2 + 10, drawn(3)) else { panic!("the first caller asks again at once") };
     assert!(ms > 1000, "{ms} ms");
+    // The store may still carry out the second one, so neither the answer nor the failure of the last one ends its nonce.
+    let last = asked_last(&ids, after(W / 2));
+    answered(&mut ids, last);
+    assert!(!ids.failed(Some(ids.requests()), W / 2 + 20, 0));
+    let Request::Renew { nonce, .. } = ids.ask(W, drawn(4)) else { panic!("the next attempt is due") };
+    assert_eq!(nonce, Nonce(100));
+}
+
+#[test]
+fn a_failure_does_not_count_if_another_request_was_made_after_the_time_of_the_first() {
+    let mut ids = leased(&layout(false));
+    let asked = ask_together(&mut ids, 0, 2);
+    // The timer of the first one runs late.
+    let next = ask_together(&mut ids, W / 10, 1)[0];
+    for Asked { number, .. } in asked {
+        assert!(!ids.failed(Some(number), W / 10 + 5, 0));
+    }
+    assert!(ids.failed(Some(next.number), W / 5, 0));
+    assert_eq!(ids.status().failures, 1);
 }
 
 #[test]

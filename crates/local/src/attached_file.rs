@@ -28,7 +28,7 @@ use crate::fault::Fault;
 use crate::file_spec::FileSpec;
 use crate::first_id;
 use crate::locks::{self, FileLock, Mode};
-use crate::mapped::{MappedState, Slot};
+use crate::mapped::{CLOSED_WORD, MappedState, Slot};
 use crate::mutex::lock;
 use crate::name_locks::NameLocks;
 use crate::os::{self, Identity};
@@ -181,7 +181,14 @@ impl AttachedFile {
     fn check_contents(&self) -> Result<(), Error> {
         match self.is_overwritten() {
             Ok(false) => Ok(()),
-            Ok(true) => Err(self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"))),
+            Ok(true) => {
+                let error = self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"));
+                // At once: the window that was written may end late. In memory of its own, since whoever writes may go on with it.
+                if !self.mapped.make_private() {
+                    self.mapped.set(Slot::Word, CLOSED_WORD);
+                }
+                Err(error)
+            }
             Err(cause) => Err(self.fail(Fault::failed(&self.path, "read", &cause))),
         }
     }

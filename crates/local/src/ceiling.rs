@@ -82,11 +82,6 @@ impl<'a> Ceiling<'a> {
         Ok(Raise::needed(until_ms, now_ms, trusted_ms, self.mapped.get(Slot::WindowEnd)))
     }
 
-    /// Moves the ceiling, on disk first. Lowering it needs a state that is closed.
-    pub(crate) fn move_to(self, ceiling_ms: u64) -> io::Result<()> {
-        self.noting_failure(self.write(ceiling_ms))
-    }
-
     /// Flushes the file.
     pub(crate) fn flush(self) -> io::Result<()> {
         self.noting_failure(self.file.sync_data())
@@ -94,22 +89,24 @@ impl<'a> Ceiling<'a> {
 
     /// Flushes the file, and raises the ceiling with the same flush if the next call would raise it above `ceiling_ms`.
     pub(crate) fn flush_or_raise(self, ceiling_ms: u64) -> io::Result<()> {
-        self.noting_failure(
-            self.trusted_ms(wall_ms())
-                .map(|now_ms| RULE.raised(ceiling_ms, now_ms.saturating_add(WINDOW_MS), now_ms))
-                .and_then(|raised_ms| raised_ms.map_or_else(|| self.file.sync_data(), |raised_ms| self.write(raised_ms))),
-        )
+        let now_ms = self.noting_failure(self.trusted_ms(wall_ms()))?;
+        let raised_ms = RULE.raised(ceiling_ms, now_ms.saturating_add(WINDOW_MS), now_ms);
+        raised_ms.map_or_else(|| self.flush(), |raised_ms| self.move_to(raised_ms))
     }
 
-    /// Makes a ceiling durable, and then moves the end of the window there.
-    fn write(self, ceiling_ms: u64) -> io::Result<()> {
-        let before = self.mapped.get(Slot::RecordNumber);
+    /// Moves the ceiling, on disk first. Lowering it needs a state that is closed.
+    pub(crate) fn move_to(self, ceiling_ms: u64) -> io::Result<()> {
+        self.move_after(self.mapped.get(Slot::RecordNumber), ceiling_ms)
+    }
+
+    /// Makes a ceiling durable, in the record after the one with that number, and then moves the end of the window there.
+    fn move_after(self, before: u64, ceiling_ms: u64) -> io::Result<()> {
         let number = before + 1;
-        Record { number, ceiling_ms }.write(self.file)?;
         // `fdatasync`: the length does not change, and the blocks are allocated.
-        self.file.sync_data()?;
+        let durable = Record { number, ceiling_ms }.write(self.file).and_then(|()| self.file.sync_data());
+        self.noting_failure(durable)?;
         // No other process writes the number meanwhile. If it is another one, something else was written over the file, and the window
-        // must not move: the word may be older than the IDs.
+        // must not move: the word may be older than the IDs. The disk works.
         let newest = self.mapped.at(Slot::RecordNumber);
         if newest.compare_exchange(before, number, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Err(io::Error::other("its mapped state was overwritten"));
@@ -118,7 +115,7 @@ impl<'a> Ceiling<'a> {
         Ok(())
     }
 
-    fn noting_failure(self, result: io::Result<()>) -> io::Result<()> {
+    fn noting_failure<T>(self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|_| self.mapped.set(Slot::FlushFailed, 1))
     }
 }
@@ -196,6 +193,16 @@ mod tests {
         ceiling.move_to(9000).unwrap_err();
         assert_eq!(sample.state(), (Record { number: 2, ceiling_ms: 7000 }, [2, 7000, 1]));
         assert!(ceiling.has_failed());
+    }
+
+    #[test]
+    fn what_is_written_over_the_mapped_state_meanwhile_does_not_count_as_a_failed_flush() {
+        let sample = Sample::new("overwritten");
+        let ceiling = Ceiling::new(&sample.file, &sample.mapped);
+        ceiling.move_to(7000).unwrap();
+        // Another number than the one that was read before the flush.
+        ceiling.move_after(4, 9000).unwrap_err();
+        assert_eq!(sample.state().1, [2, 7000, 0]);
     }
 
     #[test]

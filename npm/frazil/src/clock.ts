@@ -10,8 +10,17 @@ const ownNow = /* @__PURE__ */ (() => Date.now)();
 /** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
 export const isFaked = (): boolean => Date.now !== ownNow;
 
-/** Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. */
-export const monotonicClock = (): number => globalThis.performance?.now();
+/**
+ * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
+ * `performance` away or replaced it by what shows no number, the wall clock stands in.
+ */
+export function monotonicClock(): number {
+  let ms: unknown;
+  try {
+    ms = globalThis.performance.now();
+  } catch {}
+  return Number.isFinite(ms) ? (ms as number) : wallClock();
+}
 
 /**
  * When the process or page started, in Unix milliseconds, rounded up; NaN if that is unknown.

@@ -27,13 +27,13 @@ const unattached =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
-/** A process with more leases than this is told that they are its own. */
+/** A process that holds more node ids of a scope than this is told so. */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */
 export class LeaseDriver extends LeaseHolder {
-  /** How many there are in this process, by scope. */
-  static readonly #open = /* @__PURE__ */ new Map<string, number>();
+  /** Those of this process that are not closed. */
+  static readonly #open = /* @__PURE__ */ new Set<LeaseDriver>();
   /** A reference to the generator: weak while it is open, and strong while it closes. */
   #attached!: Weak<Attached>;
 
@@ -48,22 +48,18 @@ export class LeaseDriver extends LeaseHolder {
   readonly #waiting: Waiting = new Set();
 
   protected override get context(): LeaseContext {
-    const others = this.#count(0) - 1;
-    const manyHere = `this process has ${others} of them, since each call of lease() takes one. Call it once, when the program starts`;
-    return { ...super.context, manyHere: others > MANY ? manyHere : undefined };
-  }
-
-  /** Adds to the number of drivers of the scope, and returns it. */
-  #count(more: number): number {
-    const { scope } = this.options;
-    const count = (LeaseDriver.#open.get(scope) ?? 0) + more;
-    if (count > 0) LeaseDriver.#open.set(scope, count);
-    else LeaseDriver.#open.delete(scope);
-    return count;
+    const manyHere = () => {
+      const { scope } = this.options;
+      const count = [...LeaseDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
+      return count > MANY
+        ? `this process holds ${count} node ids of scopes with that name, since each call of lease() takes one. Call it once, when the program starts`
+        : undefined;
+    };
+    return { ...super.context, manyHere };
   }
 
   protected override free(): void {
-    this.#count(-1);
+    LeaseDriver.#open.delete(this);
     super.free();
   }
 
@@ -86,7 +82,7 @@ export class LeaseDriver extends LeaseHolder {
     const attached = { minting: this.minting as Minting, listeners: noListeners() };
     this.minting = undefined;
     this.layout = layout;
-    this.#count(1);
+    LeaseDriver.#open.add(this);
     this.#attached = weakly(attached);
     // Where timers renew, the next one finds that the generator is gone.
     if (this.options.byCalls) unattached?.register(attached, this, this);

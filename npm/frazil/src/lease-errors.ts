@@ -16,8 +16,8 @@ export interface LeaseContext extends StoreContext {
   readonly windowMs: number;
   /** Whether the holder is an isolate of Cloudflare Workers, by `leased()`. */
   readonly isUncopied: boolean;
-  /** What a process does that has many leases itself. */
-  readonly manyHere?: string | undefined;
+  /** What a process does that holds many node ids of the scope itself; `undefined` if it does not. */
+  readonly manyHere?: () => string | undefined;
 }
 
 /** What is wrong with `lease()` in a Worker; `undefined` elsewhere. @internal */
@@ -32,7 +32,7 @@ export function inWorkers(): string | undefined {
 function whenHeld({ isUncopied, manyHere }: LeaseContext): string {
   if (isUncopied)
     return "there were more isolates than node ids within a window. Shorten windowMs, widen the range of node ids, or pass a layout with more of them in another scope, whose IDs go to another column";
-  return inWorkers() ?? manyHere ?? "stop a holder, or widen the range of node ids";
+  return inWorkers() ?? manyHere?.() ?? "stop a holder, or widen the range of node ids";
 }
 
 /** What to write for the layout that `layoutText` wrote as `text`. */

@@ -65,6 +65,8 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   #problem: FrazilError | undefined;
   /** Whether an answer renewed the lease since the last request was made. */
   protected isRenewed = false;
+  /** Whether a node id is held, as far as the last answer says. */
+  protected isHolding = false;
   readonly #counts = { attempts: 0, acquired: 0, renewed: 0, lost: 0, refused: 0 };
 
   /** Begins. The caller keeps what is returned as long as the generator is in use. */
@@ -258,6 +260,7 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
   }
 
   #changed(node: number | undefined): void {
+    this.isHolding = node !== undefined;
     // A generator that closes has no node id any more.
     if (!this.isClosing) this.attached?.minting.changed(node);
   }
@@ -311,11 +314,12 @@ export abstract class LeaseHolder extends LeaseCore implements LeaseSession {
     return { node, fromMs: numbers[Slot.HELD_FROM_MS] as number, untilMs: numbers[Slot.HELD_UNTIL_MS] as number };
   }
 
-  /** How long a window lasts, in milliseconds. */
+  /** Whether the time comes from the store. */
   get hasStoreTime(): boolean {
     return this.options.storeTime;
   }
 
+  /** How long a window lasts, in milliseconds. */
   get windowMs(): number {
     return this.options.windowMs;
   }

@@ -68,7 +68,7 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
     clearTimeout(timer);
   }
   const waitedMs = monotonicClock() - beganMs;
-  // At least `ms`, so that a clock that stands still, or that a test replaced by anything, does not make a call wait for ever.
+  // At least `ms`, so that a clock that stands still does not make a call wait for ever.
   return waitedMs > ms ? waitedMs : ms;
 }
 
@@ -88,7 +88,7 @@ export async function retry<T>(
       return attempt();
     } catch (error) {
       const retryMs = retryMsOf(error, remainingMs);
-      if (retryMs > remainingMs) throw error;
+      if (!(retryMs <= remainingMs)) throw error;
       remainingMs -= await wait(retryMs, signal, error);
     }
   }
