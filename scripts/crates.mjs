@@ -49,7 +49,7 @@ export function packCrates({ allowDirty = false } = {}) {
 
 /**
  * Tests that need nothing besides what the others need, and take long: those of the core without optimization, those of `frazil-local`
- * since they wait for clocks and flushes. Suites of the workspace run them.
+ * since they wait for clocks and flushes; and `loom`, which needs a flag of the compiler. Suites of the workspace run them.
  */
 const LEFT_OUT = new Set([
   "ceiling_simulation",
@@ -70,7 +70,7 @@ const LEFT_OUT = new Set([
 /** The arguments that choose the tests that are run from an archive. */
 function packedTests(folder) {
   const files = readdirSync(`${folder}/tests`).map((name) => name.replace(/\.rs$/, ""));
-  // A folder is a test only if it has a main file.
+  // A folder with a `main.rs` is a test too: `lease_simulation`, which is left out.
   const tests = files.filter((name) => !LEFT_OUT.has(name) && existsSync(`${folder}/tests/${name}.rs`));
   return ["--lib", ...tests.flatMap((name) => ["--test", name])];
 }

@@ -42,13 +42,15 @@ test("a call that waits for the store ends in its time if performance is taken a
     const ids = await lease(MemoryStore.with({ fault }), { windowMs: 1000, maxAsyncWaitMs: 1000 });
     isAway = true;
     await new Promise((resolve) => setTimeout(resolve, 1100));
+    const beganMs = Date.now();
     const call = ids.nextAsync().catch((error) => error.code);
     await new Promise((resolve) => setTimeout(resolve, 20));
     delete globalThis.performance;
-    process.stdout.write(JSON.stringify(await call));
+    const late = setTimeout(() => process.exit(1), 60_000);
+    process.stdout.write(JSON.stringify([await call, Date.now() - beganMs > 900]));
     process.exit();
   `;
-  assert.equal(await inNewProcess(script), "LEASE_EXPIRED");
+  assert.deepEqual(await inNewProcess(script), ["LEASE_EXPIRED", true]);
 });
 
 test("retries of an attempt keep its nonce", async () => {

@@ -430,19 +430,18 @@ test("a process without file descriptors: calls reject with the cause, and go on
   assert.equal(await orders.next(), 1n);
 });
 
-test("a clock that shows no number: calls reject, timers throw nothing, and numbers come when it shows one", async () => {
+const noNumber = () => Number.NaN;
+
+test("clocks that show no number: calls reject, timers throw nothing, and numbers come when it shows one", async () => {
   const { store, orders } = opened({ maxStep: 100, maxAsyncWaitMs: 100 });
   store.before = () => sleep(20);
   const waits = orders.next();
-  // It breaks while the store is asked.
-  await replaced(
-    performance,
-    "now",
-    () => Number.NaN,
-    async () => {
+  // They break while the store is asked.
+  await replaced(performance, "now", noNumber, () =>
+    replaced(Date, "now", noNumber, async () => {
       assert.ok(["SEGMENT_EXHAUSTED", "INVALID_CLOCK"].includes((await waits.catch((error) => error)).code));
       await assert.rejects(orders.next(), { code: "INVALID_CLOCK" });
-    },
+    }),
   );
   let number;
   for (let tries = 0; number === undefined && tries < 60; tries++) {
@@ -450,4 +449,14 @@ test("a clock that shows no number: calls reject, timers throw nothing, and numb
     await sleep(100);
   }
   assert.equal(number, 1n);
+});
+
+test("performance.now shows no number from the middle of a wait on: the wall clock goes on from there", async () => {
+  const { store, orders } = opened({ maxStep: 100, maxAsyncWaitMs: 1000 });
+  store.before = () => sleep(50);
+  const waits = orders.next();
+  await replaced(performance, "now", noNumber, async () => {
+    assert.equal(await waits, 1n);
+    assert.deepEqual(await orders.nextMany(3), [2n, 3n, 4n]);
+  });
 });

@@ -20,11 +20,11 @@ import { Isolate, Request, START_MS, STEP_BACK_MS, WorkersWorld } from "./isolat
 const ENTRY = "workers/leased.ts";
 /** The shortest window. Every fourth seed has one that is ten times as long, with everything else slowed down as well. */
 const SHORT_MS = 3000;
-/** How many requests to the store one request to the Worker may make. Measured: at most 14 in 600 seeds. */
+/** How many requests to the store one request to the Worker may make. Measured: at most 15 in 600 seeds, where no clock was set. */
 const MAX_ASKED = 24;
 /**
  * The same where the clock was set of late. Requests from before keep theirs, and those after it have the new one, so the schedule goes
- * back and forth, and the next try begins when the time of one is over.
+ * back and forth, and the next try begins when the time of one is over. Measured: at most 33 in 4,500 seeds.
  */
 const [MAX_ASKED_SET, SET_MS] = [48, 10_000];
 

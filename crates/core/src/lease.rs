@@ -556,7 +556,7 @@ impl Lease {
             // The store's clock went back, so it could not extend the window; or an answer came twice. The nonce stays, since in
             // the second case the store may still carry out the attempt under way.
             Some(held) if answer.until_ms == held.window.until_ms => {
-                self.stand(answer);
+                self.end_unextended(answer);
                 return Change::None;
             }
             Some(held) => {
@@ -606,10 +606,12 @@ impl Lease {
         change
     }
 
-    /// If an attempt is under way, it is over, also if the answer was not to its last request: the window stands as it was. Returns whether
-    /// that is so. Without this, callers that ask in turn would each find that another one has asked since, and ask again at once.
-    pub(crate) fn stand(&mut self, answer: &Granted) -> bool {
-        let is_over = self.outstanding;
+    /// An answer to a request of the attempt under way, which need not be the last one: if it says that the window stands as it was, the
+    /// attempt is over. Returns whether that is so. Without this, callers that ask in turn would each find that another one has asked
+    /// since, and ask again at once.
+    pub(crate) fn end_unextended(&mut self, answer: &Granted) -> bool {
+        let is_same = self.held.is_some_and(|Held { window, .. }| window.until_ms == answer.until_ms);
+        let is_over = self.outstanding && is_same;
         if is_over {
             self.outstanding = false;
             self.failures = 0;

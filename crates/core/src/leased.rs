@@ -239,7 +239,7 @@ pub struct LeasedGenerator {
     asked: Option<Readings>,
     /// How many requests were made.
     requests: u64,
-    /// Up to which one they belong to attempts whose outcome counts already, or whose time was over when another one was made.
+    /// Up to which one they belong to attempts whose outcome counts already, or that were over when another one began.
     settled: u64,
     closed: bool,
 }
@@ -348,11 +348,10 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
-        // 1 is the least: none is under way, or its time is over.
-        let is_in_time = self.lease.retry_after_ms(monotonic_ms) > 1;
+        let (_, is_under_way) = self.lease.last_attempt();
         let request = self.lease.ask(monotonic_ms, random);
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
-            if !is_in_time {
+            if !is_under_way {
                 self.settled = self.requests;
             }
             self.requests += 1;
@@ -399,11 +398,15 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn answered(&mut self, answer: &Granted, asked: Asked, now: Readings, registry: &mut Registry) -> Result<Taken> {
-        if asked.number != self.requests || asked.number <= self.settled {
+        if asked.number <= self.settled {
             return self.take_late(answer, asked, now, registry);
         }
-        let taken = self.take(answer, now, registry)?;
-        self.settled = self.requests;
+        let is_last = asked.number == self.requests;
+        let taken = self.take_from(answer, (!is_last).then_some(asked), now, registry)?;
+        // Where the window stands, the answer to the last request would end the nonce, although the store may still carry out one before.
+        if is_last || self.lease.end_unextended(answer) {
+            self.settled = self.requests;
+        }
         Ok(taken)
     }
 
@@ -446,9 +449,8 @@ impl LeasedGenerator {
     }
 
     /// A request failed, or its outcome is unknown: [`LeasedGenerator::fail`]. Returns whether that counts: it does once for all
-    /// requests that were under way together, and not if another one was made after the time of this one. If one of them was answered,
-    /// only the failure of the last one does, whose nonce may still be in use. `None` is the failure of what is no request, such as
-    /// drawing random numbers for one.
+    /// requests that were under way together. If one of them was answered, only the failure of the last one does, whose nonce may
+    /// still be in use. `None` is the failure of what is no request, such as drawing random numbers for one.
     ///
     /// ```
     /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
@@ -552,10 +554,6 @@ impl LeasedGenerator {
         // An answer that extends nothing tells the time too, unless it came twice, or after that to a later request: the store's clock
         // went back.
         let is_same = change == Change::None && self.lease.held() == Some(Held { node: answer.node, window });
-        // An answer to the last request would end the nonce after this, and the store may still find it in one between.
-        if is_same && number > self.settled && self.lease.stand(answer) {
-            self.settled = self.requests;
-        }
         let tells = is_same && self.anchor.is_some_and(|anchor| number > anchor.number);
         if tells || matches!(change, Change::Begun | Change::Extended) {
             let at = late.or(self.asked).map_or(now, |asked| asked.moved_to(now.monotonic_ms));

@@ -479,19 +479,6 @@ fn callers_that_ask_in_turn_wait_where_the_store_cannot_extend_the_window() {
 }
 
 #[test]
-fn a_failure_does_not_count_if_another_request_was_made_after_the_time_of_the_first() {
-    let mut ids = leased(&layout(false));
-    let asked = ask_together(&mut ids, 0, 2);
-    // The timer of the first one runs late.
-    let next = ask_together(&mut ids, W / 10, 1)[0];
-    for Asked { number, .. } in asked {
-        assert!(!ids.failed(Some(number), W / 10 + 5, 0));
-    }
-    assert!(ids.failed(Some(next.number), W / 5, 0));
-    assert_eq!(ids.status().failures, 1);
-}
-
-#[test]
 fn requests_that_fail_together_count_once() {
     let mut ids = leased(&layout(false));
     let asked = ask_together(&mut ids, 0, 5);

@@ -143,7 +143,7 @@ impl AttachedFile {
     }
 
     /// The refusal of a file of which this flush has failed.
-    pub(crate) fn flush_failed(&self, cause: &io::Error) -> Fault {
+    fn flush_failed(&self, cause: &io::Error) -> Fault {
         Fault::failed(&self.path, "flushed to disk, so nothing more is minted from it", cause)
     }
 
@@ -181,16 +181,31 @@ impl AttachedFile {
     fn check_contents(&self) -> Result<(), Error> {
         match self.is_overwritten() {
             Ok(false) => Ok(()),
-            Ok(true) => {
-                let error = self.fail(Fault::corrupt(&self.path, "was overwritten while it was in use"));
-                // At once: the window that was written may end late. In memory of its own, since whoever writes may go on with it.
-                if !self.mapped.make_private() {
-                    self.mapped.set(Slot::Word, CLOSED_WORD);
-                }
-                Err(error)
-            }
+            Ok(true) => Err(self.give_up_contents()),
             Err(cause) => Err(self.fail(Fault::failed(&self.path, "read", &cause))),
         }
+    }
+
+    /// Ends the use of the file by this process at once, because something else was written over it: the window in that may end late.
+    fn give_up_contents(&self) -> Error {
+        let error = self.fail(self.overwritten());
+        // In memory of its own, since whoever writes may go on with it. Where the system has none, for all: by the closed word, and by the
+        // magic number, which tells them why, and an opening too.
+        if !self.mapped.make_private() {
+            self.mapped.set(Slot::Magic, 0);
+            self.mapped.set(Slot::Word, CLOSED_WORD);
+        }
+        error
+    }
+
+    /// The refusal of a file over which something else was written.
+    fn overwritten(&self) -> Fault {
+        Fault::corrupt(&self.path, "was overwritten while it was in use")
+    }
+
+    /// The refusal of a file whose ceiling could not be moved: all failures but that of the disk leave it unmarked.
+    pub(crate) fn not_raised(&self, cause: &io::Error) -> Fault {
+        if self.ceiling().has_failed() { self.flush_failed(cause) } else { self.overwritten() }
     }
 
     /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
@@ -259,7 +274,7 @@ impl AttachedFile {
         if let Err(cause) = ceiling.move_to(ceiling_ms) {
             // If that is why it failed, the error says so.
             self.check_contents()?;
-            return Err(self.fail(self.flush_failed(&cause)));
+            return Err(if ceiling.has_failed() { self.fail(self.flush_failed(&cause)) } else { self.give_up_contents() });
         }
         // Again, because it may have been overwritten since.
         self.check_contents()?;

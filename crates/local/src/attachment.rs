@@ -95,7 +95,7 @@ impl Keeper for Attachment {
     }
 
     fn is_given_up(&self) -> bool {
-        self.file.is_displaced() || self.file.fault().is_some()
+        self.file.is_displaced() || self.file.fault().is_some() || self.file.mapped.is_overwritten()
     }
 
     fn fault(&self) -> Option<Error> {

@@ -63,7 +63,7 @@ impl StateStart<'_> {
             // two.
             let ceiling = file.ceiling();
             let flushed = if start == Start::Continue { ceiling.flush_or_raise(record.ceiling_ms) } else { ceiling.flush() };
-            flushed.map_err(|cause| file.flush_failed(&cause))?;
+            flushed.map_err(|cause| file.not_raised(&cause))?;
         }
         match start {
             Start::RefuseAfterFailedFlush => return Err(file.flush_failed_before()),

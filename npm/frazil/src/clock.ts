@@ -10,16 +10,20 @@ const ownNow = /* @__PURE__ */ (() => Date.now)();
 /** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
 export const isFaked = (): boolean => Date.now !== ownNow;
 
+/** What the wall clock showed at 0 of the monotonic clock; 0 until that was read. */
+let originMs = 0;
+
 /**
  * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
- * `performance` away or replaced it by what shows no number, the wall clock stands in.
+ * `performance` away or replaced it by what shows no number, the wall clock goes on from there.
  */
 export function monotonicClock(): number {
   let ms: unknown;
   try {
     ms = globalThis.performance.now();
+    if (Number.isFinite(ms)) originMs ||= wallClock() - (ms as number);
   } catch {}
-  return Number.isFinite(ms) ? (ms as number) : wallClock();
+  return Number.isFinite(ms) ? (ms as number) : wallClock() - originMs;
 }
 
 /**

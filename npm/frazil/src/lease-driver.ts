@@ -27,7 +27,7 @@ const unattached =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
-/** A process that holds more node ids of a scope than this is told so. */
+/** A process that holds more node ids than this, of scopes with one name, is told so. */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */

@@ -39,7 +39,7 @@ export declare class SegmentNumbers {
      * The next number if one is there, else `undefined`: it never waits. The store is asked for more in the background.
      *
      * @throws {ConfigError} `CLOSED`.
-     * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` by a clock that shows no number.
+     * @throws {ClockError} `INVALID_CLOCK` where a program has replaced `performance.now` and `Date.now` by clocks that show no number.
      */
     readonly tryNext: () => bigint | undefined;
     /**
