@@ -606,10 +606,25 @@ impl Lease {
         change
     }
 
-    /// An answer to a request of the attempt under way, which need not be the last one: if it says that the window stands as it was, the
-    /// attempt is over. Returns whether that is so. Without this, callers that ask in turn would each find that another one has asked
-    /// since, and ask again at once.
-    pub(crate) fn end_unextended(&mut self, answer: &Granted) -> bool {
+    /// Ends the attempt under way, if an answer to one of its requests, which need not be the last one, says that the window stands as it
+    /// was: the store's clock went back. Returns whether that is so. Call it after [`Lease::take_late`], for requests of this attempt
+    /// only. Without it, callers that ask in turn would each find that another one has asked since, and ask again at once.
+    ///
+    /// ```
+    /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// # let Request::Acquire { grant, .. } = lease.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// let answer = Granted { grant, node: 7, from_ms: 0, until_ms: 30_000, store_now_ms: 0 };
+    /// lease.take(&answer, 0);
+    /// lease.ask(10_000, LeaseRandom { grant: 3, nonce: 4 });
+    /// lease.ask(10_000, LeaseRandom { grant: 5, nonce: 6 }); // for another caller
+    /// // The first one is answered.
+    /// assert_eq!(lease.take_late(&answer, false, 10_010), Change::None);
+    /// assert!(lease.is_under_way() && lease.end_unextended(&answer) && !lease.is_under_way());
+    /// assert_eq!(lease.ask(10_010, LeaseRandom { grant: 7, nonce: 8 }), Request::Wait { ms: 9990 });
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    pub fn end_unextended(&mut self, answer: &Granted) -> bool {
         let is_same = self.held.is_some_and(|Held { window, .. }| window.until_ms == answer.until_ms);
         let is_over = self.outstanding && is_same;
         if is_over {
@@ -862,6 +877,22 @@ impl Lease {
         let longest_ms = if is_renewed { self.terms.renew_after_ms.max(FIRST_BACKOFF_MS) } else { MAX_BACKOFF_MS };
         let due_ms = self.due_ms.saturating_sub(back_ms).min(monotonic_ms.saturating_add(longest_ms));
         (self.began_ms - back_ms, due_ms)
+    }
+
+    /// Whether an attempt is under way: its outcome is still to come.
+    ///
+    /// ```
+    /// # use frazil::{Lease, LeaseRandom, LeaseTerms};
+    /// # let mut lease = Lease::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
+    /// lease.ask(0, LeaseRandom { grant: 1, nonce: 2 });
+    /// assert!(lease.is_under_way());
+    /// lease.fail(3000, 0);
+    /// assert!(!lease.is_under_way());
+    /// # Ok::<(), frazil::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn is_under_way(&self) -> bool {
+        self.outstanding
     }
 
     /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.

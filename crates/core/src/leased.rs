@@ -348,7 +348,7 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn ask(&mut self, monotonic_ms: u64, random: LeaseRandom) -> Request {
-        let (_, is_under_way) = self.lease.last_attempt();
+        let is_under_way = self.lease.is_under_way();
         let request = self.lease.ask(monotonic_ms, random);
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
             if !is_under_way {

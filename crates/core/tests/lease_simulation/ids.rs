@@ -88,6 +88,8 @@ pub(crate) struct Copied {
     asked: Readings,
     /// How many requests were made.
     requests: u64,
+    /// Up to which one they belong to attempts that are over.
+    settled: u64,
     /// Until when a lease by time to live is held, in monotonic time.
     ttl_until_ms: u64,
     closed: bool,
@@ -115,6 +117,7 @@ impl Copied {
             last_grant: None,
             asked: Readings { wall_ms: 0, monotonic_ms: 0 },
             requests: 0,
+            settled: 0,
             ttl_until_ms: 0,
             closed: false,
         }
@@ -127,12 +130,16 @@ impl Copied {
     fn ask(&mut self, now: Readings, random: LeaseRandom) -> Request {
         self.see(now);
         let grant = self.last_grant.filter(|_| self.defect == Some(Defect::EndedGrantTaken)).unwrap_or(random.grant);
+        let is_under_way = self.lease.is_under_way();
         let request = self.lease.ask(now.monotonic_ms, LeaseRandom { grant, ..random });
         if let Request::Acquire { grant, .. } = request {
             self.last_grant = Some(grant.0);
         }
         if !matches!(request, Request::Wait { .. } | Request::Nothing) {
             self.asked = now;
+            if !is_under_way {
+                self.settled = self.requests;
+            }
             self.requests += 1;
         }
         request
@@ -336,8 +343,15 @@ impl Ids {
                 real.ids.answered(answer, asked, now, registry)
             }
             Self::Copied(copied) => {
-                let late = Some(asked).filter(|asked| asked.number != copied.requests);
-                Ok(copied.take(answer, late, now))
+                if asked.number <= copied.settled {
+                    return Ok(copied.take(answer, Some(asked), now));
+                }
+                let is_last = asked.number == copied.requests;
+                let taken = copied.take(answer, (!is_last).then_some(asked), now);
+                if is_last || copied.lease.end_unextended(answer) {
+                    copied.settled = copied.requests;
+                }
+                Ok(taken)
             }
         }
     }
