@@ -895,9 +895,9 @@ impl Lease {
         self.outstanding
     }
 
-    /// When the last attempt began, in monotonic milliseconds, and whether its outcome is still to come.
-    pub(crate) const fn last_attempt(&self) -> (u64, bool) {
-        (self.began_ms, self.outstanding)
+    /// When the last attempt began, in monotonic milliseconds.
+    pub(crate) const fn began_ms(&self) -> u64 {
+        self.began_ms
     }
 
     /// The attempt is over, and its outcome is known.

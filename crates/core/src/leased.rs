@@ -464,8 +464,7 @@ impl LeasedGenerator {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn failed(&mut self, number: Option<u64>, monotonic_ms: u64, jitter: u64) -> bool {
-        let (_, outstanding) = self.lease.last_attempt();
-        let may_count = outstanding || number == Some(self.requests);
+        let may_count = self.lease.is_under_way() || number == Some(self.requests);
         if number.is_some_and(|number| number <= self.settled || !may_count) {
             return false;
         }
@@ -531,7 +530,7 @@ impl LeasedGenerator {
             return Err(Error::bad_input(Code::StoreRefused, Subject::Lease, Rule::LeaseTimes));
         }
         let window = Window { from_ms: answer.from_ms, until_ms: answer.until_ms };
-        let (asked_at_ms, _) = self.lease.last_attempt();
+        let asked_at_ms = self.lease.began_ms();
         let lease_ms = self.lease_ms(now);
         let change = match late {
             None => self.lease.take(answer, lease_ms),

@@ -203,7 +203,7 @@ impl AttachedFile {
         Fault::corrupt(&self.path, "was overwritten while it was in use")
     }
 
-    /// The refusal of a file whose ceiling could not be moved: all failures but that of the disk leave it unmarked.
+    /// The refusal of a file whose ceiling could not be moved: by its disk, which marks the file, or since something was written over it.
     pub(crate) fn not_raised(&self, cause: &io::Error) -> Fault {
         if self.ceiling().has_failed() { self.flush_failed(cause) } else { self.overwritten() }
     }
