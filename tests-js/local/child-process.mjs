@@ -1,12 +1,13 @@
 // Starts child processes under simulated faults: another boot id, other mounts, wrong clocks, failing flushes. Each mounts in a
 // mount namespace of its own, so its mounts disappear when it ends, however it ends.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { preloadedLibrary } from "../preloaded.mjs";
 
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
@@ -29,32 +30,8 @@ process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const newFile = (name) => join(folder, `${name}-${++files}`);
 
-let library;
 /** The path of the compiled `injected-faults.c`. */
-function faultLibrary() {
-  if (library === undefined) {
-    library = join(folder, "injected-faults.so");
-    const source = fileURLToPath(new URL("injected-faults.c", import.meta.url));
-    execFileSync("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source]);
-  }
-  return library;
-}
-
-/** Offsets of the wall clock and the boot clock, for processes that are started with them. */
-export function clocks({ wallMs = 0, bootMs = 0 } = {}) {
-  const file = newFile("clocks");
-  const set = ({ wallMs = 0, bootMs = 0 }) =>
-    writeFileSync(
-      file,
-      new Uint8Array(BigInt64Array.of(BigInt(wallMs) * 1_000_000n, BigInt(bootMs) * 1_000_000n).buffer),
-      {
-        flag: "r+",
-      },
-    );
-  writeFileSync(file, "");
-  set({ wallMs, bootMs });
-  return { file, set };
-}
+const faultLibrary = () => preloadedLibrary(new URL("injected-faults.c", import.meta.url));
 
 /** A switch that makes the next flush to disk fail. */
 export function disk() {
@@ -86,9 +63,10 @@ export async function start(t, { boot, clocks, disk, pause, mounts = [], asPid1 
   const processes = asPid1 ? ["--pid", "--fork", "--kill-child"] : [];
   const inNamespace = [...unshare, ...processes, "sh", "-ec", [...prelude, 'exec "$0" "$@"'].join("\n")];
   const [file, ...args] = [...(asPid1 || prelude.length > 0 ? inNamespace : []), process.execPath, program];
+  const libraries = [...(clocks ? [clocks.env.LD_PRELOAD] : []), ...(disk || pause ? [faultLibrary()] : [])];
   const faults = {
-    ...((clocks || disk || pause) && { LD_PRELOAD: faultLibrary() }),
-    ...(clocks && { CLOCKS: clocks.file }),
+    ...clocks?.env,
+    ...(libraries.length > 0 && { LD_PRELOAD: libraries.join(":") }),
     ...(disk && { FLUSH: disk.file }),
     ...(pause && { PAUSE: pause.file }),
   };

@@ -8,7 +8,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { clocks, start, until, withMounts, writtenIds } from "./child-process.mjs";
+import { movedClocks } from "../movable-clock.mjs";
+import { start, until, withMounts, writtenIds } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
 // 256 IDs a millisecond, so that a process soon is ahead of the clock as far as it may.
@@ -185,5 +186,5 @@ describe("a process whose file lost its name, and that ends or closes it at once
   test("that closes its generator before it found out", (t) => replaced(t, close));
 
   test("that closes its generator after its clock stepped an hour ahead, which it does not follow yet", (t) =>
-    replaced(t, close, { time: clocks(), stepMs: 3_600_000 }));
+    replaced(t, close, { time: movedClocks(), stepMs: 3_600_000 }));
 });

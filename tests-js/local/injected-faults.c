@@ -1,10 +1,9 @@
-/* A library for LD_PRELOAD that makes flushes fail, stops the process while it opens a state file, and shows wrong clocks.
+/* A library for LD_PRELOAD that makes flushes fail, and stops the process while it opens a state file.
  *
  * FLUSH is the path of a file. If it exists, the next flush of a file fails with EIO and removes it. The path with `.directory`
  * appended does the same for flushes of directories.
  * PAUSE is the path of a file. If it exists with `.opened` appended, the process stops itself (SIGSTOP) right after it opens a
  * state file; with `.read` appended, right after it reads the last record of one. The file is removed, so this happens once.
- * CLOCKS is the path of a file with two 64-bit numbers: by how many nanoseconds the wall clock and the boot clock are ahead.
  *
  * The functions make the system calls directly, so they need not find the C library's functions that they replace.
  */
@@ -16,23 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
-
-static const volatile long long *ahead;
-
-__attribute__((constructor)) static void begin(void) {
-  const char *path = getenv("CLOCKS");
-  int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  void *numbers = mmap(NULL, 16, PROT_READ, MAP_SHARED, fd, 0);
-  if (numbers != MAP_FAILED) ahead = numbers;
-  close(fd);
-}
 
 static int flush_fails(int fd) {
   const char *path = getenv("FLUSH");
@@ -72,24 +57,4 @@ ssize_t pread64(int fd, void *bytes, size_t count, off64_t at) {
   /* The copy of the odd record is the last that an opening reads. */
   if (got == 512 && at == 8192 + 16384) pause_after("read");
   return got;
-}
-
-int clock_gettime(clockid_t clock, struct timespec *now) {
-  int status = (int)syscall(SYS_clock_gettime, clock, now);
-  int which = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? 0 : clock == CLOCK_BOOTTIME ? 1 : 2;
-  if (status == 0 && ahead != NULL && which < 2) {
-    long long nanos = now->tv_sec * 1000000000LL + now->tv_nsec + ahead[which];
-    now->tv_sec = nanos / 1000000000;
-    now->tv_nsec = nanos % 1000000000;
-  }
-  return status;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-  struct timespec exact;
-  (void)zone;
-  if (clock_gettime(CLOCK_REALTIME, &exact) != 0) return -1;
-  now->tv_sec = exact.tv_sec;
-  now->tv_usec = exact.tv_nsec / 1000;
-  return 0;
 }

@@ -1,12 +1,11 @@
 // A server of its own for the contract of a store in SQL: its clock is moved, and its incarnation is a value in a table.
-import { movableClock } from "../movable-clock.mjs";
 
 /**
- * Starts a server with `start(env)`, and returns what the contract asks for. `query(server, sql)` runs statements, `poolTo(server)`
- * makes a pool, and `connect(server)` a connection; `Store` is the class of the store on both.
+ * Starts a server with `start(env)`, whose clock is `newClock()`, and returns what the contract asks for. `query(server, sql)` runs
+ * statements, `poolTo(server)` makes a pool, and `connect(server)` a connection; `Store` is the class of the store on both.
  */
-export async function openWithIncarnation({ Store, start, query, poolTo, connect }) {
-  const { env, jump } = movableClock();
+export async function openWithIncarnation({ Store, newClock, start, query, poolTo, connect }) {
+  const { env, jump } = newClock();
   const server = await start(env);
   await query(server, "CREATE TABLE incarnation (value bigint); INSERT INTO incarnation VALUES (1)");
   const options = { incarnation: { sql: "SELECT value FROM incarnation" } };

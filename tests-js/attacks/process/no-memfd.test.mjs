@@ -1,14 +1,9 @@
 // docs/safety.md: 21
 // Where the kernel refuses memory with a name, and on macOS, the mark of the addon is an open file without a name.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
-import { before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { tempDir } from "../../local/temp-dir.mjs";
+import { describe, test } from "node:test";
+import { preloadedLibrary } from "../../preloaded.mjs";
 import { entry, inNewProcess, needsLinux } from "./node-process.mjs";
-
-const library = join(tempDir(), "no-memfd.so");
 
 /** The addon opens a generator in a worker thread, and WebAssembly another one in the main thread. */
 const program = (options) => `
@@ -49,10 +44,7 @@ function outcome(require, { path, options }) {
 }
 
 describe("if memfd_create is refused", needsLinux, () => {
-  before(() => {
-    const source = fileURLToPath(new URL("no-memfd.c", import.meta.url));
-    execFileSync("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, source]);
-  });
+  const library = preloadedLibrary(new URL("no-memfd.c", import.meta.url));
   const run = (options) => inNewProcess(program(options), { env: { LD_PRELOAD: library } });
 
   test("WebAssembly that starts after the addon is refused, and a child of the process is not", async () => {

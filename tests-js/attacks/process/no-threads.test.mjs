@@ -1,13 +1,10 @@
 // localAsync() opens a state file on a thread of its own. Limits of processes (ulimit -u, pids.max) can refuse that thread.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { tempDir } from "../../local/temp-dir.mjs";
+import { preloadedLibrary } from "../../preloaded.mjs";
 import { entry, inNewProcess, needsLinux } from "./node-process.mjs";
-
-const library = join(tempDir(), "no-thread.so");
 
 /** A program that asks for a state file while no thread can be started. It ends only if its event loop does. */
 const program = `
@@ -43,10 +40,7 @@ const program = `
 describe("localAsync() where no thread can be started", needsLinux, () => {
   let results;
   before(async () => {
-    execFileSync("cc", [
-      ...["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library],
-      fileURLToPath(new URL("no-thread.c", import.meta.url)),
-    ]);
+    const library = preloadedLibrary(new URL("no-thread.c", import.meta.url));
     const env = { FRAZIL_BACKEND: "native", LD_PRELOAD: library, NO_THREAD: join(tempDir(), "no-thread") };
     // With exit code 3 it rejects: the event loop did not end.
     results = await inNewProcess(program, { env });
