@@ -110,7 +110,7 @@ const calls = {
     const number = open(event).tryNext();
     return { number: number === undefined ? null : `${number}` };
   },
-  /** How long a call took in the isolate, and how it ended. */
+  /** When a call began and ended in the isolate, and how it ended. */
   timed: async (event) => {
     const beganMs = Date.now();
     const ended = await open(event)
@@ -119,16 +119,31 @@ const calls = {
         (number) => ({ number }),
         (error) => dataOf(error),
       );
-    return { ...ended, ms: Date.now() - beganMs };
+    return { ...ended, beganMs, endedMs: Date.now() };
   },
-  /** Keeps the isolate busy: its timers are late, by far more than a request waits between two looks. */
-  spin: async ({ given }) => {
-    let sum = 0;
-    for (let round = 0; round < given.rounds; round++) {
-      for (let step = 0; step < 1.6e8; step++) sum += step % 7;
+  /**
+   * Keeps the isolate busy: its timers are late, by far more than a request waits between two looks. Returns when each round ended.
+   */
+  spin: async ({ given: { rounds, ms } }) => {
+    const ended = [];
+    while (ended.length < rounds) {
+      const untilMs = Date.now() + ms;
+      while (Date.now() < untilMs);
+      ended.push(Date.now());
       await scheduler.wait(1);
     }
-    return sum;
+    return ended;
+  },
+  /** Makes calls one after the other: as many, or until the store was asked so often by all requests. Returns how many. */
+  told: async (event) => {
+    const { calls, tries } = event.given;
+    let told = 0;
+    for (; told < calls && attempts.length < tries; told++) {
+      const { code } = await open(event).nextString().then(String, dataOf);
+      if (code !== "STORE_NOT_INITIALISED") throw new Error(`call ${told}: ${code}`);
+      await scheduler.wait(10);
+    }
+    return { told, tries: attempts.length };
   },
   /** Opens segments of many tags, and closes them. */
   tags: ({ env, ctx, given }) => {

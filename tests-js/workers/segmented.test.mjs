@@ -170,12 +170,16 @@ for (const date of DATES) {
       const calls = [worker.call("timed", given)];
       await sleep(20);
       calls.push(...Array.from({ length: 20 }, () => worker.call("timed", given)));
-      const [ended] = await Promise.all([Promise.all(calls), worker.call("spin", { rounds: 20 })]);
+      const [ended, rounds] = await Promise.all([Promise.all(calls), worker.call("spin", { rounds: 20, ms: 200 })]);
       const failed = ended.filter(({ number }) => number === undefined);
       assert.ok(failed.length >= 15);
-      for (const { code, ms } of failed) {
+      for (const { code, beganMs, endedMs } of failed) {
         assert.equal(code, "SEGMENT_EXHAUSTED");
-        assert.ok(ms >= 450 && ms < 2000, `${ms} ms`);
+        const ms = endedMs - beganMs;
+        assert.ok(ms >= 450, `${ms} ms`);
+        // In rounds of the busy isolate, as they last longer on a busy machine: in the one in which its time was over, or soon after it.
+        const late = rounds.filter((atMs) => atMs > beganMs + 500 && atMs < endedMs);
+        assert.ok(late.length <= 4, `${ms} ms, ${late.length} rounds too late`);
       }
       await worker.call("delays", { delays: [] });
     });
@@ -193,12 +197,11 @@ for (const date of DATES) {
     test("a missing tag is told at once while the store is not asked again, and one that was made is found soon", async () => {
       const given = { source: "delayed", options: { tag: "made-later" } };
       await worker.call("delays", { delays: [] });
-      let tries = 0;
-      let told = 0;
-      for (; tries < 8; told++) {
-        assert.equal((await worker.call("timed", given)).code, "STORE_NOT_INITIALISED");
-        tries = (await worker.call("attempts")).length;
-        await sleep(10);
+      let [told, tries] = [0, 0];
+      while (tries < 8) {
+        const answered = await worker.call("told", { ...given, calls: 10, tries: 8 });
+        told += answered.told;
+        tries = answered.tries;
       }
       // A call that waits until the store is asked again makes the try itself.
       assert.ok(told > 4 * tries, `${told} calls, ${tries} requests to the store`);
