@@ -20,6 +20,13 @@ function randomFrom(seed) {
 // Kept, since a simulation may replace it.
 const rightNow = setImmediate;
 
+/** The world whose time passes. A simulation runs one after the other. */
+let running;
+process.on("unhandledRejection", (error) => {
+  if (running === undefined) throw error;
+  running.failure ??= running.failureOf(`unhandled rejection: ${error?.stack ?? error}`);
+});
+
 /** The world of a seed. Its time passes only in `advance`. */
 export class SimulatedWorld {
   ms = 0;
@@ -43,6 +50,7 @@ export class SimulatedWorld {
     this.#log = log;
     this.#replay = replay;
     this.#listed = listed;
+    running = this;
   }
 
   sometimes(what) {
@@ -55,10 +63,12 @@ export class SimulatedWorld {
   }
 
   fail(text) {
-    this.failure ??= new Error(
-      `seed ${this.seed}, ${this.ms} ms: ${text}\nTo replay it: node ${this.#replay} ${this.seed}`,
-    );
+    this.failure ??= this.failureOf(text);
     throw this.failure;
+  }
+
+  failureOf(text) {
+    return new Error(`seed ${this.seed}, ${this.ms} ms: ${text}\nTo replay it: node ${this.#replay} ${this.seed}`);
   }
 
   /** Adds an event: what to `run`, and `atMs` when. */

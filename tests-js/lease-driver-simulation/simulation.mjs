@@ -625,11 +625,6 @@ export async function simulate(seed, { lease = shipped.lease, log, actions = 60 
   return { seen: w.seen, ids: w.ids.size, most };
 }
 
-process.on("unhandledRejection", (error) => {
-  if (world)
-    world.failure ??= Object.assign(new Error(`seed ${world.seed}: unhandled rejection: ${error?.stack ?? error}`));
-});
-
 if (process.argv[1] === import.meta.filename) {
   const seed = Number(process.argv[2] ?? 1);
   const { seen, ids, most } = await simulate(seed, { log: (line) => process.stdout.write(`${line}\n`) });

@@ -745,11 +745,6 @@ function shipped() {
   return code;
 }
 
-process.on("unhandledRejection", (error) => {
-  unhandled.push(error);
-});
-const unhandled = [];
-
 if (process.argv[1] === import.meta.filename) {
   const seed = Number(process.argv[2] ?? 1);
   const broken = process.argv[3] && (await import("./broken.mjs")).BROKEN[process.argv[3]];

@@ -195,7 +195,7 @@ export class WorkersWorld extends SimulatedWorld {
       if (request.hasEnded || request.isCancelled) return;
       this.step(`${request.name} is cancelled`);
       if (request.isAsking) this.sometimes("a request is cancelled while it asks");
-      else this.sometimes("a request is cancelled while it pauses");
+      else if (request.isPausing) this.sometimes("a request is cancelled while it pauses");
       request.isCancelled = true;
       request.cancelledMs = this.ms;
       request.goesOn = random.chance(0.5);

@@ -572,9 +572,9 @@ impl Lease {
     }
 
     /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take`].
-    /// `is_last`: whether no request was made since. If it says nothing new, it must not count as that of the attempt under way.
-    /// Otherwise no later attempt need be waited for, but the store may still carry one out, or has done so, given up or not. So
-    /// unless this is the last one, the next one keeps the nonce.
+    /// `is_last`: whether no request was made since. An answer that says nothing new does not count as that of the attempt under way.
+    /// One that does ends that attempt. The store may still carry out a request that was made since, or has done so: unless this was the
+    /// last request, the next attempt keeps the nonce.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -592,10 +592,7 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn take_late(&mut self, answer: &Granted, is_last: bool, monotonic_ms: u64) -> Change {
-        let is_known = self.held.is_some_and(|Held { node, window }| {
-            (node, window.from_ms) == (answer.node, answer.from_ms) && answer.until_ms <= window.until_ms
-        });
-        if is_known {
+        if self.window_of(answer).is_some_and(|window| answer.until_ms <= window.until_ms) {
             return Change::None;
         }
         let of_later_ones = self.nonce.filter(|_| !is_last);
@@ -625,14 +622,20 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn end_unextended(&mut self, answer: &Granted) -> bool {
-        let is_same = self.held.is_some_and(|Held { window, .. }| window.until_ms == answer.until_ms);
-        let is_over = self.outstanding && is_same;
+        let stands = self.window_of(answer).is_some_and(|window| answer.until_ms == window.until_ms);
+        let is_over = self.outstanding && stands && self.grant == Some(answer.grant);
         if is_over {
             self.outstanding = false;
             self.failures = 0;
             self.due_ms = self.began_ms.saturating_add(self.renew_after_ms(answer));
         }
         is_over
+    }
+
+    /// The window that is held, if an answer is of it: of the same node id from the same time on, until whenever.
+    fn window_of(&self, answer: &Granted) -> Option<Window> {
+        let held = self.held.filter(|held| (held.node, held.window.from_ms) == (answer.node, answer.from_ms))?;
+        Some(held.window)
     }
 
     /// How long after an attempt began the next one is due: the same part of what was left of the window. What is left is nearly

@@ -403,7 +403,8 @@ impl LeasedGenerator {
         }
         let is_last = asked.number == self.requests;
         let taken = self.take_from(answer, (!is_last).then_some(asked), now, registry)?;
-        // Where the window stands, the answer to the last request would end the nonce, although the store may still carry out one before.
+        // Settled also if this is not the last request: otherwise `Lease::take` would take the answer to the last one for a repetition, and
+        // forget the nonce with which the store may still carry out an earlier request.
         if is_last || self.lease.end_unextended(answer) {
             self.settled = self.requests;
         }
@@ -436,12 +437,17 @@ impl LeasedGenerator {
     /// The store was fenced at a request: [`LeasedGenerator::fenced`], unless the outcome of its attempt counts already.
     ///
     /// ```
-    /// # use frazil::{Layout, LeasedGenerator, LeasedOptions, LeaseTerms};
+    /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms, Refusal, Request};
     /// # let options = LeasedOptions::new(LeaseTerms::new(30_000, 10_000, 3000, 1)?);
-    /// LeasedGenerator::new(&Layout::named("default")?, options)?.raised(0, 5);
+    /// # let mut ids = LeasedGenerator::new(&Layout::named("default")?, options)?;
+    /// let Request::Acquire { grant, .. } = ids.ask(0, LeaseRandom { grant: 1, nonce: 2 }) else { unreachable!() };
+    /// ids.refused(ids.requests(), grant, Refusal::Incarnation, 5, 0);
+    /// assert_eq!(ids.ask(5, LeaseRandom { grant: 3, nonce: 4 }), Request::Fence { behind: false });
+    /// ids.fence_answered(ids.requests(), 9);
+    /// assert!(matches!(ids.ask(9, LeaseRandom { grant: 5, nonce: 6 }), Request::Acquire { .. }));
     /// # Ok::<(), frazil::Error>(())
     /// ```
-    pub fn raised(&mut self, number: u64, monotonic_ms: u64) {
+    pub fn fence_answered(&mut self, number: u64, monotonic_ms: u64) {
         if number > self.settled {
             self.settled = self.requests;
             self.fenced(monotonic_ms);

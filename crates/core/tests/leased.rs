@@ -517,9 +517,9 @@ fn a_fence_that_several_requests_raised_is_taken_once() {
     let asked = ask_together(&mut ids, 0, 1)[0];
     assert_eq!(ids.refused(asked.number, Grant(100), Refusal::Incarnation, 1, 0), Some(Change::None));
     let fences = ask_together(&mut ids, 1, 2);
-    ids.raised(fences[0].number, 2);
+    ids.fence_answered(fences[0].number, 2);
     let acquire = ask_together(&mut ids, 2, 1)[0];
-    ids.raised(fences[1].number, 3);
+    ids.fence_answered(fences[1].number, 3);
     assert!(ids.failed(Some(acquire.number), 4, 0), "it was still under way");
 }
 

@@ -174,7 +174,7 @@ impl AttachedFile {
     pub(crate) fn is_overwritten(&self) -> io::Result<bool> {
         let number = self.mapped.get(Slot::RecordNumber);
         let newest = self.newest_record.fetch_max(number, Ordering::Relaxed);
-        Ok(self.mapped.is_overwritten() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
+        Ok(self.mapped.lacks_magic() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
     }
 
     /// Ends the use of the file by this process if something else was written over it. The caller holds the mutex of raising.
@@ -186,11 +186,12 @@ impl AttachedFile {
         }
     }
 
-    /// Ends the use of the file by this process at once, because something else was written over it: the window in that may end late.
+    /// Ends the use of the file by this process at once, because something else was written over it: the window in those contents may
+    /// end much later.
     fn give_up_contents(&self) -> Error {
-        let error = self.fail(self.overwritten());
-        // In memory of its own, since whoever writes may go on with it. Where the system has none, for all: by the closed word, and by the
-        // magic number, which tells them why, and an opening too.
+        let error = self.fail(Fault::overwritten(&self.path));
+        // Another program may use the file that it has written. Where the system has no private memory, the state is closed for all that
+        // use the file; the magic number tells them why, and an opening too.
         if !self.mapped.make_private() {
             self.mapped.set(Slot::Magic, 0);
             self.mapped.set(Slot::Word, CLOSED_WORD);
@@ -198,14 +199,9 @@ impl AttachedFile {
         error
     }
 
-    /// The refusal of a file over which something else was written.
-    fn overwritten(&self) -> Fault {
-        Fault::corrupt(&self.path, "was overwritten while it was in use")
-    }
-
     /// The refusal of a file whose ceiling could not be moved: by its disk, which marks the file, or since something was written over it.
     pub(crate) fn not_raised(&self, cause: &io::Error) -> Fault {
-        if self.ceiling().has_failed() { self.flush_failed(cause) } else { self.overwritten() }
+        if self.ceiling().has_failed() { self.flush_failed(cause) } else { Fault::overwritten(&self.path) }
     }
 
     /// Whether the path still leads to the file, and the file was not deleted. A file that is mounted by itself keeps its path
@@ -394,9 +390,9 @@ impl AttachedFile {
         }
     }
 
-    /// Checks whether the path still leads to the file, and releases the name's locks once all that was issued from a file that
+    /// Checks whether the path still leads to the file and nothing was written over it, and releases the name's locks once all that was issued from a file that
     /// was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
-    pub(crate) fn check_path(&self) {
+    pub(crate) fn check_use(&self) {
         let end_ms = *lock(&self.name_free_at_ms);
         match end_ms {
             Some(end_ms) => self.release_name(end_ms),

@@ -145,7 +145,7 @@ fn run(attached: &Weak<AttachedFile>, control: &Control) {
         };
         drop(state);
         let Some(attached) = attached.upgrade() else { return };
-        attached.check_path();
+        attached.check_use();
         let mut idle = false;
         if active && !was_active {
             activity.begin(Instant::now());

@@ -44,6 +44,11 @@ impl Fault {
         Self::new(Code::StateFileCorrupt, Subject::Dir, text)
     }
 
+    /// A file over which something else was written.
+    pub(crate) fn overwritten(path: &Path) -> Self {
+        Self::corrupt(path, "was overwritten while it was in use")
+    }
+
     /// No thread could be started to open a state file on.
     ///
     /// ```

@@ -114,8 +114,9 @@ impl MappedState {
         })
     }
 
-    /// Whether something else than a state file was written over it: nothing that uses the file changes the magic number.
-    pub(crate) fn is_overwritten(&self) -> bool {
+    /// Whether the magic number is not there. Something else was written over the file; or a process that noticed that ended the use of
+    /// the file for all; or the file is being made.
+    pub(crate) fn lacks_magic(&self) -> bool {
         self.get(Slot::Magic) != MAGIC
     }
 

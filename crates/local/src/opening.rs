@@ -97,8 +97,8 @@ impl Candidate {
         let mapped = MappedState::map(&file, clock_ids).map_err(failed("mapped"))?;
         let alone = locks::set(&file, FileLock::Attached, Mode::Exclusive).map_err(failed("locked"))?;
         locks::set(&file, FileLock::Attached, Mode::Unlocked).map_err(failed("locked"))?;
-        if !alone && mapped.is_overwritten() {
-            return Err(Fault::corrupt(path, "was overwritten while it was in use"));
+        if !alone && mapped.lacks_magic() {
+            return Err(Fault::overwritten(path));
         }
         let file = AttachedFile::new(spec, file, identity, file_system, name_locks, mapped, header.clone());
         let wait_ms = StateStart { file: &file, record, header, alone }.run()?;

@@ -53,8 +53,17 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
 }
 
 /**
- * Waits without blocking the thread. Resolves to how long that was, in milliseconds: a timer of a busy thread ends late. Rejects with the
- * reason of the signal if it aborts first.
+ * How long a wait has taken that began at `beganMs`: the timer of a busy thread is late. At least `leastMs`, so that a clock that stands
+ * still, or shows no number, does not make a call wait for ever.
+ */
+export function waitedSince(beganMs: number, leastMs: number): number {
+  const ms = monotonicClock() - beganMs;
+  return ms > leastMs ? ms : leastMs;
+}
+
+/**
+ * Waits without blocking the thread. Resolves to how long that was, in milliseconds. Rejects with the reason of the signal if it
+ * aborts first.
  */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<number> {
   const beganMs = monotonicClock();
@@ -67,9 +76,7 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   } finally {
     clearTimeout(timer);
   }
-  const waitedMs = monotonicClock() - beganMs;
-  // At least `ms`, so that a clock that stands still does not make a call wait for ever.
-  return waitedMs > ms ? waitedMs : ms;
+  return waitedSince(beganMs, ms);
 }
 
 /**

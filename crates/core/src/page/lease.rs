@@ -104,19 +104,19 @@ numbered_calls! {
     /// assert_eq!(frazil::page::LEASE_REASONS[0], "TAKEN");
     /// ```
     LEASE_REASONS: 7;
-    /// The grant is not, or not any more, that of the row.
+    /// [`Reason::Taken`].
     TAKEN = 0;
-    /// The store was fenced.
+    /// [`Reason::Fenced`].
     FENCED = 1;
-    /// The store is another one than before.
+    /// [`Reason::Incarnation`].
     INCARNATION = 2;
-    /// The clock of the store is behind what it has granted.
+    /// [`Reason::Behind`].
     BEHIND = 3;
-    /// No node id is free.
+    /// [`Reason::Exhausted`].
     EXHAUSTED = 4;
-    /// There is no record of the scope.
+    /// [`Reason::Missing`].
     MISSING = 5;
-    /// What only the store knows.
+    /// [`Reason::Other`].
     OTHER = 6;
 }
 
@@ -314,7 +314,7 @@ impl Handles {
                     None => page.write_change_number(lease_change::DROPPED),
                 }
             }
-            lease_call::FENCED => ids.raised(page.read_number()?, monotonic_ms),
+            lease_call::FENCED => ids.fence_answered(page.read_number()?, monotonic_ms),
             lease_call::FAIL => {
                 let number = Some(page.read_number()?).filter(|number| *number > 0);
                 let counts = ids.failed(number, monotonic_ms, page.read_jitter()?);

@@ -241,11 +241,7 @@ export class RequestSupply implements Supply {
         // The answer counts for other requests too, also if this one does not wait for it.
         if (carried) waitUntil(carried.then(() => wakeAll(answered)));
         const lookMs = Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, waitedMs / 4));
-        const beganMs = monotonicClock();
-        const nominalMs = await waitIn(answered, Math.min(lookMs, this.#limitMs - waitedMs), signal);
-        const lateMs = monotonicClock() - beganMs;
-        // A timer may be late, and a clock may stand still, or show no number.
-        waitedMs += lateMs > nominalMs ? lateMs : nominalMs || 0;
+        waitedMs += await waitIn(answered, Math.min(lookMs, this.#limitMs - waitedMs), signal);
       }
     } finally {
       this.#wants.delete(want);
