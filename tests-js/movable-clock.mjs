@@ -3,11 +3,11 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tools } from "../scripts/tools.mjs";
-import { preloadedLibrary, preloadFolder } from "./preloaded.mjs";
+import { preloadedLibrary, readableFolder } from "./preloaded.mjs";
 
 let files = 0;
 /** A file of a clock. Servers that run as another user read it. */
-const newFile = () => join(preloadFolder(), `clock-${++files}`);
+const newFile = () => join(readableFolder(), `clock-${++files}`);
 
 /** Writes the offset of a clock of libfaketime from the real time. */
 export function setOffset(file, offsetMs) {
@@ -20,10 +20,10 @@ export function setOffset(file, offsetMs) {
  * A clock for one process: `env` is for it, `set` moves the clock to so many milliseconds from the real time, and `jump` moves it
  * from where it is. `library`: the libfaketime (default: the one for servers; Node needs `tools.faketime`).
  *
- * libfaketime reads the offset from a file at every call. That takes memory, so a process whose handlers of signals ask for the time
- * needs `movedClocks`: Postgres does, and a server of it ended in a fault within seconds of statements that reached their time-out.
+ * Not for a process whose handlers of signals ask for the time, such as Postgres: libfaketime reads the offset from a file at every call,
+ * which takes memory. A Postgres whose statements reached their time-out crashed within seconds.
  */
-export function movableClock({ library = tools.serverFaketime, offsetMs = 0 } = {}) {
+export function faketimeClock({ library = tools.serverFaketime, offsetMs = 0 } = {}) {
   const file = newFile();
   const set = (ms) => {
     offsetMs = ms;
@@ -44,7 +44,7 @@ export function movableClock({ library = tools.serverFaketime, offsetMs = 0 } = 
  * `env` is for the process, `set` sets both clocks, and `jump` moves the wall clock from where it is. Waits until a time of the wall
  * clock do not follow it, as they do with libfaketime.
  */
-export function movedClocks({ wallMs = 0, bootMs = 0 } = {}) {
+export function mappedClocks({ wallMs = 0, bootMs = 0 } = {}) {
   const file = newFile();
   let ahead = { wallMs, bootMs };
   function set({ wallMs = 0, bootMs = 0 }) {
@@ -55,6 +55,6 @@ export function movedClocks({ wallMs = 0, bootMs = 0 } = {}) {
   }
   writeFileSync(file, "");
   set(ahead);
-  const env = { LD_PRELOAD: preloadedLibrary(new URL("moved-clocks.c", import.meta.url)), CLOCKS: file };
+  const env = { LD_PRELOAD: preloadedLibrary(new URL("mapped-clocks.c", import.meta.url)), CLOCKS: file };
   return { env, set, jump: async (ms) => set({ ...ahead, wallMs: ahead.wallMs + ms }) };
 }

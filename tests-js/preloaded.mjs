@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 let folder;
 /** A folder that other users can read, as servers do. It is removed when this process ends. */
-export function preloadFolder() {
+export function readableFolder() {
   if (folder === undefined) {
     folder = mkdtempSync(join(tmpdir(), "frazil-preloaded-"));
     chmodSync(folder, 0o755);
@@ -21,7 +21,7 @@ const libraries = new Map();
 export function preloadedLibrary(source) {
   const from = fileURLToPath(source);
   if (!libraries.has(from)) {
-    const library = join(preloadFolder(), `${basename(from, ".c")}-${libraries.size}.so`);
+    const library = join(readableFolder(), `${basename(from, ".c")}-${libraries.size}.so`);
     execFileSync("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, from]);
     libraries.set(from, library);
   }

@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { tools } from "../../scripts/tools.mjs";
-import { movableClock } from "../movable-clock.mjs";
+import { faketimeClock } from "../movable-clock.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "frazil-clock-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -40,7 +40,7 @@ let runs = 0;
 async function mint(task) {
   const run = ++runs;
   const out = join(folder, `ids-${run}`);
-  const clock = movableClock({ library: tools.faketime, offsetMs: -7_200_000 });
+  const clock = faketimeClock({ library: tools.faketime, offsetMs: -7_200_000 });
   const env = { ...process.env, ...clock.env, FRAZIL_BACKEND: "native" };
   const script = fileURLToPath(new URL("minting-main.mjs", import.meta.url));
   const argument = JSON.stringify({ most: 200_000, ...task, out });

@@ -21,7 +21,7 @@ export const withDisks = { skip: !(isRoot && namespaces) && "needs root, to moun
 
 /** `Snowflake.local()` detects an orchestrator, or finds the state directory, by these variables: no test may inherit them. */
 const READ_BY_LOCAL =
-  /^(KUBERNETES_|ECS_|AWS_LAMBDA_|NOMAD_|K_SERVICE|CONTAINER_APP_|FLY_|DYNO|SWARM_|STATE_DIRECTORY|XDG_)/;
+  /^(KUBERNETES_|ECS_|AWS_LAMBDA_|NOMAD_|K_SERVICE|CLOUD_RUN_|CONTAINER_APP_|WEBSITE_|FLY_|DYNO|RENDER|RAILWAY_|SWARM_|STATE_DIRECTORY|XDG_)/;
 for (const name of Object.keys(process.env)) if (READ_BY_LOCAL.test(name)) delete process.env[name];
 process.env.FRAZIL_BACKEND = "native";
 

@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { movedClocks } from "../movable-clock.mjs";
+import { mappedClocks } from "../movable-clock.mjs";
 import { start, until, withMounts, writtenIds } from "./child-process.mjs";
 import { tempDir } from "./temp-dir.mjs";
 
@@ -186,5 +186,5 @@ describe("a process whose file lost its name, and that ends or closes it at once
   test("that closes its generator before it found out", (t) => replaced(t, close));
 
   test("that closes its generator after its clock stepped an hour ahead, which it does not follow yet", (t) =>
-    replaced(t, close, { time: movedClocks(), stepMs: 3_600_000 }));
+    replaced(t, close, { time: mappedClocks(), stepMs: 3_600_000 }));
 });

@@ -23,7 +23,7 @@ import { fileURLToPath } from "node:url";
 import { ConfigError, Layout, Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { movedClocks } from "../movable-clock.mjs";
+import { mappedClocks } from "../movable-clock.mjs";
 import { boot, disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
 import {
   COPY_OFFSET,
@@ -645,7 +645,7 @@ describe("a file system is refused because it may lose the state", () => {
 describe("a wrong clock", { concurrency }, () => {
   /** A process with clocks that the test sets, which mints into a file. */
   async function minting(t) {
-    const [dir, file, machineClocks] = [tempDir(), join(tempDir(), "ids"), movedClocks()];
+    const [dir, file, machineClocks] = [tempDir(), join(tempDir(), "ids"), mappedClocks()];
     const child = await start(t, { clocks: machineClocks });
     await child.call("open", { dir });
     await child.mint({ file });
@@ -714,7 +714,7 @@ describe("a wrong clock", { concurrency }, () => {
   /** Opens a file, mints an ID and closes it, `minutes` after the boot, with the wall clock `wallMs` ahead. Returns the ID. */
   async function visit(t, dir, minutes, wallMs) {
     const bootMs = minutes * 60_000;
-    const visitor = await start(t, { clocks: movedClocks({ wallMs: wallMs + bootMs, bootMs }) });
+    const visitor = await start(t, { clocks: mappedClocks({ wallMs: wallMs + bootMs, bootMs }) });
     await visitor.call("open", { dir });
     const [id] = await visitor.call("next", 1);
     await visitor.call("close");
@@ -806,7 +806,7 @@ describe("a wrong clock", { concurrency }, () => {
   });
 
   test("before the epoch is refused and creates no file; once it is right, minting works", async (t) => {
-    const [dir, machineClocks] = [tempDir(), movedClocks({ wallMs: -Date.now() })];
+    const [dir, machineClocks] = [tempDir(), mappedClocks({ wallMs: -Date.now() })];
     const child = await start(t, { clocks: machineClocks });
     const error = await errorOf(() => child.call("open", { dir }));
     assert.deepEqual([error?.code, error?.name], ["CLOCK_BEFORE_EPOCH", "ClockError"]);
@@ -823,7 +823,7 @@ describe("a wrong clock", { concurrency }, () => {
   /** A process mints on a machine whose clock is ahead, and is killed. */
   async function future(t, wallMs) {
     const dir = tempDir();
-    const child = await start(t, { clocks: movedClocks({ wallMs }) });
+    const child = await start(t, { clocks: mappedClocks({ wallMs }) });
     const { path } = await child.call("open", { dir });
     const ids = await child.call("next", 1000);
     await child.end();
@@ -848,7 +848,7 @@ describe("a wrong clock", { concurrency }, () => {
       const seconds = Number(/(\d+) s ahead/.exec(message)[1]);
       assert.ok(seconds > 540 && seconds <= 603, message);
       // When the clock shows that time again, minting goes on.
-      const ahead = await start(t, { ...machine(), clocks: movedClocks({ wallMs: 610_000 }) });
+      const ahead = await start(t, { ...machine(), clocks: mappedClocks({ wallMs: 610_000 }) });
       await ahead.call("open", { dir });
       ids.push(...(await ahead.call("next", 1000)));
       assert.ok(increasing(ids));
@@ -865,7 +865,7 @@ describe("a wrong clock", { concurrency }, () => {
         assert.equal(error?.code, "CLOCK_BACKWARD", `${error}`);
         assert.ok(error.retryAfterMs > 3500 && error.retryAfterMs <= 33_001, `${error.retryAfterMs}`);
         assert.equal(ceilingOf(path) <= reserved, true);
-        const ahead = await start(t, { ...machine(), clocks: movedClocks({ wallMs: 40_000 }) });
+        const ahead = await start(t, { ...machine(), clocks: mappedClocks({ wallMs: 40_000 }) });
         assert.equal((await ahead.call("open", { dir })).attached, 1, "the refused start must not stay attached");
         ids.push(...(await ahead.call("next", 1000)));
         assert.ok(increasing(ids));
@@ -885,7 +885,7 @@ describe("a wrong clock", { concurrency }, () => {
     // Damages the copies that a crash could tear at worst.
     for (const at of [HEADER, ...RECORDS]) flip(path, at + 100);
     const reserved = ceilingOf(path);
-    const machine = { boot: boot(), clocks: movedClocks() };
+    const machine = { boot: boot(), clocks: mappedClocks() };
     const [impatient, patient] = await Promise.all([start(t, machine), start(t, machine)]);
     /** Sets the clock back, so that a start must wait however slow this machine is. */
     const leave = (ms) => machine.clocks.set({ wallMs: reserved - ms - Date.now() });

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { Layout } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { movedClocks } from "../movable-clock.mjs";
+import { mappedClocks } from "../movable-clock.mjs";
 import { disk, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
 import { mountImage, run } from "./mounted-image.mjs";
 import { ceilingOf, MAPPED_OFFSETS, overwrite, records } from "./state-file.mjs";
@@ -24,7 +24,7 @@ const BURST = 150_000;
  * `between` took no time, so that it is still behind the IDs of the first one, however slow the machine is.
  */
 async function burst(t, dir, between) {
-  const clock = movedClocks();
+  const clock = mappedClocks();
   const [one, other] = await Promise.all([start(t), start(t, { clocks: clock })]);
   const { path } = await one.call("open", { dir, layout });
   const issued = await one.call("next", BURST);

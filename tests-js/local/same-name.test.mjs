@@ -10,7 +10,7 @@ import { describe, test } from "node:test";
 import { Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { movedClocks } from "../movable-clock.mjs";
+import { mappedClocks } from "../movable-clock.mjs";
 import { boot, pause, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
 import { mountImage, run } from "./mounted-image.mjs";
 import { ceilingOf } from "./state-file.mjs";
@@ -160,7 +160,7 @@ test(
   withDisks,
   async (t) => {
     const { dir } = mountImage(t, "ext4", { options: ["-I", "128"] });
-    const machineClocks = movedClocks();
+    const machineClocks = mappedClocks();
     const [one, other] = [await start(t), await start(t, { clocks: machineClocks })];
     const { path } = await one.call("open", { dir });
     await one.call("next", 100);

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Snowflake } from "frazil";
 import { errorOf } from "../api/bad-input.mjs";
 import { repeats } from "../api/broken-generators.mjs";
-import { movedClocks } from "../movable-clock.mjs";
+import { mappedClocks } from "../movable-clock.mjs";
 import { pause, start, until, withDisks, withMounts, writtenIds } from "./child-process.mjs";
 import { mountImage } from "./mounted-image.mjs";
 import { tempDir } from "./temp-dir.mjs";
@@ -164,7 +164,7 @@ describe("two state files with the same name", { concurrency: 3 }, () => {
 
   test("of which one was deleted while it was in use and the clock is set back repeat no ID", async (t) => {
     const dir = tempDir();
-    const clock = movedClocks({ wallMs: 10_000 });
+    const clock = mappedClocks({ wallMs: 10_000 });
     const [one, other] = await startAll(t, 2, { clocks: clock });
     const files = [join(tempDir(), "one"), join(tempDir(), "other")];
     const { path } = await one.call("open", { dir });
@@ -192,7 +192,7 @@ for (const [name, mounts] of [
     withMounts,
     async (t) => {
       const dir = tempDir();
-      const clock = movedClocks();
+      const clock = mappedClocks();
       for (const wallMs of [0, 365 * 86_400_000, 0]) {
         clock.set({ wallMs });
         const child = await start(t, { mounts, clocks: clock });

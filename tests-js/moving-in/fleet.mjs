@@ -11,7 +11,7 @@ import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
 import { laterWork } from "../minting/later.mjs";
-import { movableClock } from "../movable-clock.mjs";
+import { faketimeClock } from "../movable-clock.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -64,7 +64,7 @@ export class Member {
 
 /** A process of Frazil under leases of a MySqlStore, with a clock of its own. */
 function newGeneration({ url, broken, ...task }) {
-  const clock = movableClock({ library: tools.faketime });
+  const clock = faketimeClock({ library: tools.faketime });
   const store = { module: new URL("mysql-store.mjs", import.meta.url).href, address: { url, broken } };
   const taskOf = () => ({ ...task, store, prefix: "frazil-", keepsMs: [3000, 12_000] });
   return Object.assign(new Member("../minting/minting-main.mjs", taskOf, clock.env), { clock });

@@ -18,7 +18,7 @@ import { tools } from "../../scripts/tools.mjs";
 import { countIds } from "../local/count-repeats.mjs";
 import { randomNumbers } from "../local/minting-process.mjs";
 import { laterWork } from "../minting/later.mjs";
-import { movableClock } from "../movable-clock.mjs";
+import { faketimeClock } from "../movable-clock.mjs";
 import { serverModule } from "../stores/all-stores.mjs";
 import { startProxy } from "../stores/cut-proxy.mjs";
 
@@ -59,7 +59,7 @@ async function newScope() {
 
 /** A process that mints, behind a proxy and with a clock of its own. */
 async function startHolder(folder, offsetMs, task) {
-  const clock = movableClock({ library: tools.faketime, offsetMs });
+  const clock = faketimeClock({ library: tools.faketime, offsetMs });
   const proxy = await startProxy(server.port);
   const gaveUp = [];
   let child;

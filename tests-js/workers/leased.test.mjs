@@ -419,11 +419,12 @@ for (const date of DATES) {
       const worker = await startWorker(date);
       try {
         const options = { scope: "some", windowMs: 3000 };
-        for (let at = 0; at < 16; at++) await worker.call("wrapped-env", { options });
-        await assert.rejects(worker.call("wrapped-env", { options }), { code: "INVALID_ARGUMENT", field: "source" });
-        await sleep(3200);
-        for (let at = 0; at < 16; at++) assert.equal(typeof (await worker.call("wrapped-env", { options })), "number");
-        await assert.rejects(worker.call("wrapped-env", { options }), { code: "INVALID_ARGUMENT", field: "source" });
+        // In one request, so that they are within a window of each other on a busy machine too.
+        for (let round = 0; round < 3; round++) {
+          const outcome = await worker.call("wrapped-envs", { options });
+          assert.deepEqual(outcome, { got: 16, code: "INVALID_ARGUMENT", field: "source" });
+          await sleep(3200);
+        }
       } finally {
         await worker.stop();
       }

@@ -390,8 +390,8 @@ impl AttachedFile {
         }
     }
 
-    /// Checks whether the path still leads to the file and nothing was written over it, and releases the name's locks once all that was issued from a file that
-    /// was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
+    /// Checks whether the path still leads to the file and nothing was written over it, and releases the name's locks once all that was
+    /// issued from a file that was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
     pub(crate) fn check_use(&self) {
         let end_ms = *lock(&self.name_free_at_ms);
         match end_ms {

@@ -27,7 +27,10 @@ const unattached =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
-/** A process that holds more node ids than this, of scopes with one name, is told so. */
+/**
+ * A process that holds more node ids than this, of scopes with one name, is told so: some hold one for each of their threads, or in the old
+ * and the new instance of a program that starts anew, and none has use for ten.
+ */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */

@@ -14,7 +14,7 @@ export interface LeaseContext extends StoreContext {
   /** As `layoutText` writes it. */
   readonly layout: string;
   readonly windowMs: number;
-  /** Whether the holder is an isolate of Cloudflare Workers, by `leased()`. */
+  /** Whether no copies of the holder are made: it is an isolate of Cloudflare Workers, by `leased()`. */
   readonly isUncopied: boolean;
   /** What a process does that holds many node ids of the scope itself; `undefined` if it does not. */
   readonly manyHere?: () => string | undefined;

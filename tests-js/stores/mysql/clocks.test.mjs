@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MySqlStore } from "frazil/stores/mysql";
-import { movableClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../movable-clock.mjs";
 import { attempt } from "../attempts.mjs";
 import { newScope, pool, poolTo, sessionWith } from "./one-server.mjs";
 import { MySqlServer } from "./server.mjs";
 
 test("in the hour that comes twice, in the local time of the server, the clock is right", async () => {
-  const { env, jump } = movableClock();
+  const { env, jump } = faketimeClock();
   const berlin = await MySqlServer.start({}, { ...env, TZ: "Europe/Berlin" });
   const own = poolTo({}, berlin);
   const store = new MySqlStore(own);

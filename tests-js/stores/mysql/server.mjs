@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { MySqlStore } from "frazil/stores/mysql";
 import mysql from "mysql2/promise";
-import { movableClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../movable-clock.mjs";
 import { installed, runProgram, ServerProcess, serverFolder, startOnFreePorts } from "../server-process.mjs";
 
 const program = () => installed("MariaDB", "stores-mysql", "/usr/sbin/mariadbd");
@@ -101,7 +101,7 @@ export async function replicatedPair() {
 /** What `openWithIncarnation` asks for, with mysql2. */
 export const withMysql2 = {
   Store: MySqlStore,
-  newClock: movableClock,
+  newClock: faketimeClock,
   start: (env) => MySqlServer.start({}, env),
   query: (server, sql) => server.query(sql, [], "test"),
   poolTo: (server) => mysql.createPool(server.address({ database: "test" })),

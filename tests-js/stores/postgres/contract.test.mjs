@@ -4,7 +4,7 @@ import { PostgresStore } from "frazil/stores/postgres";
 import { leaseContract } from "frazil/testing/lease-contract";
 import pg from "pg";
 import postgres from "postgres";
-import { movedClocks } from "../../movable-clock.mjs";
+import { mappedClocks } from "../../movable-clock.mjs";
 import { openWithIncarnation } from "../incarnation-table.mjs";
 import { PostgresServer, poolTo, startBouncer } from "./server.mjs";
 
@@ -15,7 +15,7 @@ leaseContract({
   open: () =>
     openWithIncarnation({
       Store: PostgresStore,
-      newClock: movedClocks,
+      newClock: mappedClocks,
       start: (env) => PostgresServer.start({ max_connections: 200 }, env),
       query: (server, sql) => server.query(sql),
       poolTo: (server) => poolTo(server.url),

@@ -4,7 +4,7 @@ import { leaseContract } from "frazil/testing/lease-contract";
 import Redis from "ioredis";
 import { createClientPool, createCluster } from "redis";
 import { createClient as createClient5 } from "redis5";
-import { movableClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../movable-clock.mjs";
 import { connectStore, openClient, startServer, valkey } from "./server.mjs";
 
 const init = (store) => (scope) => store.init({ ...scope, layout: "default" });
@@ -56,7 +56,7 @@ if (valkey)
   // docs/safety.md: 22, 25, 26, 27
   leaseContract({
     name: "Valkey, whose clock tests move",
-    open: () => stoppable({ program: valkey, clock: movableClock() }),
+    open: () => stoppable({ program: valkey, clock: faketimeClock() }),
   });
 
 /** A server, and a store on a client that `open` makes for its port. */

@@ -2,7 +2,7 @@
 import { after, test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import zookeeper from "node-zookeeper-client";
-import { movableClock } from "../../movable-clock.mjs";
+import { faketimeClock } from "../../movable-clock.mjs";
 import { call, connectClient, connectStore, startServer } from "./server.mjs";
 
 /** A store on a server, and what the contract does to it. */
@@ -54,7 +54,7 @@ leaseContract({
 // One scenario alone: under libfaketime a JVM is ten times slower.
 const name = "a jump of the store's clock costs time only";
 test(name, async () => {
-  const { env, jump } = movableClock();
+  const { env, jump } = faketimeClock();
   const server = await startServer({ env });
   const open = await opened(server);
   after(() => open.close());

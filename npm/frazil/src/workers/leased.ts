@@ -192,7 +192,7 @@ function entryOf(store: LeaseStore, options: Options | undefined): Entry {
     // Microtasks may have run in there: other calls of this.
     known = openEntry(key, scope);
   }
-  // One that the store has refused for good has no node id, and is for whoever asked for it alone.
+  // One that the store has refused for good has no node id, and is for the request that asked for it alone.
   if (known?.driver.isRefused && differenceOf(known.options, options, meaningOf)) known = undefined;
   if (known) {
     checkSame(

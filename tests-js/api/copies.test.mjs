@@ -1,0 +1,52 @@
+// Static node ids where one program runs as several processes: `health()` warns of them.
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Snowflake } from "frazil";
+import { isLinuxX64Gnu } from "../../scripts/shell.mjs";
+
+test("a process alone has no warning", () => {
+  assert.deepEqual(new Snowflake({ node: 7 }).health().warnings, []);
+});
+
+/** Starts a program in a file beside this one, with a channel. Resolves to what it prints. */
+async function run(t, name, program, env = {}) {
+  const file = fileURLToPath(new URL(`${name}-${process.pid}.mjs`, import.meta.url));
+  writeFileSync(file, program);
+  t.after(() => rmSync(file));
+  const child = fork(file, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit", "ipc"] });
+  const [printed] = await Promise.all([text(child.stdout), once(child, "close")]);
+  return printed.trimEnd();
+}
+
+test("a worker of node:cluster is warned: it has the variables of the others", { skip: !isLinuxX64Gnu }, async (t) => {
+  const program = `
+    import cluster from "node:cluster";
+    import { Snowflake } from "frazil";
+    if (cluster.isPrimary) cluster.fork();
+    else {
+      for (const options of [{}, { unshared: true }, { now: Date.now }])
+        console.log(new Snowflake({ node: 7, ...options }).health().warnings.join());
+      process.exit();
+    }
+  `;
+  const [given, ...others] = (await run(t, "of-the-cluster", program)).split("\n");
+  assert.match(given, /^node is 7 in one of the workers of node:cluster, which repeat each other's IDs/);
+  assert.equal(others.join(""), "");
+});
+
+test("one of several instances of pm2 is warned, also in fork mode, which has no cluster", {
+  skip: !isLinuxX64Gnu,
+}, async (t) => {
+  const program =
+    'import { Snowflake } from "frazil"; console.log(new Snowflake({ node: 7 }).health().warnings.join()); process.exit();';
+  // What pm2 7 gives to a program in fork mode.
+  const of = (instances) => run(t, `of-${instances}`, program, { pm_id: "3", NODE_APP_INSTANCE: "0", instances });
+  assert.match(await of("2"), /^node is 7 in one of the instances of pm2, which repeat each other's IDs/);
+  assert.match(await of("max"), /^node is 7 in one of the instances of pm2/);
+  assert.equal(await of("1"), "");
+});
