@@ -117,21 +117,24 @@ test("columns that do not fit are refused, and nothing is written", async () => 
   const fitting = () => columnsOf(layout, 2);
   const shared = new ArrayBuffer(64);
   const over = new BigUint64Array(shared, 8, 2);
-  for (const [given, into] of [
-    [ids, { ...fitting(), timestampMs: new Float32Array(2) }],
-    [ids, { ...fitting(), timestampMs: new Float64Array(3) }],
-    [ids, { ...fitting(), sequence: [0, 0] }],
-    [ids, { ...fitting(), node: undefined }],
-    [ids, { ...fitting(), clock: new Uint32Array(2) }],
-    [ids, { ...fitting(), node: new Int32Array(2) }],
-    [ids, {}],
+  const twice = fitting();
+  for (const [given, column, into] of [
+    [ids, "timestampMs", { ...fitting(), timestampMs: new Float32Array(2) }],
+    [ids, "timestampMs", { ...fitting(), timestampMs: new Float64Array(3) }],
+    [ids, "sequence", { ...fitting(), sequence: [0, 0] }],
+    [ids, "sequence", { ...twice, sequence: twice.timestampMs }],
+    [ids, "node", { ...fitting(), node: undefined }],
+    [ids, "clock", { ...fitting(), clock: new Uint32Array(2) }],
+    [ids, "node", { ...fitting(), node: new Int32Array(2) }],
+    [ids, "timestampMs", {}],
     // In the memory of the IDs.
-    [over, { ...fitting(), timestampMs: new Float64Array(shared, 24, 2) }],
-    [over, { ...fitting(), node: new Uint32Array(shared, 0, 2) }],
+    [over, "timestampMs", { ...fitting(), timestampMs: new Float64Array(shared, 24, 2) }],
+    [over, "node", { ...fitting(), node: new Uint32Array(shared, 0, 2) }],
   ]) {
     const before = structuredClone(into);
     const error = await errorOf(() => layout.decodeMany(given, into));
-    assert.deepEqual([error.code, error.field, error.value, error.rule], ["INVALID_ARGUMENT", "into", into, rule]);
+    const found = [error.code, error.field, error.value, error.rule];
+    assert.deepEqual(found, ["INVALID_ARGUMENT", `into.${column}`, into[column], rule.replace("{min}", 2)]);
     assert.deepEqual(into, before);
   }
   for (const into of [null, 5, [], new Uint32Array(2)])
@@ -151,7 +154,7 @@ test("a getter that transfers the IDs, or shows another array at the second read
       return into.sequence;
     },
   };
-  assert.throws(() => layout.decodeMany(ids, transferring), { code: "INVALID_ARGUMENT", field: "into" });
+  assert.throws(() => layout.decodeMany(ids, transferring), { code: "INVALID_ARGUMENT", field: "into.timestampMs" });
   let reads = 0;
   const changing = {
     ...into,
@@ -184,9 +187,20 @@ test("no method of the given arrays is called, and no array has two fields", () 
       assert.equal(into.timestampMs[at], plain.timestampMs[at]);
     }
   }
-  for (const twice of [
-    { ...plain, sequence: plain.timestampMs },
-    { ...plain, clock: plain.node },
+  for (const [field, other] of [
+    ["sequence", "timestampMs"],
+    ["clock", "node"],
   ])
-    assert.throws(() => layout.decodeMany(ids, twice), { code: "INVALID_ARGUMENT", field: "into" });
+    assert.throws(() => layout.decodeMany(ids, { ...plain, [field]: plain[other] }), {
+      code: "INVALID_ARGUMENT",
+      field: `into.${field}`,
+    });
+});
+
+test("IDs whose memory was transferred are none", () => {
+  const ids = BigUint64Array.of(5n, 6n);
+  structuredClone(ids.buffer, { transfer: [ids.buffer] });
+  const layout = Layout.named("default");
+  assert.equal(layout.decodeMany(ids).timestampMs.length, 0);
+  assert.equal(layout.decodeMany(ids, columnsOf(layout, 0)).sequence.length, 0);
 });

@@ -13,6 +13,7 @@ import { Layout, Snowflake } from "frazil";
 import { lease } from "frazil/lease";
 import { PostgresStore } from "frazil/stores/postgres";
 import { wideLayout } from "../wide-layout.mjs";
+import { PEERS } from "./peers/generators.mjs";
 import { conditions, median, progress, quantile, short, spread, table, writeRecord } from "./record.mjs";
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -47,6 +48,29 @@ async function isolated(subjects) {
     return [name, spread(warm), short(quantile(warm, 0.99)), (median(warm) / base).toFixed(2)];
   });
   return table(["isolated calls, µs", "median, middle half", "99 %", "x the first"], body);
+}
+
+/** Ways to mint several IDs for a request, and that of the fastest other package. */
+function severalIds() {
+  const ids = new Snowflake({ node: 7 });
+  const other = PEERS["@sapphire/snowflake"].bigint;
+  const times = (count, call) => () => {
+    let last;
+    for (let left = count; left > 0; left--) last = call();
+    return last;
+  };
+  return Object.assign(
+    {},
+    ...[1, 10, 100, 1000].map((count) => {
+      const array = new BigUint64Array(count);
+      return {
+        [`\`next()\`, ${count} times`]: times(count, ids.next),
+        [`\`fill\` of an array of ${count} that is kept`]: () => ids.fill(array),
+        [`\`nextMany(${count})\``]: () => ids.nextMany(count),
+        [`@sapphire/snowflake, ${count} times`]: times(count, other),
+      };
+    }),
+  );
 }
 
 /** `next()` of state files: of one in use all the time, and of several that each mint one ID every five seconds. */
@@ -245,6 +269,7 @@ const sections = [
     "`next()` of a lease": leased.next,
     "`next()` of `Snowflake.local()` that is kept": local.next,
   }),
+  await isolated(severalIds()),
   await rates(leased),
   bytes(),
   await starts(),
@@ -257,6 +282,7 @@ rmSync(dir, { recursive: true });
 if (sink === undefined) throw new Error("nothing was minted");
 const titles = [
   "A generator for each request",
+  "Several IDs for a request",
   "One thread",
   "Bytes of a call",
   "Starting again",

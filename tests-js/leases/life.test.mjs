@@ -122,7 +122,8 @@ test("lost: LEASE_LOST, no ID of the old node id, and another one is taken", asy
 
 test("a lease that is lost while an aborted call has IDs: they are not issued under the next one", async () => {
   const store = storeWith();
-  const { ids } = await open(store, { maxLeadMs: 0 });
+  // The wait goes on over the time in which the event loop is blocked.
+  const { ids } = await open(store, { maxLeadMs: 0, maxAsyncWaitMs: W });
   const controller = new AbortController();
   // More than a tick has, so that the call waits with IDs of the old node id.
   const call = watched(ids.nextManyAsync(3 * 4096, { signal: controller.signal }));
@@ -261,6 +262,19 @@ test("an asynchronous call waits as long as maxAsyncWaitMs, and no longer", asyn
   held = false;
   await time.until(ids.close());
   assert.deepEqual(time.pending, { timers: 0, holding: 0 });
+});
+
+test("the time in which the event loop is blocked counts for a call that waits", async () => {
+  const { ids } = await open(storeWith(), { maxLeadMs: 0, maxAsyncWaitMs: 700 });
+  // A tick after the other, each a wait of its own.
+  const call = watched(ids.nextManyAsync(20 * 4096));
+  for (let round = 0; round < 10; round++) {
+    time.ms += 300; // blocked
+    await time.advance(1);
+  }
+  assert.equal(call.state, "rejected");
+  assert.equal(call.error.code, "SEQUENCE_EXHAUSTED");
+  await time.until(ids.close());
 });
 
 test("a call that waits holds the process, and an open lease does not", async () => {

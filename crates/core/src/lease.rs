@@ -604,8 +604,9 @@ impl Lease {
     }
 
     /// Ends the attempt under way, if an answer to one of its requests, which need not be the last one, says that the window stands as it
-    /// was: the store's clock went back. Returns whether that is so. Call it after [`Lease::take_late`], for requests of this attempt
-    /// only. Without it, callers that ask in turn would each find that another one has asked since, and ask again at once.
+    /// was: the store's clock went back. Or that it is shorter, which no store that keeps its contract says. Returns whether that is so.
+    /// Call it after [`Lease::take_late`], for requests of this attempt only. Without it, callers that ask in turn would each find that
+    /// another one has asked since, and ask again at once.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};
@@ -622,7 +623,7 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn end_unextended(&mut self, answer: &Granted) -> bool {
-        let stands = self.window_of(answer).is_some_and(|window| answer.until_ms == window.until_ms);
+        let stands = self.window_of(answer).is_some_and(|window| answer.until_ms <= window.until_ms);
         let is_over = self.outstanding && stands && self.grant == Some(answer.grant);
         if is_over {
             self.outstanding = false;
@@ -731,9 +732,10 @@ impl Lease {
     /// # Ok::<(), frazil::Error>(())
     /// ```
     pub fn fail(&mut self, monotonic_ms: u64, jitter: u64) {
-        // An attempt whose time passed while the process was stopped failed then: the next one need not wait again.
-        let over_ms = if self.outstanding { self.began_ms.saturating_add(self.terms.timeout_ms) } else { monotonic_ms };
-        let failed_ms = over_ms.min(monotonic_ms);
+        // An attempt whose time passed while the process was stopped failed then: the next one need not wait again. Not where failures
+        // follow each other: two requests of a Worker whose clock was set can have clocks that are far apart, and none would wait.
+        let over_ms = self.began_ms.saturating_add(self.terms.timeout_ms);
+        let failed_ms = if self.outstanding && self.failures == 0 { over_ms.min(monotonic_ms) } else { monotonic_ms };
         self.outstanding = false;
         self.failures = self.failures.saturating_add(1);
         self.due_ms = failed_ms.saturating_add(backoff_ms(self.failures, jitter));

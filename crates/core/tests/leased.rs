@@ -453,10 +453,16 @@ fn requests_at_one_time_are_told_apart_by_number() {
 
 #[test]
 fn callers_that_ask_in_turn_wait_where_the_store_cannot_extend_the_window() {
-    // The store's clock went back.
+    // The store's clock went back; or the store breaks its contract, and names an earlier end.
+    for shorter_ms in [0, 1000] {
+        callers_wait_where_the_window_ends(shorter_ms);
+    }
+}
+
+fn callers_wait_where_the_window_ends(shorter_ms: u64) {
     let mut ids = by_calls(IdTime::Wall);
     let held = ids.status().held.unwrap();
-    let (from_ms, until_ms) = (held.window.from_ms, held.window.until_ms);
+    let (from_ms, until_ms) = (held.window.from_ms, held.window.until_ms - shorter_ms);
     let answer = Granted { grant: Grant(1), node: held.node, from_ms, until_ms, store_now_ms: T };
     let asked = ask_together(&mut ids, W / 2, 3);
     let answered = |ids: &mut LeasedGenerator, asked| {
@@ -476,6 +482,31 @@ fn callers_that_ask_in_turn_wait_where_the_store_cannot_extend_the_window() {
     assert!(!ids.failed(Some(ids.requests()), W / 2 + 20, 0));
     let Request::Renew { nonce, .. } = ids.ask(W, drawn(4)) else { panic!("the next attempt is due") };
     assert_eq!(nonce, Nonce(100));
+}
+
+#[test]
+fn requests_of_two_clocks_that_fail_again_and_again_are_asked_after_a_pause() {
+    // The clock of an isolate was set back: a request from before and one from after it ask, and the store refuses each after 5 ms.
+    let mut ids = by_calls(IdTime::Wall);
+    let mut asked = 0;
+    let mut callers = [(0, W / 2 + 20_000, None), (1, W / 2, None)];
+    while let Some((at_ms, ahead_ms, request)) = callers.iter_mut().min_by_key(|(at_ms, ..)| *at_ms)
+        && *at_ms < 1000
+    {
+        let now_ms = *at_ms + *ahead_ms;
+        if let Some(number) = request.take() {
+            ids.failed(Some(number), now_ms, 0);
+        }
+        if let Request::Wait { ms } = ids.ask(now_ms, drawn(200 + u128::from(*at_ms))) {
+            *at_ms += ms;
+        } else {
+            asked += 1;
+            *request = Some(ids.requests());
+            *at_ms += 5;
+        }
+    }
+    // In a second.
+    assert!(asked < 20, "{asked} requests");
 }
 
 #[test]

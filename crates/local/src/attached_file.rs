@@ -173,8 +173,15 @@ impl AttachedFile {
     /// The caller holds the mutex of raising, or nothing else uses this: otherwise another thread notes a newer record in between.
     pub(crate) fn is_overwritten(&self) -> io::Result<bool> {
         let number = self.mapped.get(Slot::RecordNumber);
-        let newest = self.newest_record.fetch_max(number, Ordering::Relaxed);
+        let newest = self.newest_record.fetch_max(number, Ordering::Release);
         Ok(self.mapped.lacks_magic() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
+    }
+
+    /// Whether the mapping alone shows that, which needs no mutex: the newest record is read before that of the mapping, which can only be
+    /// newer. What has neither the magic number nor the number of a record may be found later, by [`Self::is_overwritten`].
+    pub(crate) fn shows_overwritten(&self) -> bool {
+        let newest = self.newest_record.load(Ordering::Acquire);
+        self.mapped.lacks_magic() || self.mapped.get(Slot::RecordNumber) < newest
     }
 
     /// Ends the use of the file by this process if something else was written over it. The caller holds the mutex of raising.
@@ -391,7 +398,8 @@ impl AttachedFile {
     }
 
     /// Checks whether the path still leads to the file and nothing was written over it, and releases the name's locks once all that was
-    /// issued from a file that was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or not.
+    /// issued from a file that was given up is over. The ceiling's thread calls it in every process that is attached, whether it mints or
+    /// not.
     pub(crate) fn check_use(&self) {
         let end_ms = *lock(&self.name_free_at_ms);
         match end_ms {

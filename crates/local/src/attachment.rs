@@ -79,7 +79,7 @@ impl Keeper for Attachment {
         let AttachedFile { mapped, .. } = &*self.file;
         // While the clock is not trusted, every call comes here. Most of them need no lock.
         if mapped.get(Slot::StepSightings) != 0
-            && !mapped.lacks_magic()
+            && !self.file.shows_overwritten()
             && self.fault().is_none()
             && !self.file.is_displaced()
             && let Ok(trusted_ms) = self.file.ceiling().trusted_ms(now_ms)
@@ -95,7 +95,7 @@ impl Keeper for Attachment {
     }
 
     fn is_given_up(&self) -> bool {
-        self.file.is_displaced() || self.file.fault().is_some() || self.file.mapped.lacks_magic()
+        self.file.is_displaced() || self.file.fault().is_some() || self.file.shows_overwritten()
     }
 
     fn fault(&self) -> Option<Error> {

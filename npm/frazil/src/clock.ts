@@ -10,20 +10,27 @@ const ownNow = /* @__PURE__ */ (() => Date.now)();
 /** Whether `Date.now` was replaced since this was loaded, as by fake timers. */
 export const isFaked = (): boolean => Date.now !== ownNow;
 
-/** What the wall clock showed at 0 of the monotonic clock; 0 until that was read. */
-let originMs = 0;
+/** What the monotonic clock showed last. */
+let lastMs = 0;
+/** What the wall clock showed when it took the place of the monotonic one, less what that had shown last. */
+let originMs: number | undefined;
 
 /**
  * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
- * `performance` away or replaced it by what shows no number, the wall clock goes on from there.
+ * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading.
  */
 export function monotonicClock(): number {
-  let ms: unknown;
   try {
-    ms = globalThis.performance.now();
-    if (Number.isFinite(ms)) originMs ||= wallClock() - (ms as number);
+    const ms: unknown = globalThis.performance.now();
+    if (Number.isFinite(ms) && (ms as number) >= 0) {
+      originMs = undefined;
+      lastMs = ms as number;
+      return lastMs;
+    }
   } catch {}
-  return Number.isFinite(ms) ? (ms as number) : wallClock() - originMs;
+  const wallMs = wallClock();
+  originMs ??= wallMs - lastMs;
+  return wallMs - originMs;
 }
 
 /**

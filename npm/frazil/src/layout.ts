@@ -352,19 +352,15 @@ export class Layout<P extends string = string> {
       bufferOf(array as Uint32Array) !== bufferOf(ids);
     const fits = (field: Span | undefined, array: unknown) =>
       field ? isColumn(array, "Uint32Array") : array === field;
-    if (
+    const misfit =
       given &&
-      !(
-        isColumn(given.timestampMs, "Float64Array") &&
-        isColumn(given.sequence, "Float64Array") &&
-        fits(node, given.node) &&
-        fits(clock, given.clock) &&
-        given.timestampMs !== given.sequence &&
-        (!given.node || given.node !== given.clock)
-      )
-    )
-      throw configError("INVALID_ARGUMENT", "into", into, Rule.COLUMNS);
-    const halves = new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length);
+      ((!isColumn(given.timestampMs, "Float64Array") && "timestampMs") ||
+        (!(isColumn(given.sequence, "Float64Array") && given.sequence !== given.timestampMs) && "sequence") ||
+        (!fits(node, given.node) && "node") ||
+        (!(fits(clock, given.clock) && (!clock || given.clock !== given.node)) && "clock"));
+    if (misfit) throw describedError("INVALID_ARGUMENT", `into.${misfit}`, given[misfit], Rule.COLUMNS, length);
+    // The memory of IDs that were transferred is gone: there are none.
+    const halves = length ? new Uint32Array(bufferOf(ids), offsetOf(ids), 2 * length) : new Uint32Array(0);
     const unused = spanOf(bits, 64 - bits);
     if (Decoding.FAST) {
       const invalid = firstWith(unused, halves);

@@ -55,7 +55,7 @@ export class LeaseDriver extends LeaseHolder {
       const { scope } = this.options;
       const count = [...LeaseDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
       return count > MANY
-        ? `this process holds ${count} node ids of scopes with that name, since each call of lease() takes one. Call it once, when the program starts`
+        ? `this process has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts`
         : undefined;
     };
     return { ...super.context, manyHere };

@@ -45,7 +45,7 @@ export { FENCE_MARGIN_MS } from "./stores/store.js";
 
 /** The options of `lease()`. Each has a default. */
 export interface LeaseOptions<L extends LayoutInput = LayoutInput>
-  extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+  extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now" | "freshness"> {
   /**
    * The name of the ID space, as it was given to `store.init()`: a letter, then at most 31 letters, digits, `-` or `_`.
    * IDs of two scopes may be equal. Default: `"default"`.

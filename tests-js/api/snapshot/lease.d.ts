@@ -22,7 +22,7 @@ export { layoutText } from "./stores/layout-text.js";
 export type { AcquireRequest, Answer, EnsureRequest, Grant, InitOptions, LeaseStore, ManagedStore, Refusal, RefusalReason, ReleaseRequest, RenewRequest, ScopeOptions, ScopeRequest, WindowRequest, } from "./stores/store.js";
 export { FENCE_MARGIN_MS } from "./stores/store.js";
 /** The options of `lease()`. Each has a default. */
-export interface LeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now"> {
+export interface LeaseOptions<L extends LayoutInput = LayoutInput> extends Omit<SnowflakeOptions<L>, "node" | "unshared" | "now" | "freshness"> {
     /**
      * The name of the ID space, as it was given to `store.init()`: a letter, then at most 31 letters, digits, `-` or `_`.
      * IDs of two scopes may be equal. Default: `"default"`.

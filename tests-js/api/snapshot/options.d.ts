@@ -30,8 +30,8 @@ export interface SnowflakeOptions<L extends LayoutInput = LayoutInput> {
     readonly sequenceStart?: SequenceStart;
     /**
      * When the clock is read. Default: `"call"`, at each call, so the time in an ID is that of its call. `"turn"`: IDs that were reserved
-     * together are issued until the running turn of the event loop ends, without reading the clock: faster, and the time in an ID may be as
-     * old as the turn. It changes `next()` and `nextString()` alone.
+     * together are issued without reading the clock, until the running turn of the event loop ends or the program awaits something: faster
+     * where many IDs are minted in between, and the time in an ID may be as old as the turn. It changes `next()` and `nextString()` alone.
      */
     readonly freshness?: Freshness;
     /**
@@ -81,7 +81,7 @@ export interface LocalOptions<L extends LayoutInput = LayoutInput> extends Omit<
 /** The options of `Snowflake.localAsync()`. */
 export interface LocalAsyncOptions<L extends LayoutInput = LayoutInput> extends LocalOptions<L>, AsyncOptions {
 }
-/** When a generator reads the clock: at each call, or once for the IDs of a block in a turn of the event loop. */
+/** When a generator reads the clock: at each call, or once for the IDs of a block, at most until the program awaits something. */
 export type Freshness = "call" | "turn";
 /** Where the sequence starts in a new tick. */
 export type SequenceStart = "zero" | "random" | "wrap";

@@ -66,7 +66,7 @@ rules! {
     IdInput = 29, "must be a bigint, digits or a number below 2^53";
     IdArray = 30, "must be a BigUint64Array";
     IdColumn = 31, "must be a BigUint64Array, such as BigUint64Array.from(ids), or up to 63 bits a BigInt64Array";
-    CountReach = 32, "must be at most {max}: the full lead and the full wait give no more. Asynchronous calls wait longer, up to maxAsyncWaitMs";
+    CountReach = 32, "must be at most {max}: the full lead and the full wait (maxWaitMs; of asynchronous calls maxAsyncWaitMs) give no more";
     StaticLead = 33, "must be at most {max} with a static node id";
     NoStartLead = 34, "must be 0 where the start of the process is unknown: nothing else bounds its predecessor";
     FiniteClock = 35, "must be a finite number of Unix milliseconds";
@@ -103,7 +103,7 @@ rules! {
     SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
     ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
     KnownFreshness = 68, "must be \"call\" or \"turn\"";
-    Columns = 69, "must be what decodeMany returns for as many IDs, in other memory than theirs";
+    Columns = 69, "must be as decodeMany makes it for {min} IDs, in memory of its own";
     EpochMoves = 70, "must be a constant: an epoch that a program takes from its clock moves with each start, and the IDs repeat";
     NumberWidth = 71, "must have at most {max} bits, as many as a number holds exactly: use nextString(), or the layout safe53";
     FieldList = 72, "must be a list, such as [{ kind: \"time\", bits: 41 }, …]";

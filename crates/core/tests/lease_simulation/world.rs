@@ -768,6 +768,9 @@ impl World {
         let checked_ms = ids.now_ms(read);
         let fresh = self.holders[index].clocks.read(self.now);
         let now_ms = if self.plan.defect == Some(Defect::CheckThenMint) { ids.now_ms(fresh) } else { checked_ms };
+        // A reading from before the pause is as one of a clock that went back: by it an attempt that was begun since is over earlier.
+        let holder = &mut self.holders[index];
+        holder.busy_until = holder.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
         let issued = self.call(index, checked_ms, now_ms, read)?;
         self.sometimes(if issued { Sometimes::CallInHandIssued } else { Sometimes::CallInHandRefused });
         Ok(())
@@ -1482,6 +1485,9 @@ impl World {
 
     fn fail_over(&mut self, store: Store) {
         self.expose_copies();
+        // Its answers are none from a store that was restored before: it need not know what that one has granted.
+        let exposed_ms = self.restores.iter().copied().max().filter(|until_ms| *until_ms > self.store_now_ms());
+        self.restores.extend(exposed_ms);
         self.store = store;
         self.incarnations += 1;
         self.incarnation = self.incarnations;

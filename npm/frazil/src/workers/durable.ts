@@ -30,7 +30,7 @@ import { checkSame, msOfDate, type Options } from "./request-context.js";
 
 /** The options of `durable()`. */
 export interface DurableOptions<L extends LayoutInput = LayoutInput>
-  extends Omit<SnowflakeOptions<L>, "layout" | "node" | "unshared" | "now" | "maxWaitMs"> {
+  extends Omit<SnowflakeOptions<L>, "layout" | "node" | "unshared" | "now" | "freshness" | "maxWaitMs"> {
   /** What the bits mean. Default: `"edge"` (time 41, node 14, sequence 8). */
   readonly layout?: L;
   /** The name of the ID space in this object. IDs of two scopes may be equal. Default: `"default"`. */
