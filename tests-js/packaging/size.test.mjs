@@ -56,9 +56,9 @@ const ERRORS = 'export { ClockError, ConfigError, DecodeError, FrazilError, Leas
 // against hostile code 0.3; stopping the module with a code when its stack overflows, and finding its memory without calling a getter of
 // the user, 0.4; messages about clocks, epochs, node ids, counts and where they come from 0.8; the clock, the waits and the node id of a
 // lease 0.2; waits by the time that passes, also with a clock that tests took away, 0.05; refusing `local()` 0.2; `tryNext()` and
-// `nextNumber()` 0.2; static node ids in `health()` and on the console 0.2; what copies of the package share 0.05; the frequent refusal without
-// the general path 0.06. Code for hosts with files, or with threads that may block, is not in it, because it is inside the condition and not
-// after an early return.
+// `nextNumber()` 0.2; static node ids in `health()` and on the console 0.2; what copies of the package share 0.05; the frequent refusal
+// without the general path 0.06. Code for hosts with files, or with threads that may block, is not in it, because it is inside the
+// condition and not after an early return.
 //
 // **The module**: leases 5.3 (the state machine of `lease.rs`, its numbers in the page with a check of each, the errors); segments 2.4; the
 // ceiling of `durable()` 0.8; the count of requests 0.25; clocks that come back from ahead and pauses after leases that end at once 0.3;
