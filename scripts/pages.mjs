@@ -24,6 +24,9 @@ const placesOf = (checkout) =>
     ...pagesIn(checkout, "docs/stores"),
   ]);
 
+/** An image, with the empty lines after it. The package has none. */
+const IMAGE = /!\[[^\]]*\]\([^)]*\)\n*/g;
+
 /** A link in a line of text, outside of code. Its text can be code, and can have brackets. */
 const LINK = /\[((?:`[^`]*`|\[[^\]]*\]|[^[\]`])+)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)/g;
 
@@ -56,6 +59,7 @@ function packedPage(text, source, { places, address }) {
   const leads = (match) => targetOf(match) !== undefined;
   return outsideOfBlocks(text, (part) =>
     part
+      .replaceAll(IMAGE, "")
       .replaceAll(LINKS_IN_PARENTHESES, (all) => ([...all.matchAll(LINK)].some(leads) ? all : ""))
       .replaceAll(LINK, (...match) => (leads(match) ? `[${match[1]}](${targetOf(match)})` : match[1])),
   );
