@@ -177,8 +177,8 @@ impl AttachedFile {
         Ok(self.mapped.lacks_magic() || number < newest || Header::read(&self.file)?.as_ref() != Some(&self.header))
     }
 
-    /// Whether the mapping alone shows that, which needs no mutex: the newest record is read before that of the mapping, which can only be
-    /// newer. What has neither the magic number nor the number of a record may be found later, by [`Self::is_overwritten`].
+    /// Whether the mapping alone shows that, which needs no mutex: the number of the newest record is read before that of the mapping,
+    /// which can only be larger. It does not show contents with another header, such as those of the file of another node id.
     pub(crate) fn shows_overwritten(&self) -> bool {
         let newest = self.newest_record.load(Ordering::Acquire);
         self.mapped.lacks_magic() || self.mapped.get(Slot::RecordNumber) < newest
