@@ -20,7 +20,7 @@ function randomFrom(seed) {
 // Kept, since a simulation may replace it.
 const rightNow = setImmediate;
 
-/** The world whose time passes. A simulation runs one after the other. */
+/** The world whose time passes. A simulation runs one after the other; what is rejected after one counts for the next. */
 let running;
 process.on("unhandledRejection", (error) => {
   if (running === undefined) throw error;

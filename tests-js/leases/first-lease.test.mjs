@@ -241,7 +241,7 @@ test("a process that takes a lease in each request hears that they are its own",
   await assert.rejects(time.until(lease(store)), {
     code: "NODE_IDS_EXHAUSTED",
     message:
-      /this process has 10 leases of scopes with that name, and each call of lease\(\) takes a node id\. Call it once, when the program starts/,
+      /this thread has 10 leases of scopes with that name, and each call of lease\(\) takes a node id\. Call it once, when the program starts/,
   });
   await time.until(Promise.all(held.map((ids) => ids.close())));
   const other = { fromMs: 0, grant: "1".repeat(32), nonce: "2".repeat(32), owner: "other", untilMs: now() + 60_000 };

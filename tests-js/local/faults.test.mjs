@@ -389,6 +389,15 @@ describe("a file of a process that mints", { concurrency }, () => {
     assert.equal((await until(refusal)).code, "STATE_FILE_CORRUPT");
   });
 
+  test("that is overwritten with the file of another node id and another start of the sequence is told as that too", async (t) => {
+    const other = await fileOf(t, { dir: tempDir(), node: 5, sequenceStart: "random" });
+    const child = await start(t);
+    const { path } = await child.call("open", { dir: tempDir() });
+    await child.call("next", 100);
+    writeFileSync(path, other, { flag: "r+" });
+    assert.equal((await until(() => errorOf(() => child.call("next", 1)))).code, "STATE_FILE_CORRUPT");
+  });
+
   test("that is one of two: the checker catches the repeats", async (t) => {
     const now = Date.now() + 30_000;
     const ids = [];

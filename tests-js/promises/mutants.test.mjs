@@ -1,5 +1,5 @@
-// What `.cargo/mutants.toml` excludes is there: an exclusion of a type that was renamed excludes nothing, and the next run, which takes
-// hours, fails for what was explained.
+// The types that `.cargo/mutants.toml` names are there: an exclusion of one that was renamed excludes nothing, and the next run, which
+// takes hours, fails for what was explained.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -313,7 +313,10 @@ impl Generator {
         loop {
             // The state was begun anew with another start of the sequence, so its positions now mean other IDs; or its memory was
             // overwritten, which the keeper knows.
-            let Some(window) = atomics.window() else { return Err(self.why_closed(now_ms)) };
+            let Some(window) = atomics.window() else {
+                let why = self.state.keeper().and_then(|keeper| keeper.extend(now_ms, now_ms).err());
+                return Err(why.unwrap_or_else(|| Error::new(Code::Closed)));
+            };
             match machine.reserve(word, window, atomics.clocks, now_ms, want, confirmed) {
                 Outcome::Issued { word: next, block, leaves, lead_ms, switched } => {
                     if let Some((clock, free_from)) = leaves
@@ -367,15 +370,12 @@ impl Generator {
     fn refusal(&self, word: u64, now_ms: u64, error: Error) -> Error {
         let over = now_ms.saturating_add(self.max_lead_ms()) >= self.machine.end_ms();
         match self.state.keeper() {
-            Some(_) if word == EXHAUSTED && !over => self.why_closed(now_ms),
+            Some(keeper) if word == EXHAUSTED && !over => {
+                let why = keeper.is_given_up().then(|| keeper.extend(now_ms, now_ms));
+                why.and_then(Result::err).unwrap_or_else(|| Error::new(Code::Closed))
+            }
             _ => error,
         }
-    }
-
-    /// Why a kept state is closed although its time is not over.
-    fn why_closed(&self, now_ms: u64) -> Error {
-        let given_up = self.state.keeper().filter(|keeper| keeper.is_given_up());
-        given_up.and_then(|keeper| keeper.extend(now_ms, now_ms).err()).unwrap_or_else(|| Error::new(Code::Closed))
     }
 
     /// The machine with the start of the sequence and the key of the state.

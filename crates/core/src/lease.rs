@@ -573,8 +573,8 @@ impl Lease {
 
     /// Takes the answer to an attempt that was given up, or to a request after which another one was made: [`Lease::take`].
     /// `is_last`: whether no request was made since. An answer that says nothing new does not count as that of the attempt under way.
-    /// One that does ends that attempt. The store may still carry out a request that was made since, or has done so: unless this was the
-    /// last request, the next attempt keeps the nonce.
+    /// One that begins or extends the lease ends that attempt. The store may still carry out a request that was made since, or has done so:
+    /// unless this was the last request, the next attempt keeps the nonce.
     ///
     /// ```
     /// # use frazil::{Change, Granted, Lease, LeaseRandom, LeaseTerms, Request};

@@ -292,8 +292,8 @@ impl LeasedGenerator {
     ///
     /// Monotonic time stands still during a suspension on many systems, so a lease whose window ended long ago would be due much
     /// later. Where the wall clock has moved on by more than a second more than monotonic time did, the difference counts, and at
-    /// least [`MAX_BACKOFF_MS`]: no pause goes on after a suspension. A wall clock that is set forward looks the same, and brings one
-    /// attempt forward.
+    /// least [`MAX_BACKOFF_MS`]: no pause that had begun goes on after a suspension. A wall clock that is set forward looks the same, and
+    /// brings one attempt forward.
     ///
     /// The schedule takes note of the time ([`Lease::see`]), and [`LeaseStatus::skew_ms`] of a wall clock that went back.
     ///
@@ -362,7 +362,7 @@ impl LeasedGenerator {
 
     /// How many requests were made, which is the number of the last one. A caller that has several under way at once, or uses
     /// answers to those that it gave up, hands each outcome over with the number of its request:
-    /// [`LeasedGenerator::answered`], [`LeasedGenerator::refused`], [`LeasedGenerator::raised`], [`LeasedGenerator::failed`].
+    /// [`LeasedGenerator::answered`], [`LeasedGenerator::refused`], [`LeasedGenerator::fence_answered`], [`LeasedGenerator::failed`].
     ///
     /// ```
     /// # use frazil::{Layout, LeaseRandom, LeasedGenerator, LeasedOptions, LeaseTerms};
@@ -379,8 +379,8 @@ impl LeasedGenerator {
     }
 
     /// Takes the answer to a request: as [`LeasedGenerator::take`] if it is the last one and its attempt is not over, else as
-    /// [`LeasedGenerator::take_late`]. If an answer to any request of the attempt under way says that the window stands as it was, the
-    /// attempt is over, and the next one waits.
+    /// [`LeasedGenerator::take_late`]. If an answer to any request of the attempt under way says that the window stands as it was, or
+    /// is shorter, the attempt is over, and the next one waits.
     ///
     /// # Errors
     /// Those of [`LeasedGenerator::take`].

@@ -506,7 +506,7 @@ fn requests_of_two_clocks_that_fail_again_and_again_are_asked_after_a_pause() {
         }
     }
     // In a second.
-    assert!(asked < 20, "{asked} requests");
+    assert!((4..20).contains(&asked), "{asked} requests");
 }
 
 #[test]

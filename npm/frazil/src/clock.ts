@@ -12,25 +12,28 @@ export const isFaked = (): boolean => Date.now !== ownNow;
 
 /** What the monotonic clock showed last. */
 let lastMs = 0;
-/** What the wall clock showed when it took the place of the monotonic one, less what that had shown last. */
-let originMs: number | undefined;
+/** What the wall clock shows at 0 of the monotonic clock, while it stands in for that. */
+let originMs = NaN;
 
 /**
  * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
- * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading.
+ * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading, also after it was set back.
  */
 export function monotonicClock(): number {
   try {
     const ms: unknown = globalThis.performance.now();
     if (Number.isFinite(ms) && (ms as number) >= 0) {
-      originMs = undefined;
+      originMs = NaN;
       lastMs = ms as number;
       return lastMs;
     }
   } catch {}
   const wallMs = wallClock();
-  originMs ??= wallMs - lastMs;
-  return wallMs - originMs;
+  if (!(wallMs - originMs >= lastMs)) originMs = wallMs - lastMs;
+  const ms = wallMs - originMs;
+  // Not if the wall clock shows no number either.
+  if (ms >= lastMs) lastMs = ms;
+  return ms;
 }
 
 /**

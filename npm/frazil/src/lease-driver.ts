@@ -27,15 +27,12 @@ const unattached =
     ? undefined
     : /* @__PURE__ */ new FinalizationRegistry<LeaseDriver>((driver) => driver.abandon());
 
-/**
- * A process that holds more node ids than this, of scopes with one name, is told so: some hold one for each of their threads, or in the old
- * and the new instance of a program that starts anew, and none has use for ten.
- */
+/** A thread with more leases than this, of scopes with one name, is told so. Tests and migrations have a few at a time. */
 const MANY = 9;
 
 /** Asks the store when the core says so, one attempt at a time. @internal */
 export class LeaseDriver extends LeaseHolder {
-  /** Those of this process that are not closed. */
+  /** Those of this thread that are not closed. */
   static readonly #open = /* @__PURE__ */ new Set<LeaseDriver>();
   /** A reference to the generator: weak while it is open, and strong while it closes. */
   #attached!: Weak<Attached>;
@@ -55,7 +52,7 @@ export class LeaseDriver extends LeaseHolder {
       const { scope } = this.options;
       const count = [...LeaseDriver.#open].filter((each) => each.isHolding && each.options.scope === scope).length;
       return count > MANY
-        ? `this process has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts`
+        ? `this thread has ${count} leases of scopes with that name, and each call of lease() takes a node id. Call it once, when the program starts`
         : undefined;
     };
     return { ...super.context, manyHere };

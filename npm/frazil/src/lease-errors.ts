@@ -16,7 +16,7 @@ export interface LeaseContext extends StoreContext {
   readonly windowMs: number;
   /** Whether no copies of the holder are made: it is an isolate of Cloudflare Workers, by `leased()`. */
   readonly isUncopied: boolean;
-  /** What a process does that holds many node ids of the scope itself; `undefined` if it does not. */
+  /** What a thread does that holds many node ids of the scope itself; `undefined` if it does not. */
   readonly manyHere?: () => string | undefined;
 }
 

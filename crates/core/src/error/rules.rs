@@ -103,7 +103,7 @@ rules! {
     SegmentAbove = 66, "must have a range above the numbers that were granted before: the counter of the store went back";
     ASegmentStore = 67, "must be a store of segments, such as new PostgresStore(pool)";
     KnownFreshness = 68, "must be \"call\" or \"turn\"";
-    Columns = 69, "must be as decodeMany makes it for {min} IDs, in memory of its own";
+    Columns = 69, "must be as decodeMany makes it, for {min} IDs and in own memory, or absent";
     EpochMoves = 70, "must be a constant: an epoch that a program takes from its clock moves with each start, and the IDs repeat";
     NumberWidth = 71, "must have at most {max} bits, as many as a number holds exactly: use nextString(), or the layout safe53";
     FieldList = 72, "must be a list, such as [{ kind: \"time\", bits: 41 }, …]";

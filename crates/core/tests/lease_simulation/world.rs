@@ -69,7 +69,7 @@ enum Event {
     /// A call that read the clocks before a pause goes on.
     InHand(usize, Readings),
     AtStore(Message),
-    /// With the number of restores that the store had seen, and when it answered.
+    /// With the length of `restores` when the store answered, and when that was.
     AtHolder(Message, Reply, usize, u64),
     Start,
     Fault,
@@ -179,7 +179,7 @@ struct LeaseInfo {
     grant: Grant,
     node: u64,
     window: Window,
-    /// How many restores the store had seen when it last answered.
+    /// The length of `restores` when the store last answered.
     confirmed: usize,
     minted: bool,
 }
@@ -232,7 +232,7 @@ pub(crate) struct World {
     incarnation: u32,
     incarnations: u32,
     store_back_at: u64,
-    /// For each restore that shows no new incarnation: until which time IDs may repeat.
+    /// For each restore that shows no new incarnation, and each failover that loses writes meanwhile: until which time IDs may repeat.
     restores: Vec<u64>,
     intervals: Vec<Vec<Interval>>,
     // The checker.
@@ -1439,7 +1439,7 @@ impl World {
                 let (store, _) = self.snapshots[which].clone();
                 if self.rng.u8(..3) == 0 {
                     // A restore that shows: the same as a failover to an old replica.
-                    self.fail_over(store);
+                    self.fail_over(store, true);
                     self.sometimes(Sometimes::RestoredAsOther);
                 } else {
                     self.expose_copies();
@@ -1450,8 +1450,9 @@ impl World {
             (15, _) if faults.failover => {
                 // The replica lacks what was written since the last snapshot, or nothing.
                 let lost = self.rng.bool().then(|| self.snapshots.last().cloned()).flatten();
+                let lacks_writes = lost.is_some();
                 let store = lost.map_or_else(|| self.store.clone(), |(store, _)| store);
-                self.fail_over(store);
+                self.fail_over(store, lacks_writes);
                 self.store_offset_ms = self.rng.i64(-STORE_SKEW_MS / 2..=STORE_SKEW_MS / 2);
                 let ms = self.around(w / 4);
                 self.store_away(ms);
@@ -1483,11 +1484,13 @@ impl World {
         self.after(ms, Event::StoreBack);
     }
 
-    fn fail_over(&mut self, store: Store) {
+    fn fail_over(&mut self, store: Store, lacks_writes: bool) {
         self.expose_copies();
         // Its answers are none from a store that was restored before: it need not know what that one has granted.
-        let exposed_ms = self.restores.iter().copied().max().filter(|until_ms| *until_ms > self.store_now_ms());
-        self.restores.extend(exposed_ms);
+        if lacks_writes {
+            let exposed_ms = self.restores.iter().copied().max().filter(|until_ms| *until_ms > self.store_now_ms());
+            self.restores.extend(exposed_ms);
+        }
         self.store = store;
         self.incarnations += 1;
         self.incarnation = self.incarnations;

@@ -71,7 +71,7 @@ export enum Rule {
   SEGMENT_ABOVE = "must have a range above the numbers that were granted before: the counter of the store went back",
   A_SEGMENT_STORE = "must be a store of segments, such as new PostgresStore(pool)",
   KNOWN_FRESHNESS = "must be \"call\" or \"turn\"",
-  COLUMNS = "must be as decodeMany makes it for {min} IDs, in memory of its own",
+  COLUMNS = "must be as decodeMany makes it, for {min} IDs and in own memory, or absent",
   EPOCH_MOVES = "must be a constant: an epoch that a program takes from its clock moves with each start, and the IDs repeat",
   NUMBER_WIDTH = "must have at most {max} bits, as many as a number holds exactly: use nextString(), or the layout safe53",
   FIELD_LIST = "must be a list, such as [{ kind: \"time\", bits: 41 }, …]",
