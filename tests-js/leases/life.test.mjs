@@ -53,6 +53,38 @@ test("a call that waits for the store ends in its time if performance is taken a
   assert.deepEqual(await inNewProcess(script), ["LEASE_EXPIRED", true]);
 });
 
+test("a wall clock that stands in for performance may show no number, or be set back, and is right again afterwards", async () => {
+  const script = `
+    import { lease } from "frazil/lease";
+    import { MemoryStore } from ${JSON.stringify(new URL("memory-store.mjs", import.meta.url).href)};
+    const ids = await lease(MemoryStore.with({}), { windowMs: 1000 });
+    const outcome = () => {
+      try {
+        return typeof ids.next();
+      } catch (error) {
+        return error.code;
+      }
+    };
+    const [wall, { performance }] = [Date.now, globalThis];
+    delete globalThis.performance;
+    const outcomes = [];
+    // By more than any clock of the process has shown.
+    for (const wrong of [() => NaN, () => wall() - 100_000_000]) {
+      Date.now = wrong;
+      outcomes.push(outcome());
+      Date.now = wall;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      outcomes.push(outcome());
+    }
+    globalThis.performance = performance;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    outcomes.push(outcome(), ids.stats().lease.renewed > 2);
+    process.stdout.write(JSON.stringify(outcomes));
+    process.exit();
+  `;
+  assert.deepEqual(await inNewProcess(script), ["INVALID_CLOCK", "bigint", "CLOCK_BACKWARD", "bigint", "bigint", true]);
+});
+
 test("retries of an attempt keep its nonce", async () => {
   let away = false;
   const store = storeWith({ fault: (_, execute) => (away ? Promise.reject(new Error("away")) : execute()) });
