@@ -20,18 +20,19 @@ const timestampOf = (id) => Layout.named(layout).timestampOf(id);
 const BURST = 150_000;
 
 /**
- * A process mints far ahead of the clock and is killed; after `between`, another opens the file and mints as many IDs. By its clocks
- * `between` took no time, so that it is still behind the IDs of the first one, however slow the machine is.
+ * A process mints far ahead of the clock and is killed; after `between`, another opens the file and mints as many IDs. By their clocks
+ * minting and `between` took no time, so that the other one is still behind the IDs of the first one, however slow the machine is.
  */
 async function burst(t, dir, between) {
   const clock = mappedClocks();
   const [one, other] = await Promise.all([start(t), start(t, { clocks: clock })]);
   const { path } = await one.call("open", { dir, layout });
+  const nowMs = Date.now();
+  await one.call("freezeClock", nowMs);
   const issued = await one.call("next", BURST);
-  const mintedMs = Date.now();
   await one.end();
   await between(path);
-  const backMs = mintedMs - Date.now();
+  const backMs = nowMs - Date.now();
   clock.set({ wallMs: backMs, bootMs: backMs });
   await other.call("open", { dir, layout });
   const more = await other.call("next", BURST);

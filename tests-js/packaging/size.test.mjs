@@ -93,7 +93,11 @@ const NUMBERS = 'export * from "frazil"; export { FrazilLeases, leased, segmente
 const CEILINGS = [
   ["the workerd entry", 13.03125 * KIB, () => bundled('export * from "frazil"', WORKERD)],
   ["its WebAssembly module", 18.453125 * KIB, () => gzipped(readFileSync(join(root, "npm/frazil/dist/frazil.wasm")))],
-  ["frazil/lease", 10.390625 * KIB, () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"])],
+  [
+    "frazil/lease",
+    10.390625 * KIB,
+    () => bundled('export * from "./npm/frazil/dist/lease.mjs"', ["browser"], ["frazil"]),
+  ],
   [
     "frazil/segment",
     7.484375 * KIB,
