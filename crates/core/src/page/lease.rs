@@ -104,19 +104,19 @@ numbered_calls! {
     /// assert_eq!(frazil::page::LEASE_REASONS[0], "TAKEN");
     /// ```
     LEASE_REASONS: 7;
-    /// [`Reason::Taken`].
+    /// [`crate::Reason::Taken`].
     TAKEN = 0;
-    /// [`Reason::Fenced`].
+    /// [`crate::Reason::Fenced`].
     FENCED = 1;
-    /// [`Reason::Incarnation`].
+    /// [`crate::Reason::Incarnation`].
     INCARNATION = 2;
-    /// [`Reason::Behind`].
+    /// [`crate::Reason::Behind`].
     BEHIND = 3;
-    /// [`Reason::Exhausted`].
+    /// [`crate::Reason::Exhausted`].
     EXHAUSTED = 4;
-    /// [`Reason::Missing`].
+    /// [`crate::Reason::Missing`].
     MISSING = 5;
-    /// [`Reason::Other`].
+    /// [`crate::Reason::Other`].
     OTHER = 6;
 }
 
