@@ -41,10 +41,12 @@ async function anAttemptBesideItsRetryIsOneRange(bench: Bench) {
 
 async function anAttemptThatIsAbortedAndRepeatedIsOneRange(bench: Bench) {
   const counter = await bench.counter();
-  const process = counter.process(await bench.open.connect?.());
+  const client = await bench.open.connect?.();
   const reason = new Error("given up");
   let next = 1n;
   for (const afterMs of [undefined, 0, 1, 2, 4, 8]) {
+    // A process for each attempt, since the store may carry out an aborted try later: of a process it knows the last attempt.
+    const process = counter.process(client);
     const attempt = draw();
     const controller = new AbortController();
     const aborted = process.allocate({ attempt, signal: controller.signal }).catch((error) => {
