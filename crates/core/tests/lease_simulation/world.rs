@@ -272,6 +272,11 @@ fn say(text: &str) {
 type Checked<T = ()> = Result<T, String>;
 
 impl Holder {
+    /// What a call is told may come true at the end of the attempts under way, and not before.
+    fn wait_out_attempts(&mut self) {
+        self.busy_until = self.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
+    }
+
     /// How long the machine was suspended before that time.
     fn slept_before_ms(&self, at: u64) -> u64 {
         self.sleeps.iter().map(|(began, ms)| at.saturating_sub(*began).min(*ms)).sum()
@@ -770,7 +775,7 @@ impl World {
         let now_ms = if self.plan.defect == Some(Defect::CheckThenMint) { ids.now_ms(fresh) } else { checked_ms };
         // A reading from before the pause is as one of a clock that went back: by it an attempt that was begun since is over earlier.
         let holder = &mut self.holders[index];
-        holder.busy_until = holder.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
+        holder.wait_out_attempts();
         let issued = self.call(index, checked_ms, now_ms, read)?;
         self.sometimes(if issued { Sometimes::CallInHandIssued } else { Sometimes::CallInHandRefused });
         Ok(())
@@ -1157,7 +1162,7 @@ impl World {
         let held = self.holders[index].lease;
         if !in_time {
             let holder = &mut self.holders[index];
-            holder.busy_until = holder.attempts.iter().map(|attempt| attempt.deadline_ms).max().unwrap_or(0);
+            holder.wait_out_attempts();
         }
         // Whichever attempt is under way besides.
         let under_way = self.holders[index].attempts.first().map(|attempt| attempt.ask);
