@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { preloadedLibrary } from "../preloaded.mjs";
+import { tempDir } from "./temp-dir.mjs";
 
 const program = fileURLToPath(new URL("child-main.mjs", import.meta.url));
 const isRoot = process.getuid?.() === 0;
@@ -134,6 +135,24 @@ export async function until(condition) {
     await sleep(20);
   }
   throw new Error(`not true within ${TIMEOUT_MS} ms: ${condition}`);
+}
+
+/**
+ * 1,000 IDs of each of two processes, of the same time and from a new file each: the same IDs, since the processes share no state.
+ */
+export async function idsOfTwoFiles(children) {
+  const ids = [];
+  const nowMs = Date.now() + 30_000;
+  for (const { call } of children) {
+    await call("freezeClock", nowMs);
+    await call("open", { dir: tempDir() });
+    // Raises the ceiling, at a time that is later by the wait for its locks: at most a second.
+    await call("next", 1);
+    // The ceiling is high enough for this time, so that there is no wait.
+    await call("freezeClock", nowMs + 2000);
+    ids.push(...(await call("next", 1000)));
+  }
+  return ids;
 }
 
 /** All IDs in files that children wrote, in the order of the files. */
