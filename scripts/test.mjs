@@ -61,13 +61,6 @@ function cargoMiri(flags, ...args) {
   });
 }
 
-/** Runs the tests of a folder of tests-js in this Node, on a backend. */
-function testOnBackend(folder, backend) {
-  run(process.execPath, ["--test", "--test-timeout=120000", REPORTER, ...testFiles(folder)], {
-    env: { ...process.env, FRAZIL_BACKEND: backend },
-  });
-}
-
 /**
  * The arguments of Node that run the tests of a folder, or one of its files, which start the processes that they test themselves.
  * A test that takes longer than `limitMs` counts as hanging. `serial`: one file at a time (default: as many as there are processors,
@@ -79,12 +72,17 @@ function folderArguments(folder, { file = "", limitMs = 120_000, serial = false 
   return ["--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...chosen];
 }
 
-/** Runs the tests of a folder. `under`: the Node that runs them. */
-const testFolder = (folder, { under = process.execPath, ...options } = {}) =>
-  run(under, folderArguments(folder, options));
+/** Runs the tests of a folder. */
+const testFolder = (folder, options) => run(process.execPath, folderArguments(folder, options));
+
+/** Runs the tests of a folder beside another suite. */
+const inFolder = (folder, options) => ({ beside: () => folderArguments(folder, options) });
+
+/** The same, on a backend. */
+const onBackend = (folder, backend) => ({ env: { FRAZIL_BACKEND: backend }, ...inFolder(folder) });
 
 /** Runs the tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
-const wasmBindgen = (file) => testFolder("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
+const wasmBindgen = (file) => inFolder("runtimes/wasm-bindgen", { file, limitMs: 900_000 });
 
 /** Runs the property tests of the core with that many cases each. */
 const oracle = (cases) =>
@@ -106,15 +104,14 @@ const coreTest = (name, env = {}) =>
 /** Lets processes draw numbers of segments from a store while faults strike them, for that many seconds. */
 const segmentsProcesses = (store, seconds) => ({
   env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
-  beside: () =>
-    folderArguments("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (3 * seconds + 120) }),
+  ...inFolder("segments/processes", { file: "processes.test.mjs", limitMs: 1000 * (3 * seconds + 120) }),
 });
 
 /** Runs the tests of the state file. The stress test ("storm") lasts that many seconds. */
 const stateFile = (seconds, options) => ({
   env: { FRAZIL_STORM_S: String(seconds) },
   // One file at a time: a process in a mount namespace of its own keeps the mounts of concurrent tests busy.
-  beside: () => folderArguments("local", { limitMs: 300_000, serial: true, ...options }),
+  ...inFolder("local", { limitMs: 300_000, serial: true, ...options }),
 });
 
 /** Holds SqliteStore to the contract with better-sqlite3, which npm compiles from its sources: that takes a minute or two. */
@@ -128,7 +125,7 @@ function betterSqlite3() {
 /** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
 const nemesis = (store, seconds) => ({
   env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
-  beside: () => folderArguments("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+  ...inFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
 });
 
 /** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
@@ -164,7 +161,8 @@ const SERVERS = {
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
  * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs that it
- *   starts most of the time, and runs at the same time as a neighbour in this list that has `beside` as well;
+ *   starts most of the time, or needs one processor, and runs at the same time as a neighbour in this list that has `beside` as well;
+ * - `under`: returns that Node, if it is not the one that runs this;
  * - `env`: environment variables of that Node.
  */
 const SUITES = [
@@ -295,42 +293,44 @@ const SUITES = [
   },
   { name: "fuzz", requires: [fuzzer], run: () => fuzz(values.long ? 300 : 10) },
   { name: "mutants", long: true, requires: [mutator], run: mutants },
-  { name: "types", run: () => testOnBackend("types", "wasm") },
-  { name: "vectors-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("vectors", "native") },
-  { name: "vectors-wasm", run: () => testOnBackend("vectors", "wasm") },
-  { name: "api-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("api", "native") },
-  { name: "api-wasm", run: () => testOnBackend("api", "wasm") },
+  { name: "types", ...onBackend("types", "wasm") },
+  { name: "vectors-native", whyUnavailable: whyNoAddon, ...onBackend("vectors", "native") },
+  { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
+  { name: "api-native", whyUnavailable: whyNoAddon, ...onBackend("api", "native") },
+  { name: "api-wasm", ...onBackend("api", "wasm") },
   {
     name: "leases-native",
     whyUnavailable: whyNoAddon,
     requires: [runtimes],
-    run: () => testOnBackend("leases", "native"),
+    ...onBackend("leases", "native"),
   },
-  { name: "leases-wasm", requires: [runtimes], run: () => testOnBackend("leases", "wasm") },
+  { name: "leases-wasm", requires: [runtimes], ...onBackend("leases", "wasm") },
   {
     name: "segments-native",
     whyUnavailable: whyNoAddon,
     requires: [runtimes],
-    run: () => testOnBackend("segments", "native"),
+    ...onBackend("segments", "native"),
   },
-  { name: "segments-wasm", requires: [runtimes], run: () => testOnBackend("segments", "wasm") },
-  { name: "workers-simulation", run: () => testFolder("workers-simulation", { limitMs: 300_000 }) },
-  { name: "segmented-simulation", run: () => testFolder("segmented-simulation", { limitMs: 300_000 }) },
-  { name: "lease-driver-simulation", run: () => testFolder("lease-driver-simulation", { limitMs: 300_000 }) },
-  { name: "attacks-native", whyUnavailable: whyNoAddon, run: () => testOnBackend("attacks", "native") },
-  { name: "attacks-wasm", run: () => testOnBackend("attacks", "wasm") },
-  { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], run: () => testFolder("clock-steps") },
+  { name: "segments-wasm", requires: [runtimes], ...onBackend("segments", "wasm") },
+  { name: "workers-simulation", ...inFolder("workers-simulation", { limitMs: 300_000 }) },
+  { name: "segmented-simulation", ...inFolder("segmented-simulation", { limitMs: 300_000 }) },
+  { name: "lease-driver-simulation", ...inFolder("lease-driver-simulation", { limitMs: 300_000 }) },
+  { name: "attacks-native", whyUnavailable: whyNoAddon, ...onBackend("attacks", "native") },
+  { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
+  { name: "clock-steps", whyUnavailable: whyNoAddon, requires: [faketime], ...inFolder("clock-steps") },
   {
     name: "transport",
     requires: [runtimes, postgres],
-    run: () => testFolder("transport", { under: tools.node24 }),
+    under: () => tools.node24,
+    ...inFolder("transport"),
   },
   {
     name: "pages",
     requires: [runtimes, postgres, mariadb],
-    run: () => testFolder("pages", { under: tools.node24 }),
+    under: () => tools.node24,
+    ...inFolder("pages"),
   },
-  // The longest first of those that run beside each other, so that none is left to run alone.
+  // The longest first from here on, so that none is left to run alone.
   {
     name: "local",
     whyUnavailable: whyNoAddon,
@@ -341,42 +341,42 @@ const SUITES = [
   {
     name: "packaging",
     optional: [runtimes, browser],
-    beside: () => folderArguments("packaging", { limitMs: 900_000 }),
+    ...inFolder("packaging", { limitMs: 900_000 }),
   },
   {
     name: "workers",
     requires: [runtimes],
-    beside: () => folderArguments("workers", { limitMs: 300_000 }),
+    ...inFolder("workers", { limitMs: 300_000 }),
   },
   {
     name: "stores",
     requires: [runtimes, postgres, mariadb, redis],
-    beside: () => folderArguments("stores", { limitMs: 300_000 }),
+    ...inFolder("stores", { limitMs: 300_000 }),
   },
   ...Object.entries({ ...SERVERS, postgres: [postgres, pgbouncer], sqlite: [] }).map(([name, requires]) => ({
     name: `stores-${name}`,
     requires: [runtimes, faketime, ...requires],
-    beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
+    ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
   })),
   ...["durable-object", "d1"].map((name) => ({
     name: `stores-${name}`,
     requires: [runtimes],
-    beside: () => folderArguments(`stores/${name}`, { limitMs: 300_000 }),
+    ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
   })),
   {
     name: "moving-in",
     requires: [runtimes, faketime, mariadb, zookeeper],
-    beside: () => folderArguments("moving-in", { limitMs: 300_000 }),
+    ...inFolder("moving-in", { limitMs: 300_000 }),
   },
   {
     name: "serverless",
     requires: [runtimes, postgres],
-    beside: () => folderArguments("serverless", { limitMs: 300_000 }),
+    ...inFolder("serverless", { limitMs: 300_000 }),
   },
   {
     name: "segments-slow",
     requires: [runtimes, postgres],
-    beside: () => folderArguments("segments/processes", { file: "slow.test.mjs" }),
+    ...inFolder("segments/processes", { file: "slow.test.mjs" }),
   },
   {
     name: "local-storm",
@@ -401,16 +401,29 @@ const SUITES = [
   {
     name: "url-shortener",
     requires: [runtimes, browser, postgres],
-    beside: () => folderArguments("url-shortener", { limitMs: 300_000 }),
+    ...inFolder("url-shortener", { limitMs: 300_000 }),
   },
   { name: "stores-better-sqlite3", long: true, requires: [runtimes], run: betterSqlite3 },
-  { name: "attacks-process", beside: () => folderArguments("attacks/process") },
-  { name: "cli", beside: () => folderArguments("cli") },
+  { name: "attacks-process", ...inFolder("attacks/process") },
+  { name: "cli", ...inFolder("cli") },
   {
     name: "readme",
     whyUnavailable: whyNoAddon,
     env: { FRAZIL_BACKEND: "native" },
-    beside: () => folderArguments("readme"),
+    ...inFolder("readme"),
+  },
+  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
+  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
+  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
+  { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },
+  { name: "workers-tools", requires: [runtimes, workersTools], ...inFolder("workers-tools") },
+  { name: "workerd", requires: [runtimes], under: () => tools.node24, ...inFolder("runtimes/workerd") },
+  { name: "chromium", requires: [runtimes, browser], ...inFolder("runtimes/chromium") },
+  { name: "wasm-bindgen-node", ...wasmBindgen("node.test.mjs") },
+  {
+    name: "wasm-bindgen-chromium",
+    requires: [runtimes, browser],
+    ...wasmBindgen("chromium.test.mjs"),
   },
   { name: "reproducible", long: true, run: () => testFolder("reproducible", { limitMs: 1_800_000 }) },
   {
@@ -427,21 +440,8 @@ const SUITES = [
       }
     },
   },
-  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node22") },
-  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/node24") },
-  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], run: () => testFolder("runtimes/bun") },
-  { name: "deno", requires: [runtimes], run: () => testFolder("runtimes/deno") },
-  { name: "workers-tools", requires: [runtimes, workersTools], run: () => testFolder("workers-tools") },
   { name: "workers-load", requires: [runtimes], run: () => workersLoad(20) },
   { name: "workers-load-long", long: true, requires: [runtimes], run: () => workersLoad(180) },
-  { name: "workerd", requires: [runtimes], run: () => testFolder("runtimes/workerd", { under: tools.node24 }) },
-  { name: "chromium", requires: [runtimes, browser], run: () => testFolder("runtimes/chromium") },
-  { name: "wasm-bindgen-node", run: () => wasmBindgen("node.test.mjs") },
-  {
-    name: "wasm-bindgen-chromium",
-    requires: [runtimes, browser],
-    run: () => wasmBindgen("chromium.test.mjs"),
-  },
 ];
 
 const { values, positionals } = parseArgs({
@@ -503,10 +503,9 @@ for (let at = 0; at < chosen.length; ) {
   // One for each of the two processors that CI has.
   const inTurn = async () => {
     for (let each = ready.shift(); each !== undefined; each = ready.shift()) {
-      const { name, beside, env, run } = each;
-      await step(name, () => (beside ? runBeside(process.execPath, beside(), env) : run())).catch((error) =>
-        fail({ name }, error.message),
-      );
+      const { name, beside, under, env, run } = each;
+      const started = () => (beside ? runBeside(under?.() ?? process.execPath, beside(), env) : run());
+      await step(name, started).catch((error) => fail({ name }, error.message));
     }
   };
   await Promise.all([inTurn(), inTurn()]);
