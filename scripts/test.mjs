@@ -353,9 +353,16 @@ const SUITES = [
     requires: [runtimes, postgres, mariadb, redis],
     ...inFolder("stores", { limitMs: 300_000 }),
   },
-  ...Object.entries({ ...SERVERS, postgres: [postgres, pgbouncer], sqlite: [] }).map(([name, requires]) => ({
+  ...Object.entries({
+    ...SERVERS,
+    postgres: [postgres, pgbouncer],
+    mysql: [mariadb, faketime],
+    redis: [...SERVERS.redis, faketime],
+    zookeeper: [zookeeper, faketime],
+    sqlite: [],
+  }).map(([name, requires]) => ({
     name: `stores-${name}`,
-    requires: [runtimes, faketime, ...requires],
+    requires: [runtimes, ...requires],
     ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
   })),
   ...["durable-object", "d1"].map((name) => ({

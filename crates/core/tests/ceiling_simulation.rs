@@ -28,7 +28,7 @@ use frazil::{
     CEILING_AHEAD_MS, CeilingGenerator, CeilingRow, Code, Field, Key, Layout, LayoutSpec, Node, Reservation, SequenceStart,
 };
 
-use crate::simulation::{check_seeds, check_twins};
+use crate::simulation::{Outcome, check_seeds, check_twins};
 
 const SEEDS: u64 = if cfg!(debug_assertions) { 300 } else { 20_000 };
 const TWIN_SEEDS: u64 = 20_000;
@@ -459,7 +459,7 @@ impl World {
         Ok(())
     }
 
-    fn run(mut self) -> Result<[u64; EVENTS.len()], String> {
+    fn run(mut self) -> Outcome {
         for _ in 0..STEPS {
             self.step()?;
         }
@@ -474,13 +474,13 @@ impl World {
             return Err("no ID is issued at the ceiling".to_owned());
         }
         self.send()?;
-        Ok(self.counts)
+        Ok(self.counts.to_vec())
     }
 }
 
 #[test]
 fn no_id_is_sent_twice_and_the_ceiling_goes_no_further_than_needed() {
-    check_seeds(SEEDS, EVENTS, |seed, trace| World::new(seed, None, trace).run());
+    check_seeds(SEEDS, &EVENTS, |seed, trace| World::new(seed, None, trace).run());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use frazil::page::{
     ABI, IDS, KEYLESS, KINDS, LEASE_CALLS, LEASE_CHANGES, LEASE_REASONS, LEASE_REQUESTS, MAX_WAIT_MS, NUMBERS, Page, RECHECK,
     SEGMENT_CALLS, SEGMENT_REQUESTS, SLOTS,
 };
-use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, Rule, SequenceStart, Subject};
+use frazil::{Class, Code, FieldKind, Layout, MAX_COUNT, MAX_DRIFT_MS, Rule, SequenceStart, Subject};
 
 const HEADER: &str = "// Written by `cargo run -p xtask -- tables` from crates/core. Do not edit.\n\n";
 
@@ -298,7 +298,14 @@ fn lease() -> String {
         ("What an answer changed.", "LeaseChange", &LEASE_CHANGES),
         ("Why the store granted nothing.", "LeaseReason", &LEASE_REASONS),
     ];
-    with_numbered_calls(&enums, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS)
+    let mut text = with_numbered_calls(&enums, LEASE_CODES, LEASE_RULES, LEASE_SUBJECTS);
+    let _ = write!(
+        text,
+        "\n/** What is fixed about leases. */\nexport enum LeaseBound {{\n\
+         \x20 /** By how much clocks that are read one after another may differ, in milliseconds. */\n\
+         \x20 MAX_DRIFT_MS = {MAX_DRIFT_MS},\n}}\n"
+    );
+    text
 }
 
 /// The same for segments.

@@ -1,14 +1,12 @@
 //! What must sometimes happen: a simulation in which one of these never occurs checks less than it seems.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 macro_rules! events {
     ($($event:ident = $name:literal,)+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Sometimes { $($event,)+ }
 
         impl Sometimes {
-            pub(crate) const ALL: &[(Self, &str)] = &[$((Self::$event, $name),)+];
+            pub(crate) const NAMES: &[&str] = &[$($name,)+];
         }
     };
 }
@@ -67,23 +65,4 @@ events! {
     ClockFollowedBack = "IDs of one object went down, since the clock was followed back to another clock id",
     LostToALateRefusal = "a lease was lost to nobody, since a refusal counted that came after its attempt was given up",
     LostToALateRequest = "a lease was lost to nobody, since a request reached the store late or twice and its answer was lost",
-}
-
-/// How often each has happened, over all seeds.
-pub(crate) struct Counts(Vec<AtomicU64>);
-
-impl Counts {
-    pub(crate) fn new() -> Self {
-        Self(Sometimes::ALL.iter().map(|_| AtomicU64::new(0)).collect())
-    }
-
-    pub(crate) fn add(&self, counted: &[u64]) {
-        for (total, counted) in self.0.iter().zip(counted) {
-            total.fetch_add(*counted, Ordering::Relaxed);
-        }
-    }
-
-    pub(crate) fn get(&self, event: Sometimes) -> u64 {
-        self.0[event as usize].load(Ordering::Relaxed)
-    }
 }

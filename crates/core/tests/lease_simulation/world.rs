@@ -322,7 +322,7 @@ impl World {
             shared_nonces: HashMap::new(),
             delivered: HashMap::new(),
             summary: Summary {
-                counts: vec![0; Sometimes::ALL.len()],
+                counts: vec![0; Sometimes::NAMES.len()],
                 plain: plan.options.id_time == IdTime::Wall && plan.static_node.is_none() && !plan.ends,
                 ..Summary::default()
             },
@@ -333,7 +333,7 @@ impl World {
     fn sometimes(&mut self, event: Sometimes) {
         self.summary.counts[event as usize] += 1;
         if self.trace {
-            say(&format!("  * {}", Sometimes::ALL[event as usize].1));
+            say(&format!("  * {}", Sometimes::NAMES[event as usize]));
         }
     }
 

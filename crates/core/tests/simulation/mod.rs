@@ -1,66 +1,104 @@
-//! What the simulations of ceilings and segments share: their seeds in threads, the record of what happened, and the broken twins.
+//! What the simulations of leases, segments and ceilings share: their seeds in threads, the record of what happened, and the broken twins.
 
 use std::fmt::Debug;
-use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
 
 /// What a seed does: how often each event happened, or what was wrong.
-pub(crate) type Outcome<const EVENTS: usize> = Result<[u64; EVENTS], String>;
+pub(crate) type Outcome = Result<Vec<u64>, String>;
 
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Runs that many seeds (`FRAZIL_SEEDS`: another number; `FRAZIL_SEED`: that one, with a line for each step) and prints how often each
-/// event happened. `simulate` has the seed, and whether it prints its steps.
-pub(crate) fn check_seeds<const EVENTS: usize>(
-    seeds: u64,
-    events: [&str; EVENTS],
-    simulate: impl Fn(u64, bool) -> Outcome<EVENTS> + Sync,
-) {
-    if let Some(seed) = variable("FRAZIL_SEED") {
-        simulate(seed, true).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        return;
-    }
-    let seeds = variable("FRAZIL_SEEDS").unwrap_or(seeds);
-    let mut counts = [0; EVENTS];
-    let mut failures = String::new();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let results = std::thread::scope(|scope| {
-        let simulate = &simulate;
-        let run =
-            move |thread: usize| (0..seeds).skip(thread).step_by(threads).map(|seed| (seed, simulate(seed, false))).collect();
-        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || -> Vec<_> { run(thread) })).collect();
-        running.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
-    });
-    for (seed, result) in results {
-        match result {
-            Ok(counted) => counts.iter_mut().zip(counted).for_each(|(sum, count)| *sum += count),
-            Err(why) => writeln!(failures, "seed {seed}: {why}").expect("a text"),
+fn in_threads(work: impl Fn() + Sync) {
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(&work);
         }
-    }
-    println!("{seeds} seeds");
-    for (name, count) in events.iter().zip(counts) {
-        println!("{count:>12} {name}");
-    }
-    assert!(failures.is_empty(), "{failures}FRAZIL_SEED=n replays one");
-    if seeds >= 1000 {
-        for (name, count) in events.iter().zip(counts) {
-            assert_ne!(count, 0, "it never happened that {name}");
+    });
+}
+
+/// What a seed does; a panic is wrong.
+pub(crate) fn without_panic<T>(simulate: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(simulate)).unwrap_or_else(|_| Err("panicked".to_owned()))
+}
+
+/// What all seeds did.
+#[derive(Default)]
+struct Record {
+    counts: Vec<u64>,
+    failures: Vec<(u64, String)>,
+}
+
+impl Record {
+    fn add(&mut self, seed: u64, outcome: Outcome) {
+        match outcome {
+            Ok(counted) => {
+                self.counts.resize(self.counts.len().max(counted.len()), 0);
+                self.counts.iter_mut().zip(counted).for_each(|(sum, count)| *sum += count);
+            }
+            Err(why) => self.failures.push((seed, why)),
         }
     }
 }
 
+/// Runs that many seeds (`FRAZIL_SEEDS`: another number; `FRAZIL_SEED`: that one, with a line for each step) and prints how often each
+/// event happened. `simulate` has the seed, and whether it prints its steps. With optimisation, and if there are not fewer seeds, every
+/// event must have happened.
+pub(crate) fn check_seeds(all: u64, events: &[&str], simulate: impl Fn(u64, bool) -> Outcome + Sync) {
+    if let Some(seed) = variable("FRAZIL_SEED") {
+        simulate(seed, true).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        return;
+    }
+    let seeds = variable("FRAZIL_SEEDS").unwrap_or(all);
+    let (next, record, begin) = (AtomicU64::new(0), Mutex::new(Record::default()), Instant::now());
+    in_threads(|| {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds {
+                break;
+            }
+            let outcome = without_panic(|| simulate(seed, false));
+            record.lock().unwrap_or_else(PoisonError::into_inner).add(seed, outcome);
+        }
+    });
+    let Record { counts, mut failures } = record.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{seeds} seeds, {:.1} s", begin.elapsed().as_secs_f64());
+    for (name, count) in events.iter().zip(&counts) {
+        println!("{count:>12} {name}");
+    }
+    failures.sort_unstable();
+    for (seed, why) in failures.iter().take(10) {
+        println!("seed {seed}: {why}");
+    }
+    assert!(failures.is_empty(), "{} of {seeds} seeds fail; FRAZIL_SEED=n replays one", failures.len());
+    if !cfg!(debug_assertions) && seeds >= all {
+        let never: Vec<_> = events.iter().zip(counts).filter(|(_, count)| *count == 0).collect();
+        assert!(never.is_empty(), "never happened: {never:?}");
+    }
+}
+
 /// Each broken twin must be found within that many seeds. `is_found`: whether a text is that of its finding.
-pub(crate) fn check_twins<D: Copy + Debug, const EVENTS: usize>(
+pub(crate) fn check_twins<D: Copy + Debug + Sync, T>(
     seeds: u64,
     defects: &[D],
-    is_found: impl Fn(D, &str) -> bool,
-    simulate: impl Fn(u64, D) -> Outcome<EVENTS>,
+    is_found: impl Fn(D, &str) -> bool + Sync,
+    simulate: impl Fn(u64, D) -> Result<T, String> + Sync,
 ) {
-    for &defect in defects {
-        let found = (0..seeds).find_map(|seed| simulate(seed, defect).err().map(|why| (seed, why)));
-        let (seed, why) = found.unwrap_or_else(|| panic!("{defect:?} was not found in {seeds} seeds"));
-        assert!(is_found(defect, &why), "{defect:?} in seed {seed}: {why}");
-        println!("{defect:?} in seed {seed}: {why}");
-    }
+    let (next, never) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    in_threads(|| {
+        while let Some(&defect) = defects.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let run = |seed| without_panic(|| simulate(seed, defect)).err().map(|why| (seed, why));
+            match (0..seeds).find_map(run) {
+                Some((seed, why)) if is_found(defect, &why) => println!("{defect:?} in seed {seed}: {why}"),
+                other => never.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{defect:?}: {other:?}")),
+            }
+        }
+    });
+    let never = never.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert!(never.is_empty(), "not found in {seeds} seeds: {never:#?}");
 }

@@ -71,3 +71,9 @@ export const SUBJECTS: { readonly [subject: number]: string } = {
   24: "windowMs",
   25: "lease",
 };
+
+/** What is fixed about leases. */
+export enum LeaseBound {
+  /** By how much clocks that are read one after another may differ, in milliseconds. */
+  MAX_DRIFT_MS = 1000,
+}

@@ -11,7 +11,7 @@
 import { waitUntil } from "#host";
 import { wallClock } from "../clock.js";
 import type { FrazilError } from "../errors.js";
-import { LeaseCall } from "../generated/lease.js";
+import { LeaseBound, LeaseCall } from "../generated/lease.js";
 import { CODES, MEANINGS, Slot } from "../generated/page.js";
 import { releaseNoteIn } from "../lease-core.js";
 import { noListeners } from "../lease-events.js";
@@ -34,9 +34,6 @@ const MEANT = /* @__PURE__ */ Object.entries(MEANINGS).map(([status, meaning]): 
   return [status, cure === undefined ? meaning : `${meaning} ${cure}`];
 });
 const ANSWERS: Answers = [{}, {}, {}, /* @__PURE__ */ Object.fromEntries(MEANT)];
-
-/** The clocks of requests that run at the same time differ by less, in milliseconds. The core has the same bound. */
-const CLOCKS_OF_REQUESTS_MS = 1000;
 
 /** Asks the store in requests, when the core says so. @internal */
 export class RequestDriver extends LeaseHolder {
@@ -88,7 +85,7 @@ export class RequestDriver extends LeaseHolder {
   /** Whether a lease is held and nothing is due, as far as that is known without a closer look. */
   isQuietAt(wallMs: number): boolean {
     const isQuiet =
-      wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs && this.#shownMs - wallMs <= CLOCKS_OF_REQUESTS_MS;
+      wallMs >= this.#quietFromMs && wallMs < this.#quietUntilMs && this.#shownMs - wallMs <= LeaseBound.MAX_DRIFT_MS;
     if (isQuiet) this.#shownMs = wallMs;
     return isQuiet;
   }
@@ -98,7 +95,7 @@ export class RequestDriver extends LeaseHolder {
     const shownMs = this.#shownMs;
     this.#shownMs = 0;
     // If the clock went back while nothing was due, so that the core did not look, it hears first how far the clock had come.
-    if (!this.isClosing && shownMs - wallClock() > CLOCKS_OF_REQUESTS_MS)
+    if (!this.isClosing && shownMs - wallClock() > LeaseBound.MAX_DRIFT_MS)
       this.call(LeaseCall.STATUS, () => {
         this.monotonicMs += shownMs - this.wallMs;
         this.wallMs = shownMs;
