@@ -161,7 +161,8 @@ const SERVERS = {
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
  * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs that it
- *   starts most of the time, or needs one processor, and runs at the same time as a neighbour in this list that has `beside` as well;
+ *   starts most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has `beside`
+ *   as well;
  * - `under`: returns that Node, if it is not the one that runs this;
  * - `env`: environment variables of that Node.
  */

@@ -1,6 +1,8 @@
 // What the processes of `seeds.mjs` share, each of which runs seeds of a simulation and writes what happened as JSON:
 //   node simulation-main.mjs FROM UNTIL [WHAT IS BROKEN]
 
+import { failIfRejected, rightNow } from "./simulated-time.mjs";
+
 /** What is broken, if anything. */
 export const chosen = process.argv[4];
 
@@ -18,6 +20,9 @@ export async function writeSeeds(simulate, says = /^/) {
   for (let seed = from; seed < until && failure === undefined; seed++) {
     try {
       const { seen: inSeed, ...numbers } = await simulate(seed);
+      // What was rejected and nobody has handled is known after this.
+      await new Promise(rightNow);
+      failIfRejected();
       for (const what of inSeed) seen.add(what);
       for (const [name, count] of Object.entries(numbers)) {
         const before = counts[name] ?? 0;

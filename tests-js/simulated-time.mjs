@@ -18,14 +18,19 @@ function randomFrom(seed) {
 }
 
 // Kept, since a simulation may replace it.
-const rightNow = setImmediate;
+export const rightNow = setImmediate;
 
-/** The world whose time passes. A simulation runs one after the other; what is rejected after one counts for the next. */
+/** The world whose time passes. A simulation runs one after the other. */
 let running;
 process.on("unhandledRejection", (error) => {
   if (running === undefined) throw error;
   running.failure ??= running.failureOf(`unhandled rejection: ${error?.stack ?? error}`);
 });
+
+/** Throws what was rejected after the last step of a simulation. */
+export function failIfRejected() {
+  if (running?.failure) throw running.failure;
+}
 
 /** The world of a seed. Its time passes only in `advance`. */
 export class SimulatedWorld {

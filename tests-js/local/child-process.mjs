@@ -138,21 +138,25 @@ export async function until(condition) {
 }
 
 /**
- * 1,000 IDs of each of two processes, of the same time and from a new file each: the same IDs, since the processes share no state.
+ * Opens a state file in a process whose clock stands at `nowMs`, and mints 1,000 IDs two seconds later, all of that time: the same IDs in
+ * each process that shares no state with the others.
  */
-export async function idsOfTwoFiles(children) {
-  const ids = [];
+export async function mintAt(nowMs, { call }, options) {
+  await call("freezeClock", nowMs);
+  const { path } = await call("open", options);
+  // Raises the ceiling, by a time that is later by the wait for its locks: at most a second.
+  await call("next", 1);
+  // The ceiling is high enough for this time, so that there is no wait.
+  await call("freezeClock", nowMs + 2000);
+  return { path, ids: await call("next", 1000) };
+}
+
+/** The IDs of two processes that mint at one time, each from a new file of its own. */
+export async function idsOfTwoFiles(one, other) {
   const nowMs = Date.now() + 30_000;
-  for (const { call } of children) {
-    await call("freezeClock", nowMs);
-    await call("open", { dir: tempDir() });
-    // Raises the ceiling, at a time that is later by the wait for its locks: at most a second.
-    await call("next", 1);
-    // The ceiling is high enough for this time, so that there is no wait.
-    await call("freezeClock", nowMs + 2000);
-    ids.push(...(await call("next", 1000)));
-  }
-  return ids;
+  const first = await mintAt(nowMs, one, { dir: tempDir() });
+  const second = await mintAt(nowMs, other, { dir: tempDir() });
+  return [...first.ids, ...second.ids];
 }
 
 /** All IDs in files that children wrote, in the order of the files. */

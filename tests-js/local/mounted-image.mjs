@@ -25,14 +25,15 @@ export function mountImage(t, kind, { options = [] } = {}) {
     device = run("losetup", "--find", "--show", image).trim();
     run("mount", device, on);
   };
-  const unmount = (from = dir) => {
-    run("umount", from);
+  const unmount = (from = dir, ...options) => {
+    run("umount", ...options, from);
     run("losetup", "--detach", device);
     device = undefined;
   };
   mount();
   t.after(() => {
-    if (device !== undefined) unmount(dir);
+    // Also where a test failed whose processes are still there: an error here would keep them from being ended.
+    if (device !== undefined) unmount(dir, "--lazy");
   });
   return {
     dir,

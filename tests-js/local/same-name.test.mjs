@@ -103,7 +103,7 @@ describe("a second state file with the same name repeats no ID", { concurrency: 
 
   test("and the checker catches processes that do not look for other files with the name", async (t) => {
     // Two files that both seem to be the only one, as for a process that ignores the marks.
-    assert.equal(repeats(await idsOfTwoFiles(await startAll(t, 2))), 1000);
+    assert.equal(repeats(await idsOfTwoFiles(...(await startAll(t, 2)))), 1000);
   });
 });
 

@@ -12,28 +12,29 @@ export const isFaked = (): boolean => Date.now !== ownNow;
 
 /** What the monotonic clock showed last. */
 let lastMs = 0;
-/** What the wall clock shows at 0 of the monotonic clock, while it stands in for that. */
-let originMs = NaN;
+/** What the wall clock showed then, if it stood in for that. */
+let lastWallMs = NaN;
 
 /**
  * Milliseconds since a fixed moment, from a clock that is never set. It stands still while the machine is suspended. Where tests took
- * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading, also after it was set back.
+ * `performance` away or replaced it by what shows no such number, the wall clock goes on from the last reading, until `performance` is
+ * there again. It stands still where that is set back, or shows a number by which milliseconds cannot be counted.
  */
 export function monotonicClock(): number {
   try {
     const ms: unknown = globalThis.performance.now();
     if (Number.isFinite(ms) && (ms as number) >= 0) {
-      originMs = NaN;
+      lastWallMs = NaN;
       lastMs = ms as number;
       return lastMs;
     }
   } catch {}
-  const wallMs = wallClock();
-  if (!(wallMs - originMs >= lastMs)) originMs = wallMs - lastMs;
-  const ms = wallMs - originMs;
-  // Not if the wall clock shows no number either.
-  if (ms >= lastMs) lastMs = ms;
-  return ms;
+  const wallMs = Number(wallClock());
+  const passedMs = wallMs - lastWallMs;
+  lastWallMs = wallMs;
+  if (passedMs > 0 && passedMs < 2 ** 53) lastMs += passedMs;
+  // NaN where the wall clock shows no number either.
+  return wallMs - wallMs + lastMs;
 }
 
 /**

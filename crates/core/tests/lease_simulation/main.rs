@@ -39,7 +39,9 @@ fn simulate(seed: u64, defect: Option<Defect>, copied: bool, trace: bool) -> Res
 fn no_fleet_repeats_an_id() {
     let events = [&["a step was taken", "an ID was issued"], Sometimes::NAMES].concat();
     check_seeds(SEEDS, &events, |seed, trace| {
-        let Summary { steps, ids, counts, .. } = simulate(seed, None, false, trace)?;
+        let Summary { steps, ids, mut counts, .. } = simulate(seed, None, false, trace)?;
+        // Empty for a seed whose plan the core refuses.
+        counts.resize(Sometimes::NAMES.len(), 0);
         Ok([vec![steps, ids], counts].concat())
     });
 }

@@ -28,7 +28,6 @@ pub(crate) fn without_panic<T>(simulate: impl FnOnce() -> Result<T, String>) -> 
 }
 
 /// What all seeds did.
-#[derive(Default)]
 struct Record {
     counts: Vec<u64>,
     failures: Vec<(u64, String)>,
@@ -38,11 +37,18 @@ impl Record {
     fn add(&mut self, seed: u64, outcome: Outcome) {
         match outcome {
             Ok(counted) => {
-                self.counts.resize(self.counts.len().max(counted.len()), 0);
+                assert_eq!(counted.len(), self.counts.len(), "a count for each event");
                 self.counts.iter_mut().zip(counted).for_each(|(sum, count)| *sum += count);
             }
             Err(why) => self.failures.push((seed, why)),
         }
+    }
+}
+
+fn print_counts(events: &[&str], counts: &[u64]) {
+    assert_eq!(events.len(), counts.len(), "a count for each event");
+    for (name, count) in events.iter().zip(counts) {
+        println!("{count:>12} {name}");
     }
 }
 
@@ -51,11 +57,13 @@ impl Record {
 /// event must have happened.
 pub(crate) fn check_seeds(all: u64, events: &[&str], simulate: impl Fn(u64, bool) -> Outcome + Sync) {
     if let Some(seed) = variable("FRAZIL_SEED") {
-        simulate(seed, true).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let counts = simulate(seed, true).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        print_counts(events, &counts);
         return;
     }
     let seeds = variable("FRAZIL_SEEDS").unwrap_or(all);
-    let (next, record, begin) = (AtomicU64::new(0), Mutex::new(Record::default()), Instant::now());
+    let record = Mutex::new(Record { counts: vec![0; events.len()], failures: Vec::new() });
+    let (next, begin) = (AtomicU64::new(0), Instant::now());
     in_threads(|| {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -68,9 +76,7 @@ pub(crate) fn check_seeds(all: u64, events: &[&str], simulate: impl Fn(u64, bool
     });
     let Record { counts, mut failures } = record.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{seeds} seeds, {:.1} s", begin.elapsed().as_secs_f64());
-    for (name, count) in events.iter().zip(&counts) {
-        println!("{count:>12} {name}");
-    }
+    print_counts(events, &counts);
     failures.sort_unstable();
     for (seed, why) in failures.iter().take(10) {
         println!("seed {seed}: {why}");
@@ -89,16 +95,21 @@ pub(crate) fn check_twins<D: Copy + Debug + Sync, T>(
     is_found: impl Fn(D, &str) -> bool + Sync,
     simulate: impl Fn(u64, D) -> Result<T, String> + Sync,
 ) {
-    let (next, never) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     in_threads(|| {
         while let Some(&defect) = defects.get(next.fetch_add(1, Ordering::Relaxed)) {
             let run = |seed| without_panic(|| simulate(seed, defect)).err().map(|why| (seed, why));
-            match (0..seeds).find_map(run) {
-                Some((seed, why)) if is_found(defect, &why) => println!("{defect:?} in seed {seed}: {why}"),
-                other => never.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{defect:?}: {other:?}")),
-            }
+            let text = match (0..seeds).find_map(run) {
+                Some((seed, why)) if is_found(defect, &why) => {
+                    println!("{defect:?} in seed {seed}: {why}");
+                    continue;
+                }
+                Some((seed, why)) => format!("{defect:?} fails otherwise, in seed {seed}: {why}"),
+                None => format!("{defect:?} is not found in {seeds} seeds"),
+            };
+            wrong.lock().unwrap_or_else(PoisonError::into_inner).push(text);
         }
     });
-    let never = never.into_inner().unwrap_or_else(PoisonError::into_inner);
-    assert!(never.is_empty(), "not found in {seeds} seeds: {never:#?}");
+    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
