@@ -78,8 +78,8 @@ export const BROKEN = {
     changes: [
       keepsGrant,
       [
-        'import { LeaseCall } from "../generated/lease.js";',
-        'import { LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/page.js";',
+        'import { LeaseBound, LeaseCall } from "../generated/lease.js";',
+        'import { LeaseBound, LeaseCall } from "../generated/lease.js";\nimport { Slot } from "../generated/page.js";',
       ],
       [
         "const note = releaseNoteIn(this.call(LeaseCall.CLOSE));\n    this.free();\n    await this.release(note);",
