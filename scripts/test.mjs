@@ -363,7 +363,6 @@ const SUITES = [
     postgres: [postgres, pgbouncer],
     mysql: [mariadb, faketime],
     redis: [...SERVERS.redis, faketime],
-    zookeeper: [zookeeper, faketime],
     sqlite: [],
   }).map(([name, requires]) => ({
     name: `stores-${name}`,

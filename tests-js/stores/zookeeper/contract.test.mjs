@@ -2,7 +2,7 @@
 import { after, test } from "node:test";
 import { Bench, leaseContract, scenarios } from "frazil/testing/lease-contract";
 import zookeeper from "node-zookeeper-client";
-import { faketimeClock } from "../../movable-clock.mjs";
+import { mappedClocks } from "../../movable-clock.mjs";
 import { call, connectClient, connectStore, startServer } from "./server.mjs";
 
 /** A store on a server, and what the contract does to it. */
@@ -51,10 +51,10 @@ leaseContract({
   },
 });
 
-// One scenario alone: under libfaketime a JVM is ten times slower.
+// One scenario alone, in a server of its own.
 const name = "a jump of the store's clock costs time only";
 test(name, async () => {
-  const { env, jump } = faketimeClock();
+  const { env, jump } = mappedClocks();
   const server = await startServer({ env });
   const open = await opened(server);
   after(() => open.close());
