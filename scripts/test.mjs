@@ -163,7 +163,6 @@ const SERVERS = {
  * - `beside`: in place of `run`, the arguments of a program that runs the suite. It waits for fences, flushes, servers and programs that
  *   it starts most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has
  *   `beside` as well;
- * - `waits`: whether such a suite leaves the processors idle so much that three run at a time, and not two;
  * - `under`: returns that program, if it is not the Node that runs this;
  * - `env`: environment variables of that program.
  */
@@ -367,31 +366,26 @@ const SUITES = [
   }).map(([name, requires]) => ({
     name: `stores-${name}`,
     requires: [runtimes, ...requires],
-    waits: true,
     ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
   })),
   ...["durable-object", "d1"].map((name) => ({
     name: `stores-${name}`,
     requires: [runtimes],
-    waits: true,
     ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
   })),
   {
     name: "moving-in",
     requires: [runtimes, faketime, mariadb, zookeeper],
-    waits: true,
     ...inFolder("moving-in", { limitMs: 300_000 }),
   },
   {
     name: "serverless",
     requires: [runtimes, postgres],
-    waits: true,
     ...inFolder("serverless", { limitMs: 300_000 }),
   },
   {
     name: "segments-slow",
     requires: [runtimes, postgres],
-    waits: true,
     ...inFolder("segments/processes", { file: "slow.test.mjs" }),
   },
   {
@@ -481,9 +475,6 @@ if (values.fix) {
 }
 await build();
 
-/** How much runs at a time, on the two processors that CI has: two suites with a share of three, or three that wait, with one of two. */
-const SHARES = 6;
-
 const chosen = positionals.length > 0 ? SUITES.filter(({ name }) => positionals.includes(name)) : defaultSuites;
 const failed = [];
 const skipped = [];
@@ -519,22 +510,15 @@ for (let at = 0; at < chosen.length; ) {
   at += group.length;
   const ready = [];
   for (const each of group) if (await isReady(each)) ready.push(each);
-  const running = new Set();
-  let free = SHARES;
-  for (const { name, beside, waits, under, env, run } of ready) {
-    const share = waits ? 2 : 3;
-    while (free < share) await Promise.race(running);
-    free -= share;
-    const started = () => (beside ? runBeside(under?.() ?? process.execPath, beside(), env) : run());
-    const done = step(name, started)
-      .catch((error) => fail({ name }, error.message))
-      .then(() => {
-        free += share;
-        running.delete(done);
-      });
-    running.add(done);
-  }
-  await Promise.all(running);
+  // One for each of the two processors that CI has.
+  const inTurn = async () => {
+    for (let each = ready.shift(); each !== undefined; each = ready.shift()) {
+      const { name, beside, under, env, run } = each;
+      const started = () => (beside ? runBeside(under?.() ?? process.execPath, beside(), env) : run());
+      await step(name, started).catch((error) => fail({ name }, error.message));
+    }
+  };
+  await Promise.all([inTurn(), inTurn()]);
 }
 if (skipped.length > 0) {
   process.stdout.write(
