@@ -160,11 +160,11 @@ const SERVERS = {
  * - `requires`: tools without which the suite is skipped;
  * - `optional`: tools without which the suite skips some of its tests;
  * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
- * - `beside`: in place of `run`, the arguments of a program that runs the suite. It waits for fences, flushes, servers and programs that
- *   it starts most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has
- *   `beside` as well;
- * - `under`: returns that program, if it is not the Node that runs this;
- * - `env`: environment variables of that program.
+ * - `beside`: in place of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs that it
+ *   starts most of the time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has `beside`
+ *   as well;
+ * - `under`: returns that Node, if it is not the one that runs this;
+ * - `env`: environment variables of that Node.
  */
 const SUITES = [
   {
@@ -234,8 +234,7 @@ const SUITES = [
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--all-features");
       // Without the `std` feature no random key can be drawn.
       cargo("test", "--locked", "--quiet", "-p", "frazil", "--no-default-features", "--test", "registry");
-      // Compiled here, where it has both processors; the suite `rust-local` runs it.
-      cargo("test", "--locked", "--quiet", "-p", "frazil-local", "--no-run");
+      cargo("test", "--locked", "--quiet", "-p", "frazil-local");
       // The rule of two copies of the addon. The rest of it runs only in Node.
       cargo("test", "--locked", "--quiet", "-p", "frazil-napi", "--test", "copies");
       cargo("test", "--locked", "--quiet", "-p", "frazil-reference", "-p", "xtask");
@@ -295,8 +294,6 @@ const SUITES = [
   },
   { name: "fuzz", requires: [fuzzer], run: () => fuzz(values.long ? 300 : 10) },
   { name: "mutants", long: true, requires: [mutator], run: mutants },
-  // Its tests wait most of the time.
-  { name: "rust-local", under: () => "cargo", beside: () => ["test", "--locked", "--quiet", "-p", "frazil-local"] },
   { name: "types", ...onBackend("types", "wasm") },
   { name: "vectors-native", whyUnavailable: whyNoAddon, ...onBackend("vectors", "native") },
   { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
