@@ -1,29 +1,104 @@
-// `npm start`: builds what is missing, mints a few IDs on both backends and decodes them, with the package's own command line,
-// and leases a node id and takes numbers of a segment from an embedded database.
-// The addon mints with `Snowflake.local()`, whose state file stays in `.cache/state` between runs. WebAssembly has no access to
-// files, so it mints with a static node id.
+// `npm start`: installs and builds what is missing, then shows on one screen what Frazil does, by the package that was built.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { build } from "./build.mjs";
 import { setUp } from "./setup.mjs";
-import { ask, isLinuxX64Gnu, root, run } from "./shell.mjs";
+import { isLinuxX64Gnu, root } from "./shell.mjs";
 
 const cli = `${root}npm/frazil/dist/cli.mjs`;
-const title = (text) => process.stdout.write(`\n── ${text}\n\n`);
+const print = (text = "") => process.stdout.write(`${text}\n`);
+
+/** An ID as a box for each of its fields: the bits, what they mean, and the name and the number of bits. */
+function drawn(id, layout, meanings) {
+  const widths = layout.fields.map(({ bits }) => bits);
+  const digits = id.toString(2).padStart(64, "0");
+  let at = 64 - widths.reduce((sum, bits) => sum + bits);
+  const columns = layout.fields.map(({ kind, bits }) => {
+    const cells = [digits.slice(at, at + bits), meanings[kind], `${kind} ${bits}`];
+    at += bits;
+    return { cells, width: Math.max(...cells.map((cell) => cell.length)) };
+  });
+  const border = (left, middle, right) =>
+    `  ${left}${columns.map(({ width }) => "─".repeat(width + 2)).join(middle)}${right}`;
+  const row = (line) => `  │${columns.map(({ cells, width }) => ` ${cells[line].padEnd(width)} `).join("│")}│`;
+  return [border("┌", "┬", "┐"), row(0), row(1), row(2), border("└", "┴", "┘")].join("\n");
+}
+
+/** Mints with the state file of the repository, or with a static node id where the addon is missing. */
+function mint({ Snowflake }) {
+  const dir = `${root}.cache/state`;
+  mkdirSync(dir, { recursive: true });
+  const ids = isLinuxX64Gnu ? Snowflake.local({ dir }) : new Snowflake({ node: 7 });
+  const made = [ids.next(), ids.next(), ids.next()];
+  const { date, node, sequence } = ids.decode(made[0]);
+  const how = isLinuxX64Gnu ? "Snowflake.local(): one state file for all processes" : "new Snowflake({ node: 7 })";
+  print(`  ${made[0]}   ${how}`);
+  print(drawn(made[0], ids.layout, { time: date.toISOString(), node: `${node}`, sequence: `${sequence}` }));
+  print(`  then ${made.slice(1).join(", ")}: they sort by time, and never repeat`);
+  ids.close?.();
+  return made[0];
+}
+
+/** Leases a node id and takes numbers of a segment, as each process of a fleet would: from Postgres, here PGlite in this process. */
+async function ask({ PGlite }, { lease }, { Segment }, { PostgresStore }) {
+  const database = new PGlite();
+  const store = new PostgresStore(database);
+  // Once, when the application is deployed.
+  await store.migrate();
+  // Node id 0 is left to local() above: the two share no state.
+  await store.init({ layout: "default", nodes: { from: 1, to: 1023 } });
+  await store.initSegment({ tag: "orders" });
+
+  const ids = await lease(store);
+  const { untilMs } = ids.health().lease;
+  print(`  lease(store)      ${ids.next()}   node ${ids.node} until ${new Date(untilMs).toISOString()}, or renewed`);
+  const orders = new Segment(store, { tag: "orders" });
+  const numbers = [await orders.next(), orders.tryNext(), ...(await orders.nextMany(3))];
+  assert.deepEqual(numbers, [1n, 2n, 3n, 4n, 5n]);
+  print(`  new Segment(…)    ${numbers.join(", ")}, …   without a round trip for each`);
+  orders.close();
+  await ids.close();
+  await database.close();
+}
+
+/** The output of the command line on a backend. A process can have only one. If it fails, the error has what it wrote. */
+const typed = (backend, ...args) =>
+  execFileSync(process.execPath, [cli, ...args], {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, FRAZIL_BACKEND: backend },
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
 
 await setUp();
 await build();
-// One process per backend: a process can have only one.
-for (const backend of isLinuxX64Gnu ? ["native", "wasm"] : ["wasm"]) {
-  const env = { ...process.env, FRAZIL_BACKEND: backend };
-  const next = ["next", ...(backend === "native" ? ["--dir", ".cache/state"] : ["--node", "7"]), "--count", "3"];
-  const ids = ask(process.execPath, [cli, ...next], { env });
-  if (ids === undefined)
-    throw new Error(`the ${backend} backend minted no IDs: FRAZIL_BACKEND=${backend} npx frazil ${next.join(" ")}`);
-  title(`IDs minted now on the ${backend} backend: npx frazil ${next.join(" ")}`);
-  run(process.execPath, [cli, "decode", ...ids.split("\n")], { env });
-}
-title("a node id and numbers from a database: lease(store), beside Snowflake.local(), and new Segment(store, { tag })");
-run(process.execPath, [`${root}scripts/start-lease.mjs`, ...(isLinuxX64Gnu ? [`${root}.cache/state`] : [])]);
-title("a tweet of 2022: npx frazil decode 1541815603606036480 --layout twitter");
-run(process.execPath, [cli, "decode", "1541815603606036480", "--layout", "twitter"]);
-title("a Discord message of 2016: npx frazil decode 175928847299117063 --layout discord");
-run(process.execPath, [cli, "decode", "175928847299117063", "--layout", "discord"]);
+
+const frazil = await import("frazil");
+print();
+const id = mint(frazil);
+print();
+print("  from a database that your processes share (Postgres, embedded here as PGlite)");
+await ask(
+  ...(await Promise.all([
+    import("@electric-sql/pglite"),
+    import("frazil/lease"),
+    import("frazil/segment"),
+    import("frazil/stores/postgres"),
+  ])),
+);
+print();
+print("  where nothing native runs: the same core as WebAssembly");
+print(`  FRAZIL_BACKEND=wasm npx frazil next --node 7   ${typed("wasm", "next", "--node", "7")}`);
+print();
+const tweet = "1541815603606036480";
+const { date, parts } = frazil.Layout.named("twitter").decode(tweet);
+print("  IDs of others: a tweet");
+print(`  ${tweet}   ${date.toISOString()}, datacenter ${parts.datacenter}, worker ${parts.worker}`);
+print();
+print("Type next:");
+print(`  npx frazil decode ${id}`);
+print("  npx frazil next --count 3");
+print("  npx frazil decode 175928847299117063 --layout discord");
+print("  npx frazil --help");
+print("  npm test");
