@@ -1,6 +1,5 @@
 // The crates as they are published: packed, built and tested from their archives, and their dependencies checked by cargo-deny.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import {
   copyFileSync,
   existsSync,
@@ -14,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crates } from "./packages.mjs";
-import { ask, root, run, step } from "./shell.mjs";
+import { root, run } from "./shell.mjs";
+import { denier } from "./tools.mjs";
 import { versionOf } from "./versions.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
@@ -109,30 +109,14 @@ export function testPackedCrates() {
   }
 }
 
-const DENY = "0.20.2";
-const denyFolder = `${root}.cache/cargo-deny-${DENY}`;
-const denyProgram = `${denyFolder}/bin/cargo-deny`;
-
-/** cargo-deny, without what fetches advisories. Unoptimized: it compiles in half the time, and runs for a second. */
-export const denier = {
-  whyUnavailable: () => undefined,
-  async install() {
-    if (ask(denyProgram, ["--version"])?.endsWith(` ${DENY}`)) return;
-    const quick = ["--locked", "--quiet", "--force", "--debug", "--no-default-features"];
-    await step(`installing cargo-deny ${DENY}`, () =>
-      run("cargo", ["install", ...quick, "--root", denyFolder, "--version", DENY, "cargo-deny"]),
-    );
-  },
-};
-
 /** Runs cargo-deny. Returns its exit code and what it printed. */
 function cargoDeny(config, manifest, flags) {
   const args = ["--locked", "--config", config, "--manifest-path", `${root}${manifest}`, "check", ...flags];
-  const { status, stdout, stderr, error } = spawnSync(denyProgram, [...args, "licenses", "bans", "sources"], {
+  const { status, stdout, stderr, error } = spawnSync(denier.program, [...args, "licenses", "bans", "sources"], {
     cwd: root,
     encoding: "utf8",
   });
-  if (error) throw new Error(`${denyProgram} could not be run: ${error.message}`, { cause: error });
+  if (error) throw new Error(`${denier.program} could not be run: ${error.message}`, { cause: error });
   return { status, output: stdout + stderr };
 }
 
@@ -156,30 +140,7 @@ const TWINS = [
   },
 ];
 
-/** What cargo-deny reads, and its version: compiling it takes two minutes, so it runs where one of these has changed. */
-const DENIED = ["Cargo.lock", "crates/core/fuzz/Cargo.lock", "deny.toml"];
-const RECORD = "docs/proofs/deny.json";
-const digestsNow = () => ({
-  "cargo-deny": DENY,
-  ...Object.fromEntries(
-    DENIED.map((file) => [
-      file,
-      createHash("sha256")
-        .update(readFileSync(`${root}${file}`))
-        .digest("hex"),
-    ]),
-  ),
-});
-
-/** Checks that the dependencies are those that cargo-deny has checked. */
-export function checkDenied() {
-  const { passed, ...digests } = JSON.parse(readFileSync(`${root}${RECORD}`, "utf8"));
-  for (const [name, digest] of Object.entries(digestsNow()))
-    if (digests[name] !== digest)
-      throw new Error(`${name} is another one than on ${passed}, when cargo-deny passed: npm test -- deny`);
-}
-
-/** Checks the dependencies of the workspace and of the fuzz targets, and writes the record. Each twin of deny.toml must be found. */
+/** Checks the dependencies of the workspace and of the fuzz targets. Each twin of deny.toml must be found. */
 export function deny() {
   const strict = ["-D", "license-not-encountered", "-D", "unmatched-skip", "-A", "license-exception-not-encountered"];
   // What deny.toml allows for the workspace need not be there.
@@ -203,6 +164,4 @@ export function deny() {
       throw new Error(`cargo-deny does not find ${name} (${code}):\n${output}`);
   }
   rmSync(config);
-  const record = { passed: new Date().toISOString().slice(0, 10), ...digestsNow() };
-  writeFileSync(`${root}${RECORD}`, `${JSON.stringify(record, undefined, 2)}\n`);
 }

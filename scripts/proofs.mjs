@@ -4,37 +4,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { installDebian, whyNoDebian } from "./setup.mjs";
-import { ask, root, run, step } from "./shell.mjs";
+import { ask, root, run } from "./shell.mjs";
 
 const target = process.env.CARGO_TARGET_DIR ?? `${root}target`;
-
-/** Installs a cargo subcommand of crates.io, unless that version is installed. */
-function cargoCommand(name, version) {
-  const isInstalled = () => ask("cargo", [name, "--version"])?.endsWith(` ${version}`);
-  const crate = `cargo-${name}`;
-  return async () => {
-    if (isInstalled()) return;
-    const args = ["install", "--locked", "--quiet", "--force", "--version", version, crate];
-    await step(`installing ${crate} ${version}`, () => run("cargo", args));
-  };
-}
-
-/** cargo-fuzz, and the C++ compiler that builds libFuzzer from source. */
-export const fuzzer = {
-  whyUnavailable() {
-    if (process.platform === "win32") return "libFuzzer is not built for Windows here";
-    if (ask("c++", ["--version"]) !== undefined) return undefined;
-    const reason = whyNoDebian();
-    return reason && `a C++ compiler is missing (apt-get install g++: ${reason})`;
-  },
-  async install() {
-    if (ask("c++", ["--version"]) === undefined) await step("installing g++", () => installDebian("g++"));
-    await cargoCommand("fuzz", "0.13.2")();
-  },
-};
-
-export const mutator = { whyUnavailable: () => undefined, install: cargoCommand("mutants", "27.1.0") };
 
 /** Runs a program and returns its exit code and its output. */
 function capture(program, args) {

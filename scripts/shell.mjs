@@ -1,6 +1,5 @@
 // Runs programs, with progress output, and with an error that names the program.
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The root of the repository, with a slash at its end. */
@@ -33,22 +32,6 @@ export function run(program, args, options = {}) {
     ...options,
   });
   if (error) throw new Error(`${program} could not be run: ${error.message}`, { cause: error });
-  if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
-}
-
-/** Runs a program beside others, with more environment variables, and shows its output when it has ended. Rejects if it fails. */
-export async function runBeside(program, args, env = {}) {
-  const options = { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } };
-  const child = spawn(program, args, options);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8");
-    stream.on("data", (text) => {
-      output += text;
-    });
-  }
-  const [status, signal] = await once(child, "close");
-  process.stdout.write(output);
   if (status !== 0) throw new Error(`${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`);
 }
 

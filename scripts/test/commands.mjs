@@ -1,0 +1,81 @@
+// What suites run: cargo, Node's test runner on a folder of `tests-js`, and the checks of other scripts.
+import { readdirSync } from "node:fs";
+import { isLinuxX64Gnu, root, run } from "../shell.mjs";
+
+export const WASM_TARGET = ["--target", "wasm32-unknown-unknown"];
+const REPORTER = `--test-reporter=${root}scripts/dots.mjs`;
+
+export const cargo = (...args) => run("cargo", args);
+export const cargoTest = (...args) => cargo("test", "--locked", "--quiet", ...args);
+
+/**
+ * Runs cargo on the loom models, in their own target folder: their `--cfg` flag would otherwise rebuild everything, here and again for
+ * the next suite.
+ */
+export function cargoLoom(command, ...args) {
+  const target = `${process.env.CARGO_TARGET_DIR ?? `${root}target`}/loom`;
+  const chosen = ["-p", "frazil", "--features", "loom,page", "--profile", "loom", "--target-dir", target];
+  run("cargo", [command, "--locked", "--quiet", ...chosen, ...args], {
+    env: { ...process.env, RUSTFLAGS: "--cfg frazil_loom" },
+  });
+}
+
+function cargoMiri(flags, ...args) {
+  run("cargo", ["+nightly", "miri", "test", "--locked", "--quiet", "-p", "frazil", "--all-features", ...args], {
+    env: { ...process.env, MIRIFLAGS: flags },
+  });
+}
+
+/** Runs tests of the core under Miri, with that many seeds. s390x is big-endian. */
+export function miriTests(seeds, { docs = false } = {}) {
+  cargoMiri(`-Zmiri-many-seeds=0..${seeds}`, "--test", "threads");
+  const bigEndian = ["--target", "s390x-unknown-linux-gnu"];
+  cargoMiri("", ...bigEndian, "--test", "registry", "--test", "threads");
+  // The doc examples read the wall clock, which Miri allows only without isolation.
+  if (docs) cargoMiri("-Zmiri-disable-isolation", ...bigEndian, "--doc");
+}
+
+/** Runs the property tests of the core with that many cases each. */
+export const oracle = (cases) =>
+  run("cargo", ["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "oracle", "--test", "text"], {
+    env: { ...process.env, PROPTEST_CASES: String(cases) },
+  });
+
+/** Runs an exhaustive or random test of the core, optimised. It prints what it covered, and fails if that was too little. */
+export const coreTest = (name, env = {}) =>
+  run(
+    "cargo",
+    [
+      ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", name],
+      ...["--", "--nocapture", "--test-threads=1"],
+    ],
+    { env: { ...process.env, ...env } },
+  );
+
+/**
+ * The arguments of Node that run the tests of a folder, or those of its files that `files` names. A test that takes longer than
+ * `limitMs` counts as hanging. `serial`: one file at a time (default: one for each processor but one).
+ */
+function folderArguments(folder, { files, limitMs = 120_000, serial = false } = {}) {
+  const all = readdirSync(`${root}tests-js/${folder}`).filter((name) => name.endsWith(".test.mjs"));
+  const chosen = files ?? all;
+  for (const name of chosen) if (!all.includes(name)) throw new Error(`tests-js/${folder} has no ${name}`);
+  const concurrency = serial ? ["--test-concurrency=1"] : [];
+  const paths = chosen.map((name) => `${root}tests-js/${folder}/${name}`);
+  return ["--test", `--test-timeout=${limitMs}`, REPORTER, ...concurrency, ...paths];
+}
+
+/** Runs the tests of a folder, in a suite that does more. */
+export const testFolder = (folder, options) => run(process.execPath, folderArguments(folder, options));
+
+/** A suite that runs the tests of a folder. It need not be alone on the machine. */
+export const inFolder = (folder, options) => ({ beside: () => folderArguments(folder, options) });
+
+/** The same, on a backend. */
+export const onBackend = (folder, backend, options) => ({
+  ...(backend === "native" && { whyUnavailable: whyNoAddon }),
+  env: { FRAZIL_BACKEND: backend },
+  ...inFolder(folder, options),
+});
+
+export const whyNoAddon = () => (isLinuxX64Gnu ? undefined : "the tests of the addon run on Linux x64 with glibc");

@@ -1,0 +1,159 @@
+// The tracked files that each suite reads: folders and files, rather too many than clever. `npm run test:all -- --check-inputs` runs each
+// suite with nothing else. This file does not count for all suites: a row has the files that its suite's declaration stands for.
+
+/** Files that tests write, or that only CI reads. */
+export const NOT_INPUTS = [
+  "docs/proofs/passed.json",
+  "docs/proofs/flakes.json",
+  "docs/proofs/consumers.md",
+  "docs/proofs/platforms.json",
+];
+
+/** The runner, and what all suites have in common. */
+export const RUNNER = [
+  "package.json",
+  "package-lock.json",
+  "scripts/dots.mjs",
+  "scripts/setup.mjs",
+  "scripts/shell.mjs",
+  "scripts/tools.mjs",
+  ...[
+    "all-suites",
+    "commands",
+    "failures",
+    "long-suites",
+    "main",
+    "namespace",
+    "quick-suites",
+    "rows",
+    "run-suites",
+    "suites",
+  ].map((name) => `scripts/test/${name}.mjs`),
+];
+
+/** Cargo reads the manifest of each crate. */
+const CRATES = ["Cargo.toml", "Cargo.lock", "crates"];
+
+/** What the addon, the module and the package are built from. */
+const PACKAGE = [
+  ...CRATES,
+  "npm",
+  ...["build", "bundles", "pages", "platforms", "reproducible"].map((name) => `scripts/${name}.mjs`),
+  "LICENSE-MIT",
+  "LICENSE-APACHE",
+];
+
+/** What tests in JavaScript have in common. */
+const TESTS = [
+  ...PACKAGE,
+  "tests-js/package.json",
+  "tests-js/package-lock.json",
+  ...[
+    "changed-sources",
+    "dev-server",
+    "movable-clock",
+    "preloaded",
+    "seeds",
+    "seeds-main",
+    "simulated-time",
+    "wide-layout",
+  ].map((name) => `tests-js/${name}.mjs`),
+  "tests-js/mapped-clocks.c",
+  ...["api", "local", "minting", "readme", "vectors"].map((name) => `tests-js/${name}`),
+];
+
+/** Tests that start servers, or a Worker. */
+const SERVERS = [...TESTS, "tests-js/stores", "tests-js/workerd"];
+const SIMULATIONS = [
+  ...TESTS,
+  "tests-js/leases",
+  ...["lease-driver-simulation", "segmented-simulation", "workers-simulation"].map((name) => `tests-js/${name}`),
+];
+const PAGES = ["docs", "README.md", "CHANGELOG.md", "examples"];
+const MOVING_IN = [...SERVERS, "tests-js/moving-in", "docs/moving-in.md"];
+const RUNTIMES = [...TESTS, "tests-js/runtimes"];
+const PACKED = [...SERVERS, ...RUNTIMES, ...PAGES, "tests-js/packaging", "scripts"];
+const STORES = [
+  ...MOVING_IN,
+  "tests-js/segments",
+  "docs/stores.md",
+  "docs/stores",
+  "docs/segments.md",
+  "docs/leases.md",
+];
+const PROCESSES = [...SERVERS, "tests-js/segments", "docs/segments.md"];
+
+const OF_SUITE = {
+  ...Object.fromEntries(
+    [
+      "oracle",
+      "exhaustive",
+      "lease-model",
+      "lease-simulation",
+      "segment-simulation",
+      "ceiling-simulation",
+      "rust-docs",
+      "loom",
+    ].map((name) => [name, CRATES]),
+  ),
+  "lint-rust": [...CRATES, "scripts/module-cycles.mjs"],
+  rust: [...CRATES, "npm/frazil/src/generated"],
+  crates: [
+    ...CRATES,
+    "scripts/crates.mjs",
+    "scripts/packages.mjs",
+    "scripts/versions.mjs",
+    "npm",
+    "LICENSE-MIT",
+    "LICENSE-APACHE",
+  ],
+  deny: [...CRATES, "deny.toml", "scripts/crates.mjs", "scripts/packages.mjs", "scripts/versions.mjs"],
+  miri: CRATES,
+  "no-panic": [...CRATES, "scripts/proofs.mjs"],
+  fuzz: [...CRATES, "scripts/proofs.mjs"],
+  mutants: [...CRATES, "scripts/proofs.mjs", ".cargo"],
+  instructions: [...CRATES, "scripts/instructions.mjs", "tests-js/instructions", "docs/benchmarks/instructions.json"],
+  leases: [...TESTS, "tests-js/leases", "tests-js/stores", "docs/leases.md"],
+  segments: PROCESSES,
+  "workers-simulation": SIMULATIONS,
+  "segmented-simulation": SIMULATIONS,
+  "lease-driver-simulation": SIMULATIONS,
+  attacks: [...TESTS, "tests-js/attacks"],
+  "clock-steps": [...TESTS, "tests-js/clock-steps"],
+  transport: [...SERVERS, ...PAGES, "tests-js/transport"],
+  databases: [...SERVERS, ...PAGES, "tests-js/pages"],
+  local: [...TESTS, "scripts/local-platform.mjs", "docs/local.md", "docs/proofs/local.md"],
+  packaging: [
+    ...PACKED,
+    ".github",
+    "tests-js/platforms",
+    "tests-js/types",
+    "tests-js/consumers",
+    "biome.jsonc",
+    ".gitignore",
+  ],
+  workers: [...SERVERS, "tests-js/workers", "tests-js/transport", "docs/workers.md"],
+  stores: STORES,
+  "moving-in": MOVING_IN,
+  serverless: [...SERVERS, "tests-js/serverless", "docs/serverless.md"],
+  nemesis: [...SERVERS, "tests-js/nemesis"],
+  "url-shortener": [...SERVERS, "tests-js/url-shortener", "tests-js/packaging", "scripts", "examples"],
+  cli: [...TESTS, "tests-js/cli", "docs/cli.md"],
+  node22: RUNTIMES,
+  bun: RUNTIMES,
+  deno: RUNTIMES,
+  "workers-tools": [...PACKED, "tests-js/workers-tools"],
+  "wasm-bindgen": RUNTIMES,
+  consumers: [...PACKED, "tests-js/consumers", "tests-js/types"],
+  "workers-load": [...SERVERS, "tests-js/workers-load"],
+  reproducible: [...PACKED, "tests-js/reproducible"],
+};
+
+/** The inputs of a suite: those of its name, or of the longest name that it begins with. */
+export function inputsOf({ name }) {
+  const found = Object.keys(OF_SUITE)
+    .filter((prefix) => name === prefix || name.startsWith(`${prefix}-`))
+    .sort((a, b) => b.length - a.length)[0];
+  if (found === undefined) throw new Error(`scripts/test/inputs.mjs has no inputs of ${name}`);
+  return [...new Set(OF_SUITE[found])];
+}

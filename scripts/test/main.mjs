@@ -1,0 +1,125 @@
+// The commands that test: they install and build what is missing, run suites, and print a line with the duration of each.
+//
+//   npm test                         the quick suites
+//   npm test -- rust workerd         those suites, of any tier
+//   npm test -- --list               the names of all suites, with their tiers
+//   npm run test:all                 all suites but the long ones
+//   npm run test:all -- --due        those that have not passed as they are now, and a sample of the others, as CI does
+//   npm run test:all -- --check-inputs   each where the repository has only its declared inputs
+//   npm run test:long                the long suites
+//   npm run ready                    formats and applies lint fixes first, then the quick suites
+import { existsSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { build } from "../build.mjs";
+import { rustTools, setUp } from "../setup.mjs";
+import { root, run } from "../shell.mjs";
+import { flakeLine, tooOften } from "./failures.mjs";
+import { inputsOf, RUNNER } from "./inputs.mjs";
+import { inNamespace, whyNoNamespace } from "./namespace.mjs";
+import { chooseDue, keyOf, readRows, treeNow, whyNoRow, writeRow } from "./rows.mjs";
+import { runSuites } from "./run-suites.mjs";
+import { SUITES } from "./suites.mjs";
+
+const FLAKES = "docs/proofs/flakes.json";
+const write = (text) => process.stdout.write(`${text}\n`);
+
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: Object.fromEntries(
+    ["list", "all", "long", "due", "fix", "check-inputs", "as-is"].map((name) => [name, { type: "boolean" }]),
+  ),
+});
+const hasRow = ({ tier }) => tier !== "quick";
+const rowNames = SUITES.filter(hasRow).map(({ name }) => name);
+
+if (values.list) {
+  write(SUITES.map(({ name, tier }) => (tier === "quick" ? name : `${name} (${tier})`)).join("\n"));
+  process.exit(0);
+}
+const unknown = names.filter((name) => !SUITES.some((suite) => suite.name === name));
+if (unknown.length > 0) throw new Error(`unknown suite: ${unknown.join(", ")}; npm test -- --list names all suites`);
+
+if (values["as-is"]) {
+  // A suite in this process, for the runner: everything is installed and built.
+  for (const name of names) await SUITES.find((suite) => suite.name === name).run();
+  process.exit(0);
+}
+
+const tier = values.long ? "long" : values.all ? "all" : "quick";
+let chosen = SUITES.filter((suite) => (names.length > 0 ? names.includes(suite.name) : suite.tier === tier));
+
+const results = [];
+// In a clone that was never built, `npm start` is the build.
+const isBare = !existsSync(`${root}.cache/building-the-package`);
+const [first] = chosen;
+if (isBare && first?.name === "start") {
+  results.push(...(await runSuites([first])));
+  chosen = chosen.slice(1);
+}
+await setUp();
+await rustTools();
+if (values.fix) {
+  run("cargo", ["fmt", "--all"]);
+  (await import("../proofs.mjs")).formatOthers();
+  run(`${root}node_modules/.bin/biome`, ["check", "--write", "."]);
+}
+await build();
+
+if (values.due) {
+  const rows = readRows();
+  const keys = new Map(chosen.map((suite) => [suite.name, keyOf(suite)]));
+  const { due, sample } = chooseDue(chosen, rows, keys, treeNow());
+  const list = (suites) => (suites.length === 0 ? "none" : suites.map(({ name }) => name).join(", "));
+  write(`Not passed yet as they are now: ${list(due)}`);
+  write(`A sample of the others: ${list(sample)}`);
+  const ages = SUITES.filter(({ tier }) => tier === "long").map(
+    ({ name }) => `${name} ${rows.get(name)?.date ?? "never"}`,
+  );
+  write(`The long suites last passed: ${ages.join(", ")}\n`);
+  const both = new Set([...due, ...sample]);
+  chosen = chosen.filter((suite) => both.has(suite));
+}
+
+if (values["check-inputs"]) {
+  const reason = whyNoNamespace();
+  if (reason !== undefined) throw new Error(reason);
+}
+const isolate =
+  values["check-inputs"] &&
+  ((suite, program, args) => (hasRow(suite) ? inNamespace([...RUNNER, ...inputsOf(suite)], program, args) : undefined));
+
+/** Notes of passes that give no row. */
+const notes = [];
+const keyNow = (suite) => (hasRow(suite) && whyNoRow(suite) === undefined ? keyOf(suite) : undefined);
+results.push(
+  ...(await runSuites(chosen, {
+    isolate: isolate || undefined,
+    started: keyNow,
+    passed(suite, { seconds }, key) {
+      if (!hasRow(suite)) return;
+      if (key !== undefined && key === keyNow(suite)) writeRow(suite, key, seconds, rowNames);
+      else notes.push(`${suite.name}: ${whyNoRow(suite) ?? "its inputs changed while it ran"}`);
+    },
+  })),
+);
+
+const failed = results.filter(({ failed }) => failed !== undefined);
+const skipped = results.filter(({ skipped }) => skipped !== undefined);
+if (notes.length > 0) write(`\nPassed, but without a row in docs/proofs/passed.json:\n  ${notes.join("\n  ")}`);
+if (skipped.length > 0)
+  write(
+    `\nSkipped on this machine:\n${skipped.flatMap(({ name, skipped }) => skipped.map((line) => `  ${name}: ${line}\n`)).join("")}`,
+  );
+if (failed.length > 0) {
+  const list = failed.map(({ name }) => name);
+  write(`\nFailed: ${list.join(", ")}. To repeat: npm test -- ${list.join(" ")}`);
+}
+for (const { flakes = [] } of results) for (const flake of flakes) write(flakeLine(flake));
+const often = tooOften(JSON.parse(readFileSync(`${root}${FLAKES}`, "utf8")));
+if (often.length > 0) write(`\n${FLAKES} has more than two lines of these tests; mend them first: ${often.join("; ")}`);
+// `skipped` has suites that ran with a test skipped as well.
+const passed = results.length - failed.length - skipped.length;
+write(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
+// In CI a skip is a failure: nothing would notice that a suite no longer runs.
+const refused = process.env.CI && (skipped.length > 0 || often.length > 0);
+process.exitCode = failed.length > 0 || refused ? 1 : 0;

@@ -1,0 +1,56 @@
+// Runs a program in a mount namespace in which the repository has only some of its tracked files, so that a test fails if it reads
+// another one. What git ignores (packages, builds) is there as it is.
+import { execFileSync } from "node:child_process";
+import { linkSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ask, root } from "../shell.mjs";
+import { NOT_INPUTS } from "./inputs.mjs";
+
+const list = (...args) =>
+  execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 28 })
+    .split("\0")
+    .filter(Boolean);
+
+/** Why this machine cannot make a mount namespace, or `undefined`. */
+export const whyNoNamespace = () =>
+  ask("unshare", [...unshare, "true"]) === undefined ? "unshare --mount is not allowed here" : undefined;
+
+const unshare = [...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount"];
+
+/** The folder in which views are made: beside what they link to, on the same file system. */
+const VIEWS = `${root}.cache/views`;
+
+/**
+ * The command of a program in a namespace with these inputs, and `end`, which removes the view of the repository. The view has hard
+ * links to the inputs; what git ignores is mounted into it.
+ */
+export function inNamespace(inputs, program, args) {
+  mkdirSync(VIEWS, { recursive: true });
+  const view = mkdtempSync(`${VIEWS}/view-`);
+  const link = (path) => {
+    mkdirSync(join(view, dirname(path)), { recursive: true });
+    linkSync(`${root}${path}`, join(view, path));
+  };
+  const visible = list("ls-files", "-z", "--", ...inputs, ...NOT_INPUTS);
+  for (const path of visible) link(path);
+  const mounts = [".git"];
+  for (const path of list("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")) {
+    if (!path.endsWith("/")) link(path);
+    // Most of this folder is a link or a program; the other views are of no use in it.
+    else mounts.push(path.slice(0, -1));
+  }
+  for (const path of mounts) mkdirSync(join(view, path), { recursive: true });
+  const script = `set -e
+view=$1; root=$2; shift 2
+while [ "$1" != -- ]; do mount --rbind "$root/$1" "$view/$1"; shift; done
+shift
+mount --rbind "$view" "$root"
+cd "$root"
+exec "$@"`;
+  const isolated = [...unshare, "--propagation", "private", "sh", "-c", script, "sh"];
+  return {
+    program: "unshare",
+    args: [...isolated, view, root.slice(0, -1), ...mounts, "--", program, ...args],
+    end: () => rmSync(view, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,81 @@
+// The suites of `npm test`. The fields of a suite are those of `suites.mjs`.
+import { root, run } from "../shell.mjs";
+import { browser, postgres, runtimes, tools } from "../tools.mjs";
+import { cargo, cargoTest, inFolder, onBackend, testFolder, whyNoAddon } from "./commands.mjs";
+
+/** The tests of the core that a build without optimisation runs within seconds. */
+const CORE_TESTS = [
+  "kept",
+  "lease",
+  "leased",
+  "machine",
+  "page",
+  "registry",
+  "segment",
+  "text",
+  "threads",
+  "uniqueness",
+];
+
+export const QUICK_SUITES = [
+  // In a clone that was never built it is the build, so it is the first.
+  { name: "start", ...inFolder("start", { limitMs: 1_200_000 }) },
+  {
+    name: "format",
+    run: async () => {
+      cargo("fmt", "--all", "--check");
+      (await import("../proofs.mjs")).formatOthers("--check");
+      run(`${root}node_modules/.bin/biome`, ["ci", "--error-on-warnings", "."]);
+      (await import("../columns.mjs")).checkColumns();
+    },
+  },
+  {
+    name: "promises",
+    run: () => {
+      run(process.execPath, [`${root}scripts/promises.mjs`]);
+      testFolder("promises");
+    },
+  },
+  { name: "suites", ...inFolder("suites") },
+  {
+    name: "core",
+    run: () => {
+      const chosen = [...CORE_TESTS, "unshared", "vectors"].flatMap((name) => ["--test", name]);
+      cargoTest("-p", "frazil", "--all-features", "--lib", ...chosen);
+      cargoTest("-p", "frazil-local", "--lib");
+    },
+  },
+  { name: "types", ...onBackend("types", "wasm") },
+  { name: "vectors-native", ...onBackend("vectors", "native") },
+  { name: "vectors-wasm", ...onBackend("vectors", "wasm") },
+  { name: "api-native", ...onBackend("api", "native") },
+  { name: "api-wasm", ...onBackend("api", "wasm") },
+  { name: "leases-native", requires: [runtimes], waits: true, ...onBackend("leases", "native") },
+  { name: "segments-native", requires: [runtimes], waits: true, ...onBackend("segments", "native") },
+  // The contract with stores in memory, SQLite and PGlite.
+  {
+    name: "contracts",
+    requires: [runtimes],
+    waits: true,
+    ...inFolder("stores", { files: ["contract.test.mjs", "segment-contract.test.mjs"] }),
+  },
+  { name: "stores-sqlite", requires: [runtimes], waits: true, ...inFolder("stores/sqlite", { limitMs: 300_000 }) },
+  {
+    name: "postgres-contract",
+    requires: [runtimes, postgres],
+    waits: true,
+    ...inFolder("stores/postgres", { files: ["contract.test.mjs"], limitMs: 300_000 }),
+  },
+  {
+    name: "pages",
+    requires: [runtimes],
+    waits: true,
+    under: () => tools.node24,
+    ...inFolder("pages", { files: ["migrating.test.mjs", "types.test.mjs"] }),
+  },
+  { name: "cli-commands", ...inFolder("cli", { files: ["commands.test.mjs", "mistakes.test.mjs"] }) },
+  { name: "readme", whyUnavailable: whyNoAddon, env: { FRAZIL_BACKEND: "native" }, ...inFolder("readme") },
+  { name: "node24", whyUnavailable: whyNoAddon, requires: [runtimes], ...inFolder("runtimes/node24") },
+  { name: "workerd", requires: [runtimes], waits: true, under: () => tools.node24, ...inFolder("runtimes/workerd") },
+  { name: "chromium", requires: [runtimes, browser], waits: true, ...inFolder("runtimes/chromium") },
+];

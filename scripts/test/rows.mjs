@@ -1,0 +1,123 @@
+// docs/proofs/passed.json: for each suite the inputs and versions that it last passed with. Only the runner writes it, and only after a
+// pass. CI runs the suites whose row is not that of the checkout, and a sample of the others.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { ask, PLATFORM_NAME, root } from "../shell.mjs";
+import { inputsOf, NOT_INPUTS, RUNNER } from "./inputs.mjs";
+
+export const PASSED = "docs/proofs/passed.json";
+
+/** How many seconds of suites that have a row CI runs all the same. */
+const SAMPLE_S = 600;
+
+/** Variables that change how much a suite tests. */
+const AMOUNTS = /^(PROPTEST_\w+|FRAZIL_\w+)$/;
+
+const digest = (value) => createHash("sha256").update(value).digest("hex").slice(0, 16);
+
+function git(...args) {
+  const output = ask("git", args, { maxBuffer: 2 ** 28 });
+  if (output === undefined) throw new Error(`git ${args.join(" ")} failed in ${root}`);
+  return output;
+}
+
+const isInput = (path) => !NOT_INPUTS.includes(path);
+
+/** The files of a suite in a commit, as lines of mode, hash and path. */
+function committed(paths) {
+  const lines = git("ls-tree", "-r", "HEAD", "--", ...paths).split("\n");
+  const files = lines.map((line) => /^(\d+) \w+ (\w+)\t(.*)$/.exec(line)).filter((match) => match !== null);
+  for (const path of paths)
+    if (!files.some(([, , , name]) => name === path || name.startsWith(`${path}/`)))
+      throw new Error(`scripts/test/inputs.mjs: ${path} is not in the repository`);
+  return files.filter(([, , , name]) => isInput(name)).map(([, mode, hash, name]) => `${mode} ${hash} ${name}`);
+}
+
+/** The versions of what runs a suite. Those of packages are in lock files, which are inputs. */
+function versionsOf({ requires = [], optional = [] }) {
+  const tools = [...requires, ...optional].map((tool) => tool.version?.()).filter(Boolean);
+  const compiler = ask("rustc", ["--version"]);
+  const root = process.getuid?.() === 0;
+  return JSON.stringify([process.version, compiler, PLATFORM_NAME, root, ...new Set(tools)]);
+}
+
+/** What a row says a suite has passed with: a hash of its inputs, and one of the versions. */
+export const keyOf = (suite) =>
+  `${digest(committed([...RUNNER, ...inputsOf(suite)]).join("\n"))} ${digest(versionsOf(suite))}`;
+
+/** Why a pass of a suite gives no row now, or `undefined`. */
+export function whyNoRow(suite, env = process.env) {
+  const set = Object.keys(env).filter((name) => AMOUNTS.test(name));
+  if (set.length > 0) return `${set.join(", ")} may change what is tested`;
+  const changed = git("status", "--porcelain", "--untracked-files=all", "--", ...RUNNER, ...inputsOf(suite))
+    .split("\n")
+    .map((line) => line.trim().replace(/^\S+ /, ""))
+    .filter((path) => path !== "" && isInput(path));
+  return changed.length > 0 ? `not committed: ${changed.join(", ")}` : undefined;
+}
+
+/** The rows in a text of the file. Those of a merge conflict are dropped: their names are there twice. */
+export function parseRows(text) {
+  const rows = new Map();
+  const twice = new Set();
+  for (const line of text.split("\n")) {
+    const [, name, row] = /^ {2}"([\w-]+)": (\{.*\}),?$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    if (rows.has(name)) twice.add(name);
+    rows.set(name, JSON.parse(row));
+  }
+  for (const name of twice) rows.delete(name);
+  return rows;
+}
+
+/** The text of the file: a sorted line for each suite, so that two branches that ran other suites merge. */
+export const printRows = (rows) =>
+  `{\n${[...rows]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, row]) => `  "${name}": ${JSON.stringify(row)}`)
+    .join(",\n")}\n}\n`;
+
+export const readRows = () => parseRows(existsSync(`${root}${PASSED}`) ? readFileSync(`${root}${PASSED}`, "utf8") : "");
+
+/** Writes the row of a suite that has passed. Only the key is ever compared. */
+export function writeRow({ name }, key, seconds, names) {
+  const rows = readRows();
+  for (const old of rows.keys()) if (!names.includes(old)) rows.delete(old);
+  const [processor] = cpus();
+  rows.set(name, {
+    key,
+    commit: git("rev-parse", "--short=12", "HEAD"),
+    date: new Date().toISOString().slice(0, 10),
+    seconds: Math.ceil(seconds),
+    machine: `${cpus().length} × ${processor?.model.trim()}`,
+  });
+  writeFileSync(`${root}${PASSED}`, printRows(rows));
+}
+
+/**
+ * The suites that CI runs: those without a row of their key (`due`), and a `sample` of the others, so that a row that is not true is found.
+ * Which ones depends on the commit's tree: a second run of a commit repeats them.
+ */
+export function chooseDue(suites, rows, keys, tree) {
+  const matches = ({ name }) => rows.get(name)?.key === keys.get(name);
+  const order = (name) => digest(`${tree} ${name}`);
+  const others = suites.filter(matches).sort((a, b) => (order(a.name) < order(b.name) ? -1 : 1));
+  let left = SAMPLE_S;
+  const sample = others.filter(({ name }) => {
+    const { seconds } = rows.get(name);
+    if (seconds > left) return false;
+    left -= seconds;
+    return true;
+  });
+  return { due: suites.filter((suite) => !matches(suite)), sample };
+}
+
+export const treeNow = () => git("rev-parse", "HEAD^{tree}");
+
+/** The suites of which no row has the inputs of this checkout. The versions may be those of another machine. */
+export function unproven(suites) {
+  const rows = readRows();
+  const inputs = (key) => key?.split(" ")[0];
+  return suites.filter((suite) => inputs(rows.get(suite.name)?.key) !== inputs(keyOf(suite))).map(({ name }) => name);
+}

@@ -1,0 +1,149 @@
+// Runs suites: two at a time of those that need not be alone, each in its own process.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { loadavg } from "node:os";
+import { root } from "../shell.mjs";
+import { mayRunAgain } from "./failures.mjs";
+
+/** How often a run says which suites are still at work. */
+const SIGN_OF_LIFE_MS = 30_000;
+
+const MAIN = `${root}scripts/test/main.mjs`;
+
+/** The program and arguments that run a suite. One that is a function runs in a process that imports it again. */
+const commandOf = ({ name, beside, under }) =>
+  beside
+    ? { program: under?.() ?? process.execPath, args: beside() }
+    : { program: process.execPath, args: [MAIN, "--as-is", name] };
+
+const seconds = (sinceMs) => ((performance.now() - sinceMs) / 1000).toFixed(1);
+
+/** Runs a suite once. Resolves to the reason why it failed, if it did, and what the reporter wrote. */
+async function runOnce(suite, { isolate, held }) {
+  mkdirSync(`${root}.cache`, { recursive: true });
+  const folder = mkdtempSync(`${root}.cache/report-`);
+  const report = `${folder}/report.jsonl`;
+  let { program, args } = commandOf(suite);
+  const isolated = isolate?.(suite, program, args);
+  if (isolated) ({ program, args } = isolated);
+  try {
+    const env = { ...process.env, ...suite.env, FRAZIL_TEST_REPORT: report };
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env });
+    let output = "";
+    for (const [stream, to] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
+      stream.setEncoding("utf8");
+      // What runs beside another suite is shown when it has ended.
+      stream.on("data", (text) => {
+        if (held) output += text;
+        else to.write(text);
+      });
+    }
+    const [status, signal] = await once(child, "close");
+    process.stdout.write(output);
+    const lines = existsSync(report) ? readFileSync(report, "utf8").trimEnd().split("\n").map(JSON.parse) : [];
+    return {
+      reason:
+        status === 0 ? undefined : `${[program, ...args].join(" ")} failed with ${signal ?? `exit code ${status}`}`,
+      failures: lines.filter(({ cause }) => cause !== undefined),
+      skipped: lines.filter(({ skipped }) => skipped !== undefined),
+    };
+  } finally {
+    isolated?.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Installs what a suite needs. Resolves to why it cannot run here, or `undefined`. Rejects if an installation fails. */
+async function whySkipped({ whyUnavailable, requires = [], optional = [] }) {
+  for (const part of [{ whyUnavailable }, ...requires]) {
+    const reason = await part.whyUnavailable?.();
+    if (reason !== undefined) return reason;
+  }
+  for (const tool of [...requires, ...optional]) if (tool.whyUnavailable() === undefined) await tool.install();
+  return undefined;
+}
+
+/**
+ * Runs suites. Resolves to a result for each: `name`, and `failed` (why), or `skipped` (a list of reasons), or neither; `seconds`; and a
+ * `flake`, if it passed only when it ran again, alone.
+ *
+ * - `isolate`: returns the command that runs a suite's command somewhere else;
+ * - `started`, `passed`: called before a suite runs, and after it has passed without a skip.
+ */
+export async function runSuites(suites, { isolate, started = () => {}, passed = () => {} } = {}) {
+  const results = new Map();
+  const again = [];
+  const running = new Map();
+  const signs = setInterval(() => {
+    const list = [...running].map(([name, since]) => `${name} ${Math.round((performance.now() - since) / 1000)} s`);
+    if (list.length > 0) process.stderr.write(`· at work: ${list.join(", ")}\n`);
+  }, SIGN_OF_LIFE_MS);
+
+  async function runSuite(suite, held) {
+    const { name } = suite;
+    const since = performance.now();
+    running.set(name, since);
+    process.stderr.write(`· ${name} …\n`);
+    const context = started(suite);
+    const { reason, failures, skipped } = await runOnce(suite, { isolate, held });
+    running.delete(name);
+    process.stderr.write(`· ${name}: ${reason === undefined ? "" : "failed after "}${seconds(since)} s\n`);
+    const result = { name, seconds: (performance.now() - since) / 1000 };
+    results.set(name, result);
+    if (reason === undefined) {
+      if (skipped.length > 0) result.skipped = skipped.map(({ test, skipped: why }) => `${test}: ${why}`);
+      else passed(suite, result, context);
+      return result;
+    }
+    process.stderr.write(`${reason}\n`);
+    result.failed = reason;
+    result.failures = failures;
+    return result;
+  }
+
+  try {
+    for (let at = 0; at < suites.length; ) {
+      // Neighbours that may run beside each other.
+      const end = suites[at].beside ? suites.findIndex(({ beside }, index) => index > at && !beside) : at + 1;
+      const group = suites.slice(at, end < 0 ? suites.length : end);
+      at += group.length;
+      const ready = [];
+      for (const suite of group) {
+        const { name } = suite;
+        try {
+          const reason = await whySkipped(suite);
+          if (reason === undefined) ready.push(suite);
+          else results.set(name, { name, seconds: 0, skipped: [reason] });
+        } catch (error) {
+          process.stderr.write(`${error.message}\n`);
+          results.set(name, { name, seconds: 0, failed: error.message, failures: [] });
+        }
+      }
+      const held = ready.length > 1;
+      // One for each of the two processors that CI has.
+      const inTurn = async () => {
+        for (let suite = ready.shift(); suite !== undefined; suite = ready.shift()) {
+          const result = await runSuite(suite, held);
+          if (result.failed !== undefined && mayRunAgain(suite, result.failures)) again.push(suite);
+        }
+      };
+      await Promise.all([inTurn(), inTurn()]);
+    }
+    for (const suite of again) {
+      const { name } = suite;
+      const first = results.get(name);
+      const load = loadavg()[0].toFixed(1);
+      process.stderr.write(`· ${name} runs again, alone: ${first.failures.map(({ cause }) => cause).join(", ")}\n`);
+      const second = await runSuite(suite, false);
+      if (second.failed === undefined)
+        second.flakes = first.failures.map(({ test, message }) => ({ suite: name, test, message, load }));
+    }
+  } finally {
+    clearInterval(signs);
+  }
+  return suites.map(({ name }) => results.get(name));
+}

@@ -1,0 +1,23 @@
+/**
+ * Every suite:
+ *
+ * - `name`, and `run`, which throws if a test fails;
+ * - `tier`: the command that runs it: `quick` (`npm test`), `all` (`npm run test:all`) or `long` (`npm run test:long`);
+ * - `requires`: tools without which the suite is skipped;
+ * - `optional`: tools without which the suite skips some of its tests;
+ * - `whyUnavailable`: returns the reason why the suite cannot run on this machine, or `undefined`;
+ * - `beside`: instead of `run`, the arguments of a Node that runs the suite. It waits for fences, flushes, servers and programs most of the
+ *   time, or need not be alone on the machine. It runs at the same time as a neighbour in this list that has `beside` as well;
+ * - `under`: returns that Node, if it is not the one that runs this;
+ * - `env`: environment variables of that Node;
+ * - `waits`: whether a second run may decide if the first one ran into a time limit, or a server did not start (`failures.mjs`).
+ *
+ * `inputs.mjs` says which files each suite reads.
+ */
+import { ALL_SUITES } from "./all-suites.mjs";
+import { LONG_SUITES } from "./long-suites.mjs";
+import { QUICK_SUITES } from "./quick-suites.mjs";
+
+export const SUITES = Object.entries({ quick: QUICK_SUITES, all: ALL_SUITES, long: LONG_SUITES }).flatMap(
+  ([tier, suites]) => suites.map((suite) => ({ ...suite, tier })),
+);

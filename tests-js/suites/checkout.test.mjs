@@ -1,0 +1,93 @@
+// Keys and views of a real repository: a small one, with the runner of this one.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { root } from "../../scripts/shell.mjs";
+import { whyNoNamespace } from "../../scripts/test/namespace.mjs";
+
+let folder;
+const git = (...args) =>
+  execFileSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@localhost", ...args]);
+const commit = () => git("commit", "--quiet", "--all", "--allow-empty", "--message", "a");
+
+/** Runs a program with functions of the runner there. */
+function ask(text) {
+  const modules = `import { inNamespace } from "./scripts/test/namespace.mjs"; import * as rows from "./scripts/test/rows.mjs";`;
+  const suite = `const suite = { name: "oracle" };`;
+  const args = ["--input-type=module", "--eval", `${modules}${suite}${text}`];
+  return execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8" }).trim();
+}
+
+const key = () => ask("console.log(rows.keyOf(suite))");
+const whyNoRow = () => ask("console.log(rows.whyNoRow(suite, {}))");
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), "frazil-suites-"));
+  cpSync(`${root}scripts`, join(folder, "scripts"), { recursive: true });
+  for (const name of ["package.json", "package-lock.json", "Cargo.toml", "Cargo.lock", ".gitignore"])
+    cpSync(`${root}${name}`, join(folder, name));
+  for (const name of ["crates", "docs/proofs", "target"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["crates/a.rs", "docs/a.md", "docs/proofs/passed.json", "target/built"])
+    writeFileSync(join(folder, name), "a");
+  git("init", "--quiet");
+  git("add", "--all");
+  commit();
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+test("content, path and mode of an input change the key, other files do not", () => {
+  const seen = [key()];
+  const differs = (change) => {
+    change();
+    git("add", "--all");
+    commit();
+    const now = key();
+    assert.ok(!seen.includes(now));
+    seen.push(now);
+  };
+  differs(() => appendFileSync(join(folder, "crates/a.rs"), "b"));
+  differs(() => git("mv", "crates/a.rs", "crates/b.rs"));
+  differs(() => chmodSync(join(folder, "crates/b.rs"), 0o755));
+  differs(() => appendFileSync(join(folder, "scripts/test/rows.mjs"), "\n"));
+  for (const name of ["docs/a.md", "docs/proofs/passed.json", "scripts/test/inputs.mjs"])
+    appendFileSync(join(folder, name), "\n");
+  commit();
+  assert.equal(key(), seen.at(-1));
+});
+
+test("there is no row while an input is changed or new", () => {
+  assert.equal(whyNoRow(), "undefined");
+  appendFileSync(join(folder, "crates/b.rs"), "c");
+  assert.equal(whyNoRow(), "not committed: crates/b.rs");
+  git("checkout", "--quiet", ".");
+  writeFileSync(join(folder, "crates/new.rs"), "");
+  assert.equal(whyNoRow(), "not committed: crates/new.rs");
+  rmSync(join(folder, "crates/new.rs"));
+  appendFileSync(join(folder, "docs/a.md"), "b");
+  assert.equal(whyNoRow(), "undefined");
+  git("checkout", "--quiet", ".");
+});
+
+test("in a view only the inputs are there, and what git ignores", {
+  skip: whyNoNamespace() && "needs unshare --mount",
+}, () => {
+  const seen = ask(`
+    import { spawnSync } from "node:child_process";
+    const { program, args, end } = inNamespace(["crates"], "sh", ["-c", "echo made > target/made; find . -path ./.git -prune -o -type f -print"]);
+    console.log(spawnSync(program, args, { encoding: "utf8" }).stdout);
+    end();
+  `);
+  const expected = ["./crates/b.rs", "./docs/proofs/passed.json", "./target/built", "./target/made"];
+  assert.deepEqual(
+    seen
+      .split("\n")
+      .filter((path) => !path.startsWith("./.cache/"))
+      .sort(),
+    expected,
+  );
+  const { stdout } = spawnSync("cat", [join(folder, "target/made")], { encoding: "utf8" });
+  assert.equal(stdout, "made\n");
+});
