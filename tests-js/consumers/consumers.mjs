@@ -1,7 +1,7 @@
 // The consumers: one entry each, with the versions of its tools, its program, and where it mints.
 //
-// - `name`: what `npm run test:long -- consumers` prints, and the row of the record; `shows`: what its run shows;
-// - `fast`: whether `npm test` runs it as well;
+// - `name`: what `npm test -- consumers-long` prints, and the row of the record; `shows`: what its run shows;
+// - `fast`: whether `npm run test:all` runs it as well;
 // - `packages`: what the project depends on besides frazil; `manifest`: more of its package.json;
 // - `under`: the Node that runs its tools, a name of `tools` or a path (default: this one);
 // - `tool`: a program of `tools` that it is about, for the record;

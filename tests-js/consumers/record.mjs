@@ -7,7 +7,7 @@ export const RECORD = fileURLToPath(new URL("../../docs/proofs/consumers.md", im
 
 const HEAD = `# Consumers: the record
 
-Written by \`npm run test:long -- consumers\`: the last passed run of each consumer of \`tests-js/consumers/consumers.mjs\`, with the
+Written by \`npm test -- consumers-long\`: the last passed run of each consumer of \`tests-js/consumers/consumers.mjs\`, with the
 packed packages installed in a fresh folder. Each consumer mints and decodes; "backend" is what was seen in each place where
 it did. Linux x64 with glibc.
 
