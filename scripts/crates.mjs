@@ -47,33 +47,14 @@ export function packCrates({ allowDirty = false } = {}) {
   });
 }
 
-/**
- * Tests that need nothing besides what the others need, and take long: those of the core without optimization, those of `frazil-local`
- * since they wait for clocks and flushes; and `loom`, which needs a flag of the compiler. Suites of the workspace run them.
- */
-const LEFT_OUT = new Set([
-  "ceiling_simulation",
-  "exhaustive",
-  "forked_user",
-  "hung_flush",
-  "lease_model",
-  "lease_simulation",
-  "loom",
-  "lost_paths",
-  "oracle",
-  "portable",
-  "raising",
-  "seldom",
-  "segment_simulation",
-]);
+/** The tests that read files of their crate, which may be missing in an archive. The suite `rust` runs the others, on the same sources. */
+const READ_FILES = ["vectors"];
 
 /** The arguments that choose the tests that are run from an archive. */
-function packedTests(folder) {
-  const files = readdirSync(`${folder}/tests`).map((name) => name.replace(/\.rs$/, ""));
-  // A folder with a `main.rs` is a test too: `lease_simulation`, which is left out.
-  const tests = files.filter((name) => !LEFT_OUT.has(name) && existsSync(`${folder}/tests/${name}.rs`));
+const packedTests = (folder) => {
+  const tests = READ_FILES.filter((name) => existsSync(`${folder}/tests/${name}.rs`));
   return ["--lib", ...tests.flatMap((name) => ["--test", name])];
-}
+};
 
 /**
  * Builds and tests the archives in an empty folder, away from the workspace: with every feature, and the core without any. The folder is
@@ -100,7 +81,6 @@ export function testPackedCrates() {
     cargo("build", "--quiet", "-p", "frazil", "--no-default-features");
     for (const [name, ...features] of [["frazil", "--all-features"], ["frazil-local"]]) {
       const options = ["--quiet", "-p", name, ...features];
-      cargo("test", ...options, "--no-run");
       cargo("test", ...options, ...packedTests(join(folder, `${name}-${version}`)));
       cargo("test", ...options, "--doc");
     }

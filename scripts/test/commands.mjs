@@ -35,22 +35,29 @@ export function miriTests(seeds, { docs = false } = {}) {
   if (docs) cargoMiri("-Zmiri-disable-isolation", ...bigEndian, "--doc");
 }
 
-/** Runs the property tests of the core with that many cases each. */
-export const oracle = (cases) =>
-  run("cargo", ["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", "oracle", "--test", "text"], {
-    env: { ...process.env, PROPTEST_CASES: String(cases) },
-  });
+const OPTIMISED = ["test", "--locked", "--quiet", "--release", "-p", "frazil"];
+const OPTIMISED_TESTS = [
+  "ceiling_simulation",
+  "exhaustive",
+  "lease_model",
+  "lease_simulation",
+  "oracle",
+  "segment_simulation",
+  "text",
+];
+const named = (tests) => tests.flatMap((name) => ["--test", name]);
 
-/** Runs an exhaustive or random test of the core, optimised. It prints what it covered, and fails if that was too little. */
-export const coreTest = (name, env = {}) =>
-  run(
-    "cargo",
-    [
-      ...["test", "--locked", "--quiet", "--release", "-p", "frazil", "--test", name],
-      ...["--", "--nocapture", "--test-threads=1"],
-    ],
-    { env: { ...process.env, ...env } },
-  );
+/** Runs tests of the core, optimised. All such tests are compiled at once, which takes less than one by one. */
+function optimised(tests, args, env) {
+  cargo(...OPTIMISED, "--no-run", ...named(OPTIMISED_TESTS));
+  run("cargo", [...OPTIMISED, ...named(tests), ...args], { env: { ...process.env, ...env } });
+}
+
+/** Runs the property tests of the core with that many cases each. */
+export const oracle = (cases) => optimised(["oracle", "text"], [], { PROPTEST_CASES: String(cases) });
+
+/** Runs an exhaustive or random test of the core. It prints what it covered, and fails if that was too little. */
+export const coreTest = (name, env) => optimised([name], ["--", "--nocapture", "--test-threads=1"], env);
 
 /**
  * The arguments of Node that run the tests of a folder, or those of its files that `files` names. A test that takes longer than
