@@ -49,16 +49,16 @@ export function pack() {
   return packed;
 }
 
-/**
- * Copies the folder of a consumer, if there is one, and installs the tarballs in the copy, without a registry. Returns the
- * copy.
- */
-export function installConsumer(name, { addon = hasAddon } = {}) {
-  const folder = emptyFolder(name);
-  if (existsSync(join(consumers, name))) cpSync(join(consumers, name), folder, { recursive: true });
+/** Folders with the tarballs installed, with the addon and without it: npm installs once, and consumers are copies. */
+const installed = new Map();
+
+/** The folder in which npm has installed the tarballs, without a registry. */
+function installedOnce(addon) {
+  if (installed.has(addon)) return installed.get(addon);
+  const folder = emptyFolder("installed");
   const [frazil, addonPackage] = pack().map(({ tarball }) => `file:${tarball}`);
   const manifest = {
-    name: `consumer-${name}`,
+    name: "consumer",
     private: true,
     type: "module",
     dependencies: { frazil },
@@ -68,5 +68,14 @@ export function installConsumer(name, { addon = hasAddon } = {}) {
   writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   const quietly = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"];
   run(folder, "npm", ["install", ...quietly, ...(addon ? [] : ["--omit=optional"])]);
+  installed.set(addon, folder);
+  return folder;
+}
+
+/** Copies the folder of a consumer, if there is one, and what npm has installed. Returns the copy, which a test may change. */
+export function installConsumer(name, { addon = hasAddon } = {}) {
+  const folder = emptyFolder(name);
+  if (existsSync(join(consumers, name))) cpSync(join(consumers, name), folder, { recursive: true });
+  cpSync(installedOnce(addon), folder, { recursive: true, verbatimSymlinks: true });
   return folder;
 }
