@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { contentOf } from "./package-content.mjs";
 import { readJson } from "./packages.mjs";
-import { PLATFORMS } from "./platforms.mjs";
+import {
+  problemsOfFolder,
+  problemsOfProvenance,
+  problemsOfPublished,
+  problemsOfTarballs,
+  publishedIn,
+  tagOf,
+} from "./refusals.mjs";
 import { repositorySetting } from "./repository.mjs";
 import { ask } from "./shell.mjs";
 
@@ -29,49 +36,31 @@ const npm = (args) =>
 async function published({ name, version }, registry) {
   // From the registry itself, and not from the cache of npm.
   const asked = ["view", `${name}@${version}`, "dist.integrity", "--json", "--prefer-online", "--registry", registry];
-  const { status, stdout, stderr } = await npm(asked);
-  const answer = stdout.trim() === "" ? undefined : JSON.parse(stdout);
-  if (status === 0) return answer;
-  if (answer?.error?.code === "E404") return undefined;
-  throw new Error(`${registry} does not say whether ${name} ${version} is published:\n${stdout}${stderr}`);
+  return publishedIn(await npm(asked), { name, version, registry });
+}
+
+/** Throws if there are reasons not to publish. */
+function refuseFor(problems) {
+  if (problems.length > 0) throw new Error(problems.join("\n"));
 }
 
 /** The report of a dry run of the commit `head`, after comparing it with the tarballs beside it. */
 function readPacked(folder, head) {
   const file = join(folder, "release.json");
-  if (!existsSync(file)) throw new Error(`${folder} has no release.json: npm run release -- --dry-run --out ${folder}`);
-  const report = readJson(file);
-  if (report.problems.length > 0)
-    throw new Error(`the dry run found reasons not to release:\n${report.problems.join("\n")}`);
-  if (report.commit !== head)
-    throw new Error(
-      `${folder} was packed from ${report.commit}: this checkout is ${head}. Pack again, or check that commit out`,
-    );
-  const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
-  const unknown = tarballs.filter((name) => !report.packages.some((each) => each.file === name));
-  if (unknown.length > 0) throw new Error(`${unknown.join(", ")} in ${folder} is not in the report`);
-  for (const { file, name, version, integrity, platform, content } of report.packages) {
-    const path = join(folder, file);
-    if (!existsSync(path)) throw new Error(`${path} is missing, which the report has`);
-    const actual = `sha512-${createHash("sha512").update(readFileSync(path)).digest("base64")}`;
-    if (actual !== integrity) throw new Error(`${path} has the integrity ${actual}: the report has ${integrity}`);
+  const report = existsSync(file) ? readJson(file) : undefined;
+  const names = report === undefined ? [] : readdirSync(folder).filter((name) => name.endsWith(".tgz"));
+  const files = names.map((name) => {
+    const hash = createHash("sha512").update(readFileSync(join(folder, name)));
+    return { name, integrity: `sha512-${hash.digest("base64")}` };
+  });
+  refuseFor(problemsOfFolder({ folder, report, head, files }));
+  // What the tarballs contain is read once they are known to be those of the report.
+  const tarballs = report.packages.map((reported) => {
+    const path = join(folder, reported.file);
     const manifest = JSON.parse(ask("tar", ["-xzOf", path, "package/package.json"]) ?? "{}");
-    if (manifest.name !== name || manifest.version !== version)
-      throw new Error(`${path} contains ${manifest.name} ${manifest.version}: the report has ${name} ${version}`);
-    // What the record of runs is asked for.
-    const expected = name === "frazil" ? undefined : PLATFORMS.find((each) => each.package === name)?.name;
-    if (platform !== expected || (name !== "frazil" && expected === undefined))
-      throw new Error(`${name} is of the platform ${expected ?? "none"}: the report has ${platform ?? "none"}`);
-    const contained = contentOf(path);
-    if (contained !== content) throw new Error(`${path} has the content ${contained}: the report has ${content}`);
-  }
-  const [frazil] = report.packages.filter(({ name }) => name === "frazil");
-  if (frazil === undefined) throw new Error(`the report of ${folder} has no package frazil`);
-  const wanted = JSON.parse(ask("tar", ["-xzOf", join(folder, frazil.file), "package/package.json"]));
-  const missing = Object.entries(wanted.optionalDependencies)
-    .filter(([wants, version]) => !report.packages.some((each) => each.name === wants && each.version === version))
-    .map(([name, version]) => `${name} ${version}`);
-  if (missing.length > 0) throw new Error(`frazil depends on ${missing.join(", ")}, which ${folder} does not have`);
+    return { reported, manifest, content: contentOf(path) };
+  });
+  refuseFor(problemsOfTarballs({ folder, tarballs }));
   return report;
 }
 
@@ -98,16 +87,10 @@ export async function publish({ folder, head, problemsOfRuns, registry, provenan
   const { packages, version } = readPacked(folder, head);
   const problems = problemsOfRuns(packages);
   if (problems.length > 0) throw new Error(`not every platform has run:\n${problems.join("\n")}`);
-  if (provenance && repositorySetting() === undefined)
-    throw new Error("repository in package.json is not set: npm compares it with the workflow, for provenance");
+  refuseFor(problemsOfProvenance({ provenance, repository: repositorySetting() }));
   const state = new Map(await Promise.all(packages.map(async (each) => [each, await published(each, registry)])));
-  for (const [{ name, version, integrity }, there] of state)
-    if (there !== undefined && there !== integrity)
-      throw new Error(
-        `${name} ${version} is published with the integrity ${there}, and is ${integrity} here: must be another version`,
-      );
-  // `latest` is what people install without a version.
-  const tag = version.includes("-") ? "next" : "latest";
+  refuseFor(problemsOfPublished([...state].map(([each, there]) => ({ ...each, published: there }))));
+  const tag = tagOf(version);
   const carriers = packages.filter(({ name }) => name !== "frazil");
   const publishOne = async (each) => {
     const { name, version, file } = each;

@@ -1,15 +1,18 @@
-// Packs a release, and publishes what was packed. docs/releasing.md has the steps.
+// Packs a release, and publishes what was packed. docs/releasing.md has the steps. This gathers facts; `refusals.mjs` says which of them
+// are reasons not to release.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { packCrates } from "./crates.mjs";
 import { contentOf } from "./package-content.mjs";
 import { packages, readJson } from "./packages.mjs";
 import { NPM, publish } from "./publish.mjs";
+import { hiddenFilesIn, problemsOfCarrier, problemsOfCheckout } from "./refusals.mjs";
 import { buildCarriers, inspectCarrier } from "./released-carriers.mjs";
 import { staleManifests } from "./repository.mjs";
+import { problemsOfRecords } from "./runs.mjs";
 import { ask, root, step } from "./shell.mjs";
 import { versionOf } from "./versions.mjs";
 
@@ -48,86 +51,26 @@ async function problemsOf(check) {
   }
 }
 
-/** Reasons why this checkout cannot be released, besides those of the carriers. */
-async function problemsOfCheckout() {
-  const changed = git("status", "--porcelain", "--untracked-files=all");
-  const problems = [];
-  const hidden = git("ls-files", "-v").match(/^([a-z]|S) .*$/gm) ?? [];
-  if (hidden.length > 0)
-    problems.push(
-      `git is told to overlook changes of: ${hidden.map((line) => line.slice(2)).join(", ")} (git update-index --no-assume-unchanged --no-skip-worktree)`,
-    );
-  if (changed !== "") problems.push(`the checkout has changes that are not committed:\n${changed}`);
-  problems.push(...(await problemsOf(() => void versionOf())));
-  const stale = await problemsOf(() =>
-    staleManifests().map(
-      ({ path }) => `${path.slice(root.length)} does not follow the repository: npm run repository -- --write`,
-    ),
-  );
-  problems.push(...stale);
-  // The version of the crates; where the others differ, the check above says so.
-  const { version } = readJson(`${root}npm/frazil/package.json`);
-  const headings = [...readFileSync(`${root}CHANGELOG.md`, "utf8").matchAll(/^## (.*)$/gm)].map(
-    ([, heading]) => heading,
-  );
-  const dated = new RegExp(`^\\[?${version.replaceAll(".", "\\.")}\\]? - \\d{4}-\\d\\d-\\d\\d$`);
-  if (!headings.some((heading) => dated.test(heading)))
-    problems.push(`CHANGELOG.md has no heading of ${version}: must have "## ${version} - YYYY-MM-DD"`);
-  return problems;
-}
-
-/** Reasons why a carrier cannot be released. */
-async function problemsOfCarrier(carrier) {
-  const { folder, path } = carrier;
-  if (!existsSync(join(path, "frazil.node")))
-    return [`npm/${folder} has no frazil.node: npm run build:platforms builds every carrier`];
-  return (await problemsOf(() => inspectCarrier(carrier))).map((reason) => `npm/${folder} fails inspection: ${reason}`);
-}
-
-/** The files of a record: itself, or those named platforms.json in a folder, where a workflow has put other records beside them. */
-function recordsIn(path) {
-  if (!existsSync(path)) throw new Error(`there is no record of runs at ${path}`);
-  if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { recursive: true })
-    .filter((name) => basename(name) === "platforms.json")
-    .map((name) => join(path, name));
-}
-
-/**
- * Reasons why the record of runs does not cover packed carriers. By the name of each platform it has
- * `{ version, contents, standIn, failed }`: the contents of frazil and of the carrier (package-content.mjs), so what ran is what is
- * published, `standIn` is `null` for a run on the system itself, and `failed` names the tests that failed.
- */
-export function problemsOfRuns(packed, files) {
-  const runs = files.flatMap(recordsIn).flatMap((file) => {
-    const record = readJson(file);
-    for (const [name, run] of Object.entries(record))
-      if (typeof run?.contents !== "object" || run.standIn === undefined || !Array.isArray(run.failed))
-        throw new Error(`${file}: ${name} is no record of a run: must have { version, contents, standIn, failed }`);
-    return Object.entries(record).map(([platform, run]) => ({ platform, ...run }));
-  });
-  /** Why a run does not count for a release, whatever ran. */
-  const flaw = ({ standIn, failed }) => {
-    if (failed.length > 0) return `, where ${failed.join(", ")} failed`;
-    return standIn === null ? "" : `, where ${standIn} stood in for the system`;
+/** The facts of this checkout for `problemsOfCheckout`. */
+async function factsOfCheckout() {
+  const manifests = [];
+  return {
+    hiddenFiles: hiddenFilesIn(git("ls-files", "-v")),
+    status: git("status", "--porcelain", "--untracked-files=all"),
+    versionErrors: await problemsOf(() => void versionOf()),
+    repositoryErrors: await problemsOf(() => void manifests.push(...staleManifests())),
+    staleManifests: manifests.map(({ path }) => path.slice(root.length)),
+    // The version of the packages; where the others differ, `versionErrors` says so.
+    version: readJson(`${root}npm/frazil/package.json`).version,
+    changelog: readFileSync(`${root}CHANGELOG.md`, "utf8"),
   };
-  const frazil = packed.find(({ name }) => name === "frazil");
-  return packed
-    .filter((each) => each !== frazil)
-    .flatMap((carrier) => {
-      const { platform, version } = carrier;
-      const its = runs.filter((run) => run.platform === platform);
-      const others = its.map((run) => {
-        const other = [frazil, carrier].filter(({ name, content }) => run.contents[name] !== content);
-        const contents = other.map(({ name }) => `, with another content of ${name}`).join("");
-        return `${run.version === version ? "" : ` of ${run.version}`}${contents}${flaw(run)}`;
-      });
-      if (others.includes("")) return [];
-      const found = others.length === 0 ? "no run of it" : others.map((reason) => `a run${reason}`).join("; ");
-      return [
-        `${platform} ${version} has not run as it is packed: the record (${files.join(", ")}) has ${found} (npm run test:platform -- ${platform} --packed FOLDER on that system, and --record PATH of what it writes)`,
-      ];
-    });
+}
+
+/** The facts of a carrier for `problemsOfCarrier`. */
+async function factsOfCarrier(carrier) {
+  const hasAddon = existsSync(join(carrier.path, "frazil.node"));
+  const inspectionErrors = hasAddon ? await problemsOf(() => inspectCarrier(carrier)) : [];
+  return { folder: carrier.folder, hasAddon, inspectionErrors };
 }
 
 /** Packs packages into a folder. Returns what the report says about each. */
@@ -204,7 +147,7 @@ function page({ version, commit, tools, problems, packages, crates }) {
 }
 
 async function dryRun({ out, built, record, withRuns }) {
-  const problems = await problemsOfCheckout();
+  const problems = problemsOfCheckout(await factsOfCheckout());
   if (!built) {
     // What git ignores there was built, from whatever, or was left by something else.
     git("clean", "-fdXq", "npm");
@@ -214,16 +157,16 @@ async function dryRun({ out, built, record, withRuns }) {
   const chosen = [];
   await step("inspecting the carriers", async () => {
     for (const each of all) {
-      const reasons = each.isCarrier ? await problemsOfCarrier(each) : [];
-      problems.push(...reasons);
-      if (!each.isCarrier || existsSync(join(each.path, "frazil.node"))) chosen.push(each);
+      const facts = each.isCarrier ? await factsOfCarrier(each) : undefined;
+      if (facts !== undefined) problems.push(...problemsOfCarrier(facts));
+      if (facts?.hasAddon !== false) chosen.push(each);
     }
   });
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   const packed = await step("packing", () => packPackages(chosen, out));
   const packedCrates = await step("packing the crates", () => packCratesInto(out));
-  if (withRuns) problems.push(...(await problemsOf(() => problemsOfRuns(packed, record))));
+  if (withRuns) problems.push(...(await problemsOf(() => problemsOfRecords(packed, record))));
   const tools = [`Node ${process.versions.node}`, `npm ${ask("npm", ["--version"])}`, ask("rustc", ["--version"])];
   const { version } = readJson(`${root}npm/frazil/package.json`);
   const report = { version, commit: git("rev-parse", "HEAD"), tools, problems, packages: packed, crates: packedCrates };
@@ -268,7 +211,7 @@ async function main() {
     await publish({
       folder,
       head: git("rev-parse", "HEAD"),
-      problemsOfRuns: (packed) => problemsOfRuns(packed, record),
+      problemsOfRuns: (packed) => problemsOfRecords(packed, record),
       registry: values.registry ?? NPM,
       provenance: !values["no-provenance"],
     });
