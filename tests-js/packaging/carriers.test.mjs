@@ -15,26 +15,38 @@ const carriers = packages().filter(({ isCarrier }) => isCarrier);
 
 test("there are carriers", () => assert.ok(carriers.length >= 1));
 
-for (const { folder, path, manifest } of carriers) {
-  test(`${manifest.name} has exactly the files of a carrier, and no problem for publint and attw`, async () => {
-    const copy = join(emptyFolder(folder), folder);
+let packed;
+
+/** Copies every carrier and packs the copies, once. Returns for each folder of `npm/` npm's report and the path of the tarball. */
+function packCarriers() {
+  if (packed !== undefined) return packed;
+  const scratch = emptyFolder("carriers");
+  const copies = carriers.map(({ folder, path }) => {
+    const copy = join(scratch, folder);
     cpSync(path, copy, { recursive: true });
     if (!existsSync(join(copy, "frazil.node"))) writeFileSync(join(copy, "frazil.node"), "");
-    const [{ filename, files }] = JSON.parse(run(copy, "npm", ["pack", "--json"]).stdout);
+    return copy;
+  });
+  const reports = JSON.parse(run(scratch, "npm", ["pack", "--json", ...copies]).stdout);
+  packed = new Map(
+    carriers.map(({ folder }, at) => [folder, { ...reports[at], tarball: join(scratch, reports[at].filename) }]),
+  );
+  return packed;
+}
+
+for (const { folder, manifest } of carriers) {
+  test(`${manifest.name} has exactly the files of a carrier, and no problem for publint and attw`, async () => {
+    const { name, files, tarball: path } = packCarriers().get(folder);
+    assert.equal(name, manifest.name);
     assert.deepEqual(files.map(({ path }) => path).sort(), FILES);
-    const bytes = readFileSync(join(copy, filename));
+    const bytes = readFileSync(path);
     const tarball = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
     const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
     assert.deepEqual(
       messages.map((message) => formatMessage(message, pkg)),
       [],
     );
-    const attw = run(copy, join(root, "node_modules/.bin/attw"), [
-      filename,
-      "--no-definitely-typed",
-      "--format",
-      "json",
-    ]);
+    const attw = run(root, join(root, "node_modules/.bin/attw"), [path, "--no-definitely-typed", "--format", "json"]);
     assert.equal(JSON.parse(attw.stdout).analysis.types, false, "there is nothing to import, so there are no types");
   });
 
