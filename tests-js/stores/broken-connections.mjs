@@ -7,15 +7,15 @@ import { startProxy } from "./cut-proxy.mjs";
 
 /**
  * Draws numbers over a client, drops its connections (`ended`: on the side of the server they end), and draws more. `storeOf`: makes a
- * client of a port, opens all its connections, and returns its store. The tag "orders" is there. Rejects if there are no numbers within
+ * client of a port, opens all its connections, and returns its store, which has the tag. Rejects if there are no numbers within
  * 20 seconds; a dropped connection is kept by the system for a quarter of an hour.
  */
-export async function drawOverBrokenConnections(port, storeOf, { ended = false } = {}) {
+export async function drawOverBrokenConnections(port, storeOf, { ended = false, tag = "orders" } = {}) {
   const proxy = await startProxy(port);
   const { store, close } = await storeOf(proxy.port);
   try {
     for (let round = 0; round < 2; round++) {
-      const orders = new Segment(store, { tag: "orders", step: 10, growBelowMs: 0, maxAsyncWaitMs: 20_000 });
+      const orders = new Segment(store, { tag, step: 10, growBelowMs: 0, maxAsyncWaitMs: 20_000 });
       try {
         const numbers = await orders.nextMany(25);
         proxy.drop({ ended });
@@ -32,14 +32,14 @@ export async function drawOverBrokenConnections(port, storeOf, { ended = false }
 }
 
 /**
- * Holds a lease over a client whose connections are dropped, with attempts of half a second. `storeOf` as above; the scope "short" of the
- * layout "default" is there. Rejects if the lease is not renewed within 12 seconds: the window lasts 5.
+ * Holds a lease over a client whose connections are dropped, with attempts of half a second. `storeOf` as above; the store has the
+ * scope, of the layout "default". Rejects if the lease is not renewed within 12 seconds: the window lasts 5.
  */
-export async function holdOverBrokenConnections(port, storeOf) {
+export async function holdOverBrokenConnections(port, storeOf, { scope = "short" } = {}) {
   const proxy = await startProxy(port);
   const { store, close } = await storeOf(proxy.port);
   try {
-    const ids = await lease(store, { scope: "short", windowMs: 5000 });
+    const ids = await lease(store, { scope, windowMs: 5000 });
     try {
       for (let round = 0; round < 2; round++) {
         const before = ids.stats().lease;
