@@ -7,6 +7,10 @@ import { dataOf, refusal } from "./refusal.mjs";
 
 const realNow = Date.now.bind(Date);
 
+/** How much time has passed that no test waited for: for the isolate, its objects, and the stores that are right. */
+let passedMs = 0;
+const rightNow = () => realNow() + passedMs;
+
 /** What a call at module scope throws. */
 const atModuleScope = refusal(() => leased(moduleEnv.FRAZIL));
 
@@ -46,13 +50,21 @@ export class Odd extends DurableObject {
 /** An object of a program, which mints under a lease as well. */
 export class Minting extends DurableObject {
   async mint(options) {
-    const ids = await leased(this.env.FRAZIL, options);
+    const ids = kept(options, await leased(this.env.FRAZIL, options));
     return { id: ids.nextString(), node: ids.node, stats: ids.stats().lease };
   }
 }
 
 /** The namespaces that requests were given. */
 const namespaces = new Set();
+
+/** The generators that a test looks at without a call of `leased()`, which would have the store asked. By scope. */
+const generators = new Map();
+
+function kept({ scope = "default" } = {}, ids) {
+  generators.set(scope, ids);
+  return ids;
+}
 
 /** All IDs of the isolate, in the order in which they were issued. */
 const issued = [];
@@ -64,13 +76,13 @@ let events = 0;
 
 /** An event begins. Every other one sees a clock that is 200 ms behind. */
 function tick() {
-  stillMs = realNow() - (events++ % 2) * 200;
+  stillMs = rightNow() - (events++ % 2) * 200;
 }
 
 /** How far the clock of the isolate is ahead. */
 let aheadMs = 0;
 
-Date.now = () => (isStill ? stillMs : realNow() + aheadMs);
+Date.now = () => (isStill ? stillMs : rightNow() + aheadMs);
 performance.now = Date.now;
 const { setTimeout: realTimeout } = globalThis;
 globalThis.setTimeout = (run, ms) =>
@@ -79,12 +91,20 @@ globalThis.setTimeout = (run, ms) =>
     run();
   }, ms);
 
-/** A store whose answers are events. `delayMs`: how long the calls of each request wait, in their order. */
+/** How many requests have begun to wait for an answer that is late, or for the promise of another request. */
+let waits = 0;
+
+function late(ms) {
+  waits++;
+  return scheduler.wait(ms);
+}
+
+/** A store whose answers are events. `delaysMs`: how late the answers of the calls are, in their order. */
 function eventStore(env, delaysMs = []) {
   const store = new DurableObjectStore(env.FRAZIL);
   const verb = (name) => async (request) => {
     const delayMs = delaysMs.shift();
-    if (delayMs) await scheduler.wait(delayMs);
+    if (delayMs) await late(delayMs);
     try {
       return await store[name](request);
     } finally {
@@ -98,7 +118,7 @@ function eventStore(env, delaysMs = []) {
 /** A store with a clock of its own, which is right. */
 const rightStore = () => {
   const grant = async ({ grant, windowMs }) => {
-    const storeNowMs = realNow();
+    const storeNowMs = rightNow();
     return { granted: true, grant, node: 1, fromMs: 0, untilMs: storeNowMs + windowMs, storeNowMs };
   };
   return { name: "right", acquire: grant, renew: grant, release: async () => true, ensure: async () => {} };
@@ -109,8 +129,10 @@ const unhandled = [];
 addEventListener("unhandledrejection", ({ reason }) => unhandled.push(String(reason?.message)));
 
 const stores = {};
-/** A promise that requests share, as a naive cache does. */
+/** A promise that requests share, as a naive cache does. The request that made it looks until what it waits for is there. */
 let shared;
+let looks = 0;
+let isThere = false;
 
 const calls = {
   "module-scope": () => atModuleScope,
@@ -123,9 +145,26 @@ const calls = {
     if (given.epoch) given.options.epochMs = new Date(given.epoch);
     const got = given.ctx ? leased(env.FRAZIL, ctx, given.options) : leased(env.FRAZIL, given.options ?? {});
     const isPromise = got instanceof Promise;
-    const ids = await got;
+    const ids = kept(given.options, await got);
     const id = given.isAsync ? await ids.nextStringAsync() : ids.nextString();
     return { isPromise, id, node: ids.node, layout: ids.layout.name, stats: ids.stats().lease, health: ids.health() };
+  },
+  /** What a lease did until now, and whether an ID can be minted. Has nothing asked. */
+  stats: ({ given: { scope } }) => {
+    const { refusal } = generators.get(scope).health();
+    return { ...generators.get(scope).stats().lease, code: refusal?.code ?? null };
+  },
+  /** Time passes, without that anybody waits. */
+  pass: ({ given: { ms } }) => {
+    passedMs += ms;
+    return passedMs;
+  },
+  waits: () => waits,
+  looks: () => looks,
+  /** What the shared promise waits for is there. */
+  there: () => {
+    isThere = true;
+    return null;
   },
   /** An ID under a lease of the database. */
   d1: async ({ env, ctx, given }) => (await leased(new D1Store(env.DB), ctx, given)).nextString(),
@@ -133,8 +172,8 @@ const calls = {
   sql: async ({ env, given }) => (await env.DB.batch(given.map((sql) => env.DB.prepare(sql)))).length,
   /** Synchronous calls alone, as of a program that kept the generator. */
   next: async ({ env, ctx, given }) => {
-    const ids = stores.kept ?? (await leased(env.FRAZIL, ctx, given.options));
-    stores.kept = ids;
+    const { options } = given;
+    const ids = generators.get(options.scope) ?? kept(options, await leased(env.FRAZIL, ctx, options));
     return refusal(ids.nextString);
   },
   /** What options say that no JSON has, in calls after the first one. */
@@ -211,7 +250,7 @@ const calls = {
         },
       },
     }[kind];
-    const ids = await leased(env.FRAZIL, wrapped, options);
+    const ids = kept(options, await leased(env.FRAZIL, wrapped, options));
     return { id: ids.nextString(), node: ids.node, stats: ids.stats().lease, unhandled };
   },
   /** As a library does that wraps `env` in each request. */
@@ -353,9 +392,11 @@ const calls = {
   /** The same with a promise that all requests share. */
   naive: async ({ env, ctx, given }) => {
     const acquire = async () => {
-      await scheduler.wait(given.delayMs);
+      waits++;
+      for (; !isThere; looks++) await scheduler.wait(5);
       return leased(env.FRAZIL, ctx, given.options);
     };
+    if (shared) waits++;
     shared ??= acquire();
     const ids = await shared;
     return { id: ids.nextString() };

@@ -5,9 +5,12 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
-import { addressOf, DATES, resetAfter, startWorker } from "./server.mjs";
+import { addressOf, cancellable, DATES, startWorker } from "./server.mjs";
 
 const cli = fileURLToPath(new URL("../../npm/frazil/dist/cli.mjs", import.meta.url));
+/** A window that no slow machine takes: the tests move the time to its end. */
+const WINDOW_MS = 60_000;
+
 /** The fields of the layout "edge". */
 const EDGE = [
   { kind: "time", bits: 41 },
@@ -23,6 +26,19 @@ for (const date of DATES) {
     });
     after(() => worker?.stop());
 
+    /** Time passes for the isolate and its objects, and the test does not wait for it. */
+    const pass = (ms) => worker.call("pass", { ms });
+
+    /** Until so many requests have begun to wait for an answer that is late, or for that of another request. */
+    async function untilWaits(count) {
+      while ((await worker.call("waits")) < count) await sleep(10);
+    }
+
+    /** Until a lease was renewed so often, which nothing has asked for in the meantime. */
+    async function untilRenewed(scope, count = 1) {
+      while ((await worker.call("stats", { scope })).renewed < count) await sleep(10);
+    }
+
     test("at module scope it says where to call it", async () => {
       const { ours, code, message } = await worker.call("module-scope");
       assert.deepEqual([ours, code], [true, "STATE_CONFLICT"]);
@@ -34,54 +50,7 @@ for (const date of DATES) {
       assert.equal(await worker.call("namespaces"), 1);
     });
 
-    for (const ctx of [true, false]) {
-      const options = { scope: `held${ctx}` };
-      test(`a lease that is held costs no promise, ${ctx ? "with" : "without"} ctx`, async () => {
-        const first = await worker.call("id", { ctx, options });
-        assert.equal(first.isPromise, true);
-        for (let at = 0; at < 3; at++) {
-          const { isPromise, node, stats } = await worker.call("id", { ctx, options });
-          assert.deepEqual([isPromise, node, stats.attempts], [false, first.node, 1]);
-        }
-      });
-
-      test(`half of the window over, a request has it renewed and does not wait, ${ctx ? "with" : "without"} ctx`, async () => {
-        const options = { scope: `renewed${ctx}`, windowMs: 3000 };
-        const { node, health } = await worker.call("id", { ctx, options });
-        await sleep(1600);
-        const { isPromise } = await worker.call("id", { ctx, options });
-        assert.equal(isPromise, false);
-        await sleep(300);
-        const renewed = await worker.call("id", { ctx, options });
-        assert.deepEqual([renewed.node, renewed.stats.renewed], [node, 1]);
-        assert.ok(renewed.health.lease.untilMs > health.lease.untilMs + 1000);
-        // Over, and nobody took the node id: the request waits for its own renewal.
-        await sleep(3500);
-        const again = await worker.call("id", { ctx, options });
-        assert.deepEqual([again.isPromise, again.node, again.stats.renewed], [true, node, 2]);
-      });
-    }
-
-    test("an asynchronous call acquires again; a synchronous one is refused and has the store asked", async () => {
-      const options = { scope: "kept", windowMs: 3000 };
-      await worker.call("next", { options });
-      await sleep(3200);
-      const { code, retryAfterMs } = await worker.call("next", { options });
-      assert.equal(code, "LEASE_EXPIRED");
-      assert.ok(retryAfterMs >= 1);
-      await sleep(200);
-      assert.match((await worker.call("next", { options })).returned, /^\d+$/);
-    });
-
-    test("requests that come together each ask, and have one lease", async () => {
-      const options = { scope: "together" };
-      const answers = await Promise.all(Array.from({ length: 20 }, () => worker.call("id", { ctx: true, options })));
-      assert.equal(new Set(answers.map(({ node }) => node)).size, 1);
-      assert.equal(new Set(answers.map(({ id }) => id)).size, 20);
-      const { stats } = await worker.call("id", { ctx: true, options });
-      assert.deepEqual([stats.acquired, stats.lost, stats.refused], [1, 0, 0]);
-    });
-
+    // Before a test moves the time of the isolate away from that of the database.
     test("a database without a record: the error has the commands to run, and a second later a request has an ID", async () => {
       const scopes = { named: "edge", own: { epochMs: 1_700_000_000_000, fields: EDGE } };
       for (const [scope, layout] of Object.entries(scopes)) {
@@ -101,12 +70,60 @@ for (const date of DATES) {
       }
     });
 
+    for (const ctx of [true, false]) {
+      const options = { scope: `held${ctx}` };
+      test(`a lease that is held costs no promise, ${ctx ? "with" : "without"} ctx`, async () => {
+        const first = await worker.call("id", { ctx, options });
+        assert.equal(first.isPromise, true);
+        for (let at = 0; at < 3; at++) {
+          const { isPromise, node, stats } = await worker.call("id", { ctx, options });
+          assert.deepEqual([isPromise, node, stats.attempts], [false, first.node, 1]);
+        }
+      });
+
+      test(`half of the window over, a request has it renewed and does not wait, ${ctx ? "with" : "without"} ctx`, async () => {
+        const options = { scope: `renewed${ctx}`, windowMs: WINDOW_MS };
+        const { node, health } = await worker.call("id", { ctx, options });
+        await pass(WINDOW_MS / 2 + 1);
+        const { isPromise } = await worker.call("id", { ctx, options });
+        assert.equal(isPromise, false);
+        await untilRenewed(options.scope);
+        const renewed = await worker.call("id", { ctx, options });
+        assert.deepEqual([renewed.isPromise, renewed.node, renewed.stats.renewed], [false, node, 1]);
+        assert.ok(renewed.health.lease.untilMs > health.lease.untilMs + WINDOW_MS / 2);
+        // Over, and nobody took the node id: the request waits for its own renewal.
+        await pass(WINDOW_MS + 1);
+        const again = await worker.call("id", { ctx, options });
+        assert.deepEqual([again.isPromise, again.node, again.stats.renewed], [true, node, 2]);
+      });
+    }
+
+    test("an asynchronous call acquires again; a synchronous one is refused and has the store asked", async () => {
+      const options = { scope: "kept", windowMs: WINDOW_MS };
+      await worker.call("next", { options });
+      await pass(WINDOW_MS + 1);
+      const { code, retryAfterMs } = await worker.call("next", { options });
+      assert.equal(code, "LEASE_EXPIRED");
+      assert.ok(retryAfterMs >= 1);
+      await untilRenewed(options.scope);
+      assert.match((await worker.call("next", { options })).returned, /^\d+$/);
+    });
+
+    test("requests that come together each ask, and have one lease", async () => {
+      const options = { scope: "together" };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => worker.call("id", { ctx: true, options })));
+      assert.equal(new Set(answers.map(({ node }) => node)).size, 1);
+      assert.equal(new Set(answers.map(({ id }) => id)).size, 20);
+      const { stats } = await worker.call("id", { ctx: true, options });
+      assert.deepEqual([stats.acquired, stats.lost, stats.refused], [1, 0, 0]);
+    });
+
     test("an object of a program mints under a lease, and has it renewed", async () => {
-      const options = { scope: "object", windowMs: 3000 };
+      const options = { scope: "object", windowMs: WINDOW_MS };
       const { id, node } = await worker.call("in-an-object", { options });
-      await sleep(1600);
+      await pass(WINDOW_MS / 2 + 1);
       await worker.call("in-an-object", { options });
-      await sleep(300);
+      await untilRenewed(options.scope);
       const again = await worker.call("in-an-object", { options });
       assert.deepEqual([again.node, again.stats.renewed], [node, 1]);
       assert.ok(BigInt(again.id) > BigInt(id));
@@ -167,11 +184,11 @@ for (const date of DATES) {
 
     for (const kind of ["proxy", "taken", "throws", "rejects"]) {
       test(`a context that is wrapped renews all the same (${kind})`, async () => {
-        const options = { scope: `wrapped-${kind}`, windowMs: 3000 };
+        const options = { scope: `wrapped-${kind}`, windowMs: WINDOW_MS };
         const { node } = await worker.call("wrapped-ctx", { kind, options });
-        await sleep(1600);
+        await pass(WINDOW_MS / 2 + 1);
         await worker.call("wrapped-ctx", { kind, options });
-        await sleep(300);
+        await untilRenewed(options.scope);
         const again = await worker.call("wrapped-ctx", { kind, options });
         assert.deepEqual([again.node, again.stats.renewed], [node, 1]);
         assert.deepEqual(again.unhandled, []);
@@ -220,20 +237,19 @@ for (const date of DATES) {
         } finally {
           await worker.call("ahead", { ms: 0 });
         }
-        const untilMs = Date.now() + 12_000;
         let outcome;
-        do {
-          await sleep(200);
+        for (let passedMs = 0; !outcome?.returned && passedMs < 12_000; passedMs += 200) {
+          await pass(200);
           outcome = await worker.call("right", { options });
           assert.ok((outcome.retryAfterMs ?? 0) <= 10_000, `${outcome.code} ${outcome.retryAfterMs}`);
-        } while (!outcome.returned && Date.now() < untilMs);
+        }
         assert.match(outcome.returned ?? outcome.message, /^\d+$/);
       }
     });
 
     test("a lease is renewed in time after a clock that jumped ahead and came back", async () => {
-      const windowMs = 3000;
-      for (const ms of [86_400_000, 1700]) {
+      const windowMs = WINDOW_MS;
+      for (const ms of [86_400_000, 34_000]) {
         const given = [{ scope: `back-${ms}`, windowMs, maxAsyncWaitMs: 1000 }];
         await worker.call("all-right", given);
         await worker.call("ahead", { ms });
@@ -242,13 +258,11 @@ for (const date of DATES) {
         } finally {
           await worker.call("ahead", { ms: 0 });
         }
-        const untilMs = Date.now() + 1.5 * windowMs;
-        let outcome;
-        while (Date.now() < untilMs) {
-          [outcome] = await worker.call("all-right", given);
-          assert.deepEqual([outcome.isPromise, outcome.code], [false, null]);
-          assert.ok(outcome.lease.skewMs < windowMs, `${outcome.lease.skewMs}`);
-          await sleep(100);
+        for (let passedMs = 0; passedMs < 1.5 * windowMs; passedMs += windowMs / 30) {
+          const [{ isPromise, code, lease }] = await worker.call("all-right", given);
+          assert.deepEqual([isPromise, code], [false, null]);
+          assert.ok(lease.skewMs < windowMs, `${lease.skewMs}`);
+          await pass(windowMs / 30);
         }
       }
     });
@@ -316,35 +330,35 @@ for (const date of DATES) {
     });
 
     test("an object that is aborted is not noticed while a lease is held, and renews it afterwards", async () => {
-      const options = { scope: "aborted", windowMs: 3000 };
+      const options = { scope: "aborted", windowMs: WINDOW_MS };
       const { node } = await worker.call("id", { options });
       assert.match(await worker.call("abort", { scope: "aborted" }), /aborted by a test/);
       assert.equal((await worker.call("id", { options })).isPromise, false);
-      await sleep(1600);
+      await pass(WINDOW_MS / 2 + 1);
       await worker.call("id", { options });
-      await sleep(300);
+      await untilRenewed(options.scope);
       const { stats, node: same } = await worker.call("id", { options });
       assert.deepEqual([same, stats.renewed, stats.lost], [node, 1, 0]);
     });
 
     // docs/safety.md: 23
     test("with the clock of production, which steps back between requests, no call fails and no ID repeats", async (context) => {
-      const options = { scope: "still", windowMs: 3000 };
+      const options = { scope: "still", windowMs: WINDOW_MS };
       await worker.call("still", { isStill: true });
       try {
-        const beganMs = Date.now();
         const awaited = [];
         let attempts = 0;
-        while (Date.now() - beganMs < 4500) {
+        for (let passedMs = 0; passedMs < 1.5 * WINDOW_MS; passedMs += WINDOW_MS / 20) {
           const rounds = Array.from({ length: 20 }, () => worker.call("mint", { options, rounds: 5 }));
           for (const { awaited: ids, stats } of await Promise.all(rounds)) {
             awaited.push(...ids);
-            attempts = stats.attempts;
+            attempts = Math.max(attempts, stats.attempts);
           }
+          await pass(WINDOW_MS / 20);
         }
         const issued = (await worker.call("issued")).map(BigInt);
         context.diagnostic(`${issued.length} + ${awaited.length} IDs, ${attempts} requests to the object`);
-        assert.ok(issued.length > 5000);
+        assert.equal(issued.length, 30 * 20 * 5 * 20);
         for (let at = 1; at < issued.length; at++) assert.ok(issued[at] > issued[at - 1], `${issued[at]} at ${at}`);
         assert.equal(new Set([...issued.map(String), ...awaited]).size, issued.length + awaited.length);
         assert.ok(attempts >= 3);
@@ -367,29 +381,40 @@ for (const date of DATES) {
     });
 
     test("a request that is cancelled while it acquires holds up no other one", async () => {
-      const given = { options: { scope: "slow" }, delayMs: 3000 };
-      const cancelled = resetAfter(addressOf(worker, "slow", given), 300);
-      await sleep(100);
+      // Later than any request waits: one that waited for the answer of another one would fail.
+      const given = { options: { scope: "slow" }, delayMs: 60_000 };
+      const waits = await worker.call("waits");
+      const cancel = cancellable(addressOf(worker, "slow", given));
+      await untilWaits(waits + 1);
       // While the first one waits for its answer, and after it was cancelled.
-      const beganMs = Date.now();
       const { stats } = await worker.call("slow", given);
-      assert.ok(Date.now() - beganMs < 2000, "it waited for the other request");
       assert.equal(stats.attempts, 2);
-      await cancelled;
+      cancel();
       assert.match((await worker.call("slow", given)).id, /^\d+$/);
     });
 
     test("a promise that requests share does hold them up, so the test above would see one", async () => {
-      const given = { options: { scope: "naive" }, delayMs: 3000 };
+      const given = { options: { scope: "naive" } };
       const target = addressOf(worker, "naive", given);
-      const cancelled = resetAfter(target, 300);
-      await sleep(100);
-      const outcome = await fetch(target, { signal: AbortSignal.timeout(4000) }).then(
+      const waits = await worker.call("waits");
+      const cancel = cancellable(target);
+      await untilWaits(waits + 1);
+      const end = new AbortController();
+      const outcome = fetch(target, { signal: end.signal }).then(
         (response) => response.text(),
         (error) => error.name,
       );
-      await cancelled;
-      assert.doesNotMatch(outcome, /"id"/, outcome);
+      await untilWaits(waits + 2);
+      cancel();
+      // Its timers run in the loop that answers this call: those of a request that was not cancelled are over by then.
+      for (let [before, looks] = [-1, 0]; before !== looks; await sleep(100)) {
+        before = looks;
+        looks = await worker.call("looks");
+      }
+      await worker.call("there");
+      // So long it would have its answer at once.
+      setTimeout(() => end.abort(), 3000);
+      assert.doesNotMatch(await outcome, /"id"/);
     });
 
     test("an isolate whose every request passes another source is told so", async () => {
@@ -418,10 +443,9 @@ for (const date of DATES) {
     test("a source whose generator has asked for nothing within a window does not count", async () => {
       const worker = await startWorker(date);
       try {
-        const options = { scope: "some", windowMs: 3000 };
-        // In one request, so that they are within a window of each other on a busy machine too.
-        for (const pauseMs of [0, 3200, 3200]) {
-          await sleep(pauseMs);
+        const options = { scope: "some", windowMs: WINDOW_MS };
+        for (const ms of [0, WINDOW_MS + 1, WINDOW_MS + 1]) {
+          await worker.call("pass", { ms });
           const outcome = await worker.call("wrapped-envs", { options });
           assert.deepEqual(outcome, { got: 16, code: "INVALID_ARGUMENT", field: "source" });
         }

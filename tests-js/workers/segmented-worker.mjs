@@ -4,6 +4,32 @@ import { D1Store } from "frazil/stores/d1";
 import { DurableObjectStore, FrazilLeases, leased, segmented } from "frazil/workers";
 import { dataOf, refusal } from "./refusal.mjs";
 
+const realNow = Date.now.bind(Date);
+const { setTimeout: realTimeout } = globalThis;
+
+/** How much the clock of the isolate has lost while it stood, or was moved ahead. */
+let movedMs = 0;
+/** What the clock shows while it stands. */
+let stoppedMs;
+
+const stop = () => {
+  stoppedMs ??= Date.now();
+};
+/** The clock goes on, from where it stood. */
+const goOn = () => {
+  if (stoppedMs !== undefined) movedMs = stoppedMs - realNow();
+  stoppedMs = undefined;
+};
+const move = (ms) => {
+  if (stoppedMs === undefined) movedMs += ms;
+  else stoppedMs += ms;
+};
+
+Date.now = () => stoppedMs ?? realNow() + movedMs;
+performance.now = Date.now;
+// While the clock stands no time is over. Requests look nevertheless.
+globalThis.setTimeout = (run, ms) => (stoppedMs !== undefined && ms >= 1000 ? 0 : realTimeout(run, ms));
+
 /** What a call at module scope throws. */
 const atModuleScope = refusal(() => segmented(moduleEnv.FRAZIL, { tag: "orders" }));
 
@@ -23,39 +49,64 @@ export class Numbering extends DurableObject {
   /** Is aborted while it asks. */
   async die(given) {
     void this.next(given).catch(() => {});
-    await scheduler.wait(20);
+    while (attempts.length === 0) await scheduler.wait(1);
     this.ctx.abort("aborted by a test");
   }
 }
 
 const numbering = (env) => env.NUMBERING.get(env.NUMBERING.idFromName("one"));
 
-/** How long the calls of the store wait, in their order, before they are carried out and after. */
+/** How long the calls of the store wait, in their order, before they are carried out and after, and until which names are released. */
 let delays = [];
 /** The attempts that the store was asked for. */
 const attempts = [];
+/** How many of them it has carried out. */
+let carriedOut = 0;
+const released = new Set();
+/** Whether the clock stands while the store is asked, so that no try is too slow. */
+let standsWhileAsked = false;
+let asked = 0;
+
+async function until(name) {
+  while (!released.has(name)) await scheduler.wait(5);
+}
 
 /** A store whose answers can be late, or lost. */
 function delayed(env) {
   const store = new DurableObjectStore(env.FRAZIL);
+  const allocate = async (request) => {
+    const { beforeMs = 0, before, afterMs = 0, after, error } = delays.shift() ?? {};
+    attempts.push(request.attempt);
+    if (error === "lost before") throw new Error(error);
+    if (beforeMs) await scheduler.wait(beforeMs);
+    if (before) await until(before);
+    const answer = await store.allocate(request);
+    carriedOut++;
+    if (afterMs) await scheduler.wait(afterMs);
+    if (after) await until(after);
+    if (error) throw new Error(error);
+    return answer;
+  };
   return {
     name: "delayed",
     async allocate(request) {
-      const { beforeMs = 0, afterMs = 0, error } = delays.shift() ?? {};
-      attempts.push(request.attempt);
-      if (error === "lost before") throw new Error(error);
-      if (beforeMs) await scheduler.wait(beforeMs);
-      const answer = await store.allocate(request);
-      if (afterMs) await scheduler.wait(afterMs);
-      if (error) throw new Error(error);
-      return answer;
+      if (!standsWhileAsked) return allocate(request);
+      asked++;
+      stop();
+      try {
+        return await allocate(request);
+      } finally {
+        if (--asked === 0) goOn();
+      }
     },
   };
 }
 
 let kept;
-/** A promise that requests share, as a naive cache does. */
+/** A promise that requests share, as a naive cache does. The request that made it looks until what it waits for is released. */
 let shared;
+let looks = 0;
+let joined = 0;
 
 function sourceOf(env, given) {
   if (given.source === "d1") return new D1Store(env.DB);
@@ -87,9 +138,33 @@ const calls = {
   delays: ({ given }) => {
     delays = given.delays;
     attempts.length = 0;
+    carriedOut = 0;
+    released.clear();
+    return null;
+  },
+  release: ({ given: { name } }) => {
+    released.add(name);
+    return null;
+  },
+  "carried-out": () => carriedOut,
+  stop: () => {
+    stop();
+    return null;
+  },
+  "go-on": () => {
+    goOn();
+    return null;
+  },
+  move: ({ given: { ms } }) => {
+    move(ms);
+    return null;
+  },
+  "stand-while-asked": ({ given }) => {
+    standsWhileAsked = given.isOn;
     return null;
   },
   attempts: () => attempts,
+  joined: () => ({ joined, looks }),
   next: async (event) => {
     const numbers = open(event);
     const { ranges } = numbers.stats();
@@ -134,14 +209,18 @@ const calls = {
     }
     return ended;
   },
-  /** Makes calls one after the other: as many, or until the store was asked so often by all requests. Returns how many. */
+  /**
+   * Makes calls one after the other, 10 ms of the clock apart: as many, or until the store was asked so often by all requests. Returns
+   * how many.
+   */
   told: async (event) => {
     const { calls, tries } = event.given;
     let told = 0;
     for (; told < calls && attempts.length < tries; told++) {
       const { code } = await open(event).nextString().then(String, dataOf);
       if (code !== "STORE_NOT_INITIALISED") throw new Error(`call ${told}: ${code}`);
-      await scheduler.wait(10);
+      move(10);
+      await scheduler.wait(0);
     }
     return { told, tries: attempts.length };
   },
@@ -185,14 +264,15 @@ const calls = {
     return stub.abortNow().then(String, (error) => error.message);
   },
   /** The next number from a range that requests share as a promise. */
-  naive: async ({ env, given }) => {
+  naive: async ({ env }) => {
     const fetchRange = async () => {
-      await scheduler.wait(given.delayMs);
+      for (; !released.has("naive"); looks++) await scheduler.wait(5);
       const holder = crypto.randomUUID().replaceAll("-", "");
       const request = { tag: "naive", count: 100, maxCount: 100, above: 0n, failoverSkip: 0, holder, attempt: holder };
       const { first } = await new DurableObjectStore(env.FRAZIL).allocate(request);
       return { next: first };
     };
+    joined++;
     shared ??= fetchRange();
     const range = await shared;
     return `${range.next++}`;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { addressOf, DATES, resetAfter, startSegments } from "./server.mjs";
+import { addressOf, cancellable, DATES, startSegments } from "./server.mjs";
 
 const together = (count, call) => Promise.all(Array.from({ length: count }, call));
 const sorted = (numbers) => numbers.map(Number).sort((a, b) => a - b);
@@ -16,10 +16,27 @@ for (const date of DATES) {
     });
     after(() => worker?.stop());
 
-    /** Makes a tag. Returns what calls of it are given. */
+    /** Until what a call returns is as `isSo` says. */
+    async function until(isSo, call, given) {
+      while (!isSo(await worker.call(call, given))) await sleep(5);
+    }
+    const untilAsked = (count) => until(({ length }) => length >= count, "attempts");
+    const untilWaits = (count, given) => until(({ waits }) => waits >= count, "stats", given);
+
+    /** Runs a test while the clock of the isolate stands, so that no try is too slow and no pause is over. */
+    async function stopped(test) {
+      await worker.call("stop");
+      try {
+        await test();
+      } finally {
+        await worker.call("go-on");
+      }
+    }
+
+    /** Makes a tag. Returns what calls of it are given: unless a test says otherwise, they wait for longer than a slow machine takes. */
     async function begun(tag, given = {}, options = {}) {
       await worker.call("init", { source: given.source, options: { tag } });
-      return { ...given, options: { tag, ...options } };
+      return { ...given, options: { tag, ...options, maxAsyncWaitMs: options.maxAsyncWaitMs ?? 60_000 } };
     }
 
     test("at module scope it says where to call it", async () => {
@@ -32,11 +49,14 @@ for (const date of DATES) {
       for (const ctx of [true, false]) {
         test(`${source}, ${ctx ? "with" : "without"} ctx: numbers from memory, and the next range beside a request`, async () => {
           const given = await begun(`memory-${ctx}`, { source, ctx });
-          for (let number = 1; number <= 30; number++) {
-            const answer = await worker.call("next", given);
-            assert.equal(answer.number, `${number}`);
-            await sleep(20);
-          }
+          await stopped(async () => {
+            for (let number = 1; number <= 30; number++) {
+              const answer = await worker.call("next", given);
+              assert.equal(answer.number, `${number}`);
+              // What was asked beside the request is answered.
+              await until(({ tries, ranges }) => tries === ranges, "stats", given);
+            }
+          });
           const { waits, tries, failures, ranges } = await worker.call("stats", given);
           // Of all requests, the first one waited.
           assert.deepEqual([waits, failures], [1, 0]);
@@ -47,13 +67,15 @@ for (const date of DATES) {
       // docs/safety.md: 28
       test(`${source}: requests that come together have one attempt under way, and take each number once`, async () => {
         const given = await begun("together", { source });
-        const answers = await together(40, () => worker.call("next", given));
-        const numbers = sorted(answers.map(({ number }) => number));
-        assert.equal(new Set(numbers).size, 40);
-        const { allocated, left } = await worker.call("stats", given);
-        // No range was allocated that nobody hands out.
-        assert.equal(allocated, numbers.at(-1) + left);
-        assert.deepEqual(numbers, upTo(40));
+        await stopped(async () => {
+          const answers = await together(40, () => worker.call("next", given));
+          const numbers = sorted(answers.map(({ number }) => number));
+          assert.equal(new Set(numbers).size, 40);
+          const { allocated, left } = await worker.call("stats", given);
+          // No range was allocated that nobody hands out.
+          assert.equal(allocated, numbers.at(-1) + left);
+          assert.deepEqual(numbers, upTo(40));
+        });
       });
     }
 
@@ -61,21 +83,29 @@ for (const date of DATES) {
     test("an attempt that others join is one range, however late its answers come", async () => {
       const given = await begun("late", { source: "delayed" });
       // Of three tries of an attempt the last one is answered first. The second one is carried out long after that.
-      await worker.call("delays", { delays: [{ afterMs: 400 }, { beforeMs: 250 }] });
-      const answers = [];
-      for (let at = 0; at < 3; at++) {
-        answers.push(worker.call("next", given));
-        await sleep(30);
-      }
-      await answers[2];
-      const [first, ...others] = await worker.call("attempts");
-      assert.deepEqual(others, [first, first]);
-      // More than there is: another attempt, which begins when the tries of the first one have ended.
-      const more = await worker.call("many", { ...given, count: 30 });
-      const numbers = (await Promise.all(answers)).map(({ number }) => number);
-      // Of the next ranges too, since a range that a try took for nobody is a hole before them.
-      const rest = await worker.call("many", { ...given, count: 100 });
-      assert.deepEqual(sorted([...numbers, ...more, ...rest]), upTo(133));
+      await worker.call("delays", { delays: [{ after: "first" }, { before: "second" }] });
+      await stopped(async () => {
+        const answers = Array.from({ length: 3 }, () => worker.call("next", given));
+        await untilWaits(3, given);
+        for (const [at, ms] of [60, 110].entries()) {
+          await until((carriedOut) => carriedOut === 1, "carried-out");
+          await worker.call("move", { ms });
+          await untilAsked(at + 2);
+        }
+        await until(({ ranges }) => ranges === 1, "stats", given);
+        // More than there is: another attempt, which begins when the tries of the first one have ended.
+        const more = worker.call("many", { ...given, count: 30 });
+        await untilWaits(4, given);
+        const [first, ...others] = await worker.call("attempts");
+        assert.deepEqual(others, [first, first]);
+        await worker.call("release", { name: "second" });
+        await until((carriedOut) => carriedOut === 3, "carried-out");
+        await worker.call("release", { name: "first" });
+        const numbers = (await Promise.all(answers)).map(({ number }) => number);
+        // Of the next ranges too, since a range that a try took for nobody is a hole before them.
+        const rest = await worker.call("many", { ...given, count: 100 });
+        assert.deepEqual(sorted([...numbers, ...(await more), ...rest]), upTo(133));
+      });
       const { allocated, left, failures } = await worker.call("stats", given);
       assert.deepEqual([allocated - left, failures], [133, 0]);
     });
@@ -83,13 +113,20 @@ for (const date of DATES) {
     test("a request that is cancelled while it waits harms nobody", async () => {
       const given = await begun("cancelled", { source: "delayed" });
       // The request that begins the attempt is cancelled. What it has asked for comes late, at each try that it made.
-      await worker.call("delays", { delays: [{ afterMs: 600 }, { afterMs: 600 }] });
-      const cancelled = resetAfter(addressOf(worker, "next", given), 100);
-      await sleep(50);
-      const { number } = await worker.call("next", given);
-      await cancelled;
-      assert.match(number, /^[12]$/);
-      await sleep(700);
+      await worker.call("delays", { delays: [{ after: "late" }, { after: "late" }] });
+      await stopped(async () => {
+        const cancel = cancellable(addressOf(worker, "next", given));
+        await until((carriedOut) => carriedOut === 1, "carried-out");
+        const answer = worker.call("next", given);
+        await untilWaits(2, given);
+        cancel();
+        await worker.call("move", { ms: 60 });
+        await until((carriedOut) => carriedOut === 2, "carried-out");
+        await worker.call("move", { ms: 110 });
+        const { number } = await answer;
+        assert.match(number, /^[12]$/);
+        await worker.call("release", { name: "late" });
+      });
       // The number that the cancelled request took, if it went on, is in its answer, which nobody read.
       const rest = sorted(await worker.call("many", { ...given, count: 30 }));
       assert.deepEqual(
@@ -101,18 +138,31 @@ for (const date of DATES) {
 
     test("a promise that requests share, as a naive cache has it, is never settled for the others or throws", async () => {
       await worker.call("init", { options: { tag: "naive" } });
-      const cancelled = resetAfter(addressOf(worker, "naive", { delayMs: 400 }), 100);
-      await sleep(50);
-      const outcome = await worker.call("naive", { delayMs: 400 }, 2000).then(
-        (number) => ({ number }),
-        (error) => ({ error }),
-      );
-      await cancelled;
+      const cancel = cancellable(addressOf(worker, "naive"));
+      await until(({ joined }) => joined === 1, "joined");
+      const end = new AbortController();
+      const call = fetch(addressOf(worker, "naive"), { signal: end.signal })
+        .then((response) => response.json())
+        .then(
+          (answer) => (answer.error ? answer : { number: answer }),
+          (error) => ({ error }),
+        );
+      await until(({ joined }) => joined === 2, "joined");
+      cancel();
+      // Its timers run in the loop that answers this call: those of a request that was not cancelled are over by then.
+      for (let [before, looks] = [-1, 0]; before !== looks; await sleep(100)) {
+        before = looks;
+        ({ looks } = await worker.call("joined"));
+      }
+      await worker.call("release", { name: "naive" });
+      // So long it would have its answer at once.
+      setTimeout(() => end.abort(), 2000);
+      const outcome = await call;
       assert.ok(outcome.error, `the twin was not found: ${JSON.stringify(outcome)}`);
     });
 
     test("a store that fails is asked again after pauses, and requests that wait together count as one failure", async () => {
-      const given = await begun("failing", { source: "delayed" }, { maxAsyncWaitMs: 5000 });
+      const given = await begun("failing", { source: "delayed" });
       await worker.call("delays", { delays: Array.from({ length: 3 }, () => ({ beforeMs: 50, error: "lost after" })) });
       const answers = await together(10, () => worker.call("next", given));
       assert.deepEqual(sorted(answers.map(({ number }) => number)), upTo(10));
@@ -137,11 +187,11 @@ for (const date of DATES) {
     });
 
     test("a try that hangs stops nobody, neither the request that made it nor the others", async () => {
-      const given = await begun("hangs", { source: "delayed" }, { maxAsyncWaitMs: 1000 });
+      const given = await begun("hangs", { source: "delayed" });
       // The second one is that of a request which waits for the first range too. The fourth is for the next range.
-      await worker.call("delays", { delays: [{ beforeMs: 8000 }, {}, {}, { beforeMs: 8000 }] });
+      await worker.call("delays", { delays: [{ before: "never" }, {}, {}, { before: "never" }] });
       const first = worker.call("next", given);
-      await sleep(20);
+      await untilAsked(1);
       const others = await together(10, () => worker.call("next", given));
       const numbers = [await first, ...others].map(({ number }) => number);
       for (let more = 0; more < 20; more++) numbers.push((await worker.call("next", given)).number);
@@ -150,7 +200,7 @@ for (const date of DATES) {
     });
 
     test("an object that is aborted while it asks stops nobody", async () => {
-      const given = await begun("dies", { source: "delayed" }, { maxAsyncWaitMs: 1000, step: 1, maxStep: 1 });
+      const given = await begun("dies", { source: "delayed" }, { step: 1, maxStep: 1 });
       await worker.call("delays", { delays: Array.from({ length: 10 }, () => ({ afterMs: 100 })) });
       assert.match(await worker.call("object-dies", given), /aborted by a test/);
       const numbers = [];
@@ -168,7 +218,7 @@ for (const date of DATES) {
       const hanging = Array.from({ length: 50 }, () => ({ beforeMs: 8000 }));
       await worker.call("delays", { delays: [hanging[0], {}, ...hanging] });
       const calls = [worker.call("timed", given)];
-      await sleep(20);
+      await untilAsked(1);
       calls.push(...Array.from({ length: 20 }, () => worker.call("timed", given)));
       const [ended, rounds] = await Promise.all([Promise.all(calls), worker.call("spin", { rounds: 20, ms: 200 })]);
       const failed = ended.filter(({ number }) => number === undefined);
@@ -206,12 +256,20 @@ for (const date of DATES) {
       // A call that waits until the store is asked again makes the try itself.
       assert.ok(told > 4 * tries, `${told} calls, ${tries} requests to the store`);
       await worker.call("init", given);
-      const madeMs = Date.now();
+      // By the clock of the isolate, and without the time that the store takes.
+      await worker.call("stand-while-asked", { isOn: true });
       let number;
-      while (number === undefined) ({ number } = await worker.call("timed", given));
+      let passedMs = 0;
+      while (number === undefined) {
+        await worker.call("move", { ms: 50 });
+        const ended = await worker.call("timed", given);
+        passedMs += 50 + ended.endedMs - ended.beganMs;
+        ({ number } = ended);
+      }
+      await worker.call("stand-while-asked", { isOn: false });
       assert.equal(number, "1");
       // The pause after eight failures of another kind is 2.5 to 5 seconds.
-      assert.ok(Date.now() - madeMs < 2000, `${Date.now() - madeMs} ms`);
+      assert.ok(passedMs < 2000, `${passedMs} ms`);
     });
 
     test("a stub in the place of the namespace is refused at once, with what to pass", async () => {
@@ -256,9 +314,12 @@ for (const date of DATES) {
 
     test("a signal ends the wait of its request alone", async () => {
       const given = await begun("signal", { source: "delayed" });
-      await worker.call("delays", { delays: [{ afterMs: 300 }, { afterMs: 300 }] });
-      await assert.rejects(worker.call("signal", { ...given, ms: 50 }), /abort|timeout/i);
-      await sleep(400);
+      await worker.call("delays", { delays: Array.from({ length: 2 }, () => ({ after: "aborted" })) });
+      await stopped(async () => {
+        await assert.rejects(worker.call("signal", { ...given, ms: 50 }), /abort|timeout/i);
+        await worker.call("release", { name: "aborted" });
+        await until(({ ranges }) => ranges === 1, "stats", given);
+      });
       // Its answer counts for the others.
       const { number, stats } = await worker.call("next", given);
       assert.deepEqual([number, stats.waits], ["1", 1]);
@@ -267,7 +328,7 @@ for (const date of DATES) {
     test("tryNext() never waits: it has the store asked beside the request", async () => {
       const given = await begun("try");
       assert.equal((await worker.call("try", given)).number, null);
-      await sleep(200);
+      await until(({ ranges }) => ranges === 1, "stats", given);
       assert.equal((await worker.call("try", given)).number, "1");
       assert.equal((await worker.call("stats", given)).waits, 0);
     });
@@ -295,18 +356,18 @@ for (const date of DATES) {
 
     // docs/safety.md: 28
     test("an object that is aborted under load, and workerd killed: no number twice", async () => {
-      const given = await begun("aborted");
+      const given = await begun("aborted", { source: "delayed" });
+      await worker.call("stand-while-asked", { isOn: true });
       const seen = [];
-      const load = async (ms) => {
-        const untilMs = Date.now() + ms;
-        const client = async () => {
-          while (Date.now() < untilMs) seen.push(...(await worker.call("many", { ...given, count: 7, rounds: 3 })));
-        };
-        await together(8, client);
+      const load = (count) => {
+        const until = seen.length + count;
+        return together(8, async () => {
+          while (seen.length < until) seen.push(...(await worker.call("many", { ...given, count: 7, rounds: 3 })));
+        });
       };
-      const running = load(1500);
-      for (let at = 0; at < 5; at++) {
-        await sleep(200);
+      const running = load(2000);
+      for (let at = 1; at <= 5; at++) {
+        while (seen.length < 300 * at) await sleep(1);
         assert.match(await worker.call("abort", { tag: "aborted" }), /aborted by a test/);
       }
       await running;

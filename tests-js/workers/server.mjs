@@ -1,6 +1,5 @@
 // The Worker of these tests in workerd, and calls of it.
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WorkerServer } from "../workerd/server.mjs";
 
@@ -12,13 +11,12 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 export const addressOf = ({ url }, call, given = {}) =>
   new URL(`/${call}?given=${encodeURIComponent(JSON.stringify(given))}`, url);
 
-/** A request whose connection is reset after so long. */
-export async function resetAfter({ hostname, port, pathname, search }, ms) {
+/** Makes a request. Returns a call that resets its connection, so that the runtime cancels it. */
+export function cancellable({ hostname, port, pathname, search }) {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
   socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: frazil.test\r\n\r\n`);
-  await sleep(ms);
-  socket.resetAndDestroy();
+  return () => socket.resetAndDestroy();
 }
 
 const classes = { TestLeases: "sqlite", Minting: "sqlite", Odd: "sqlite" };
@@ -56,8 +54,8 @@ async function startWith(entry, options) {
       await server.kill();
       await server.start();
     },
-    async call(call, given, limitMs = 20_000) {
-      const response = await fetch(addressOf(server, call, given), { signal: AbortSignal.timeout(limitMs) });
+    async call(call, given) {
+      const response = await fetch(addressOf(server, call, given));
       const value = await response.json();
       if (response.ok) return value;
       throw Object.assign(new Error(value.error.message), value.error);
