@@ -8,6 +8,15 @@ let offsetMs = 0;
 let heldMs;
 Date.now = () => heldMs ?? now() + offsetMs;
 
+/** How many objects have ended. */
+let ended = 0;
+/** Ends an object after the event. */
+const endSoon = (ctx) =>
+  setTimeout(() => {
+    ended++;
+    ctx.abort("ended by a test");
+  }, 0);
+
 /** What the broken twin does instead: its ceiling is not kept. */
 const forgetful = (ctx) => ({
   storage: {
@@ -55,7 +64,7 @@ export class Room extends DurableObject {
   mintAndAbort(count) {
     const minted = this.ids.nextMany(count).map(String);
     this.ctx.storage.kv?.put?.("unused", 1);
-    setTimeout(() => this.ctx.abort("ended by a test"), 0);
+    endSoon(this.ctx);
     return minted;
   }
 
@@ -127,13 +136,14 @@ export class Room extends DurableObject {
   }
 
   /**
-   * Which of two generators mint when they are asked in turns. `isOneTime`: both of a turn read the same time. Otherwise the clock may
+   * Which of two generators mint when they are asked in turns, for so long at least, and until they have minted. `isOneTime`: both of a turn read the same time. Otherwise the clock may
    * get to the ceiling of the first between the two readings.
    */
   async mintsInTurns(ms, isOneTime) {
     const both = [this.ids, this.#other()];
     const minted = [[], []];
-    for (const end = now() + ms; now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
+    const end = now() + ms;
+    for (; now() < end || minted.flat().length <= 100; await new Promise((resolve) => setTimeout(resolve, 5))) {
       heldMs = isOneTime ? now() : undefined;
       both.forEach((ids, at) => {
         try {
@@ -198,7 +208,7 @@ export class Room extends DurableObject {
     const ids = this.mint(count);
     await this.ctx.storage.deleteAll();
     ids.push(...this.mint(1));
-    setTimeout(() => this.ctx.abort("ended by a test"), 0);
+    endSoon(this.ctx);
     return ids;
   }
 
@@ -243,6 +253,10 @@ export class Room extends DurableObject {
     this.rung = [...(this.rung ?? []), ...this.#mintEarly()];
   }
 
+  hasRung() {
+    return this.rung !== undefined;
+  }
+
   early() {
     return [...(this.first ?? []), ...(this.second ?? []), ...(this.rung ?? [])];
   }
@@ -272,15 +286,18 @@ export class Room extends DurableObject {
     return { isSame: again === this.ids, node: this.ids.node, layout: this.ids.layout.fields.length, rows };
   }
 
-  /** How often the ceiling is written while IDs are minted for so long. */
-  async writes(ms) {
+  /** How often the ceiling is written while the clock goes on for so long, and an ID is minted every 5 ms. */
+  writes(ms) {
     let [written, before] = [0, 0];
-    for (const end = now() + ms; now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) {
+    const beganMs = now();
+    for (let at = 0; at < ms; at += 5) {
+      heldMs = beganMs + at;
       this.ids.next();
       const [{ until_ms: until }] = this.ctx.storage.sql.exec("SELECT until_ms FROM frazil_ceilings").toArray();
       if (until !== before) written++;
       before = until;
     }
+    heldMs = undefined;
     return written;
   }
 
@@ -329,6 +346,7 @@ export class Room extends DurableObject {
 export default {
   async fetch(request, env) {
     const { name = "room", call, given, offset, held } = await request.json();
+    if (call === "ended") return Response.json({ value: ended });
     if (offset !== undefined) offsetMs = offset;
     heldMs = held ?? undefined;
     try {

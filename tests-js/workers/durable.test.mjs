@@ -1,6 +1,7 @@
 // A generator inside a Durable Object, in workerd: no ID of an object repeats, however it ends and whatever its clock does.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Layout } from "frazil";
 import { DATES, WorkerServer } from "../workerd/server.mjs";
@@ -15,6 +16,17 @@ async function ask(worker, call, given, more = {}) {
   const { value, error } = await response.json();
   if (error === undefined) return value;
   throw Object.assign(new Error(error.message), error);
+}
+
+/** Makes a call after which an object ends, and waits until it has ended. */
+async function askAndEnd(worker, call, given, more) {
+  const before = await ask(worker, "ended");
+  const [answer] = await Promise.allSettled([ask(worker, call, given, more)]);
+  // Another error: the call was refused, and the object goes on.
+  if (answer.reason && !/ended by a test/.test(answer.reason.message)) throw answer.reason;
+  while ((await ask(worker, "ended")) === before) await sleep(5);
+  if (answer.reason) throw answer.reason;
+  return answer.value;
 }
 
 /** Mints in an object that ends again and again, by `end`. Resolves to all IDs, in order. */
@@ -33,8 +45,7 @@ async function mintedOver(ends, { vars, end, more }) {
 }
 
 const abort = async (worker, ids) => {
-  ids.push(...(await ask(worker, "mintAndAbort", 50).catch(() => [])));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  ids.push(...(await askAndEnd(worker, "mintAndAbort", 50).catch(() => [])));
 };
 async function kill(worker) {
   await worker.kill();
@@ -69,8 +80,7 @@ test("a transaction of the program that is rolled back takes the ceiling back, w
   const more = { held: Date.now() };
   try {
     const ids = await ask(worker, "afterRollback", 500, more);
-    await ask(worker, "mintAndAbort", 0, more).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await askAndEnd(worker, "mintAndAbort", 0, more).catch(() => {});
     // At the same time, which is below the ceiling.
     ids.push(...(await ask(worker, "mint", 2000, more).catch(() => [])));
     ids.push(...(await ask(worker, "mint", 500, { held: more.held + 3000 })));
@@ -89,8 +99,7 @@ for (const call of ["oneByOneAfterRollback", "abortedInRollback"]) {
     const more = { held: Date.now() };
     try {
       const ids = await ask(worker, call, 10, more);
-      await ask(worker, "mintAndAbort", 0, more).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await askAndEnd(worker, "mintAndAbort", 0, more).catch(() => {});
       ids.push(...(await ask(worker, "mint", 20_000, more).catch(() => [])));
       assert.equal(repeatsIn(ids), 0);
     } finally {
@@ -131,8 +140,7 @@ test("an object that starts again at once is refused for what is left of a secon
   const held = Date.now();
   try {
     assert.deepEqual(await ask(worker, "health", undefined, { held }), { ok: true, tables: 0 });
-    await ask(worker, "mintAndAbort", 1, { held }).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await askAndEnd(worker, "mintAndAbort", 1, { held }).catch(() => {});
     const { retryAfterMs, ...health } = await ask(worker, "health", undefined, { held });
     assert.deepEqual(health, { ok: false, code: "CLOCK_BACKWARD", tables: 1 });
     assert.ok(retryAfterMs > 0 && retryAfterMs <= 1001, `${retryAfterMs} ms`);
@@ -165,8 +173,7 @@ test("a clock that is set back refuses until it is at the ceiling, and repeats n
       assert.equal(error.code, "CLOCK_BACKWARD");
       return true;
     });
-    await ask(worker, "mintAndAbort", 0, { offset: -3_600_000 }).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await askAndEnd(worker, "mintAndAbort", 0, { offset: -3_600_000 }).catch(() => {});
     await assert.rejects(ask(worker, "mint", 1, { offset: -3_600_000 }), { code: "CLOCK_BACKWARD" });
     ids.push(...(await ask(worker, "wait", 100, { offset: 0 })));
     assert.equal(repeatsIn(ids), 0);
@@ -270,8 +277,7 @@ test("one ID after deleteAll() writes the ceiling again, and the next instance b
   const worker = await start();
   try {
     const held = Date.now();
-    const ids = await ask(worker, "deleteAndMint", 50_000, { held });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const ids = await askAndEnd(worker, "deleteAndMint", 50_000, { held });
     await assert.rejects(ask(worker, "mint", 1, { held }), { code: "CLOCK_BACKWARD" });
     ids.push(...(await ask(worker, "mint", 50_000, { held: held + 3000 })));
     assert.equal(repeatsIn(ids), 0);
@@ -296,8 +302,7 @@ test("clocks that show nothing, a fraction, or a time far ahead for one reading"
     const [ahead, back] = await read([held + 86_400_000, held + 5]);
     assert.equal(layout.decode(ahead).timestampMs, held + 86_400_000);
     assert.equal(back, "CLOCK_BACKWARD");
-    await ask(worker, "mintAndAbort", 0).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await askAndEnd(worker, "mintAndAbort", 0).catch(() => {});
     const [refused, next] = await read([held + 86_400_001, held + 86_402_000]);
     assert.equal(refused, "CLOCK_BACKWARD");
     assert.ok(BigInt(next) > BigInt(ahead));
@@ -310,19 +315,17 @@ test("clocks that show nothing, a fraction, or a time far ahead for one reading"
 async function mintedEarly(vars) {
   const worker = await start({ vars: { EARLY: true, ...vars } });
   const ids = [];
-  const [firstMs, pause] = [Date.now(), (ms) => new Promise((resolve) => setTimeout(resolve, ms))];
+  const firstMs = Date.now();
   try {
     for (let round = 0; round < 4; round++) {
       const held = firstMs + 3000 * round;
       await ask(worker, "setAlarm", undefined, { held });
-      await pause(500);
+      while (!(await ask(worker, "hasRung", undefined, { held }))) await sleep(5);
       ids.push(...(await ask(worker, "early", undefined, { held })));
       // They reach 78 ms ahead of the clock, at which the next instance begins.
-      ids.push(...(await ask(worker, "mintAndAbort", 20_000, { held })));
-      await pause(50);
+      ids.push(...(await askAndEnd(worker, "mintAndAbort", 20_000, { held })));
       ids.push(...(await ask(worker, "early", undefined, { held: held + 40 })));
-      await ask(worker, "mintAndAbort", 0, { held: held + 40 }).catch(() => {});
-      await pause(50);
+      await askAndEnd(worker, "mintAndAbort", 0, { held: held + 40 }).catch(() => {});
     }
   } finally {
     await worker.stop();
@@ -369,8 +372,7 @@ test("a table that is not the one of the package, and a ceiling that nothing is 
       const name = `until ${value}`;
       await ask(worker, "mint", 1, { name });
       await ask(worker, "sql", `UPDATE frazil_ceilings SET until_ms = ${value}`, { name });
-      await ask(worker, "mintAndAbort", 0, { name }).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await askAndEnd(worker, "mintAndAbort", 0, { name }).catch(() => {});
       assert.equal(await refusalIn(name), code, name);
     }
   } finally {

@@ -45,8 +45,7 @@ for (const date of DATES) {
       assert.equal((await scheduled({ cron: "* * * * *" })).outcome, "ok");
       await minted("/send");
       let events = [];
-      for (let tries = 0; events.length < 2; tries++) {
-        assert.ok(tries < 100, JSON.stringify(events));
+      while (events.length < 2) {
         await new Promise((resolve) => setTimeout(resolve, 100));
         events = await minted();
       }
