@@ -136,8 +136,8 @@ export class Room extends DurableObject {
   }
 
   /**
-   * Which of two generators mint when they are asked in turns, for so long at least, and until they have minted. `isOneTime`: both of a turn read the same time. Otherwise the clock may
-   * get to the ceiling of the first between the two readings.
+   * Which of two generators mint when they are asked in turns, for so long at least, and until they have minted. `isOneTime`: both of a
+   * turn read the same time. Otherwise the clock may get to the ceiling of the first between the two readings.
    */
   async mintsInTurns(ms, isOneTime) {
     const both = [this.ids, this.#other()];
