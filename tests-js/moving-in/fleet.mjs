@@ -71,11 +71,11 @@ function newGeneration({ url, broken, ...task }) {
 }
 
 /**
- * Lets a fleet mint for so long, and counts. `java`: { program, processes, taskOf, endings }: the signals that end one of its
+ * Lets a fleet mint for so long, and until `isEnough(counted)`, and counts. `java`: { program, processes, taskOf, endings }: the signals that end one of its
  * processes. `frazil`: { processes, task }. One process after the other is struck.
  * `onlyOld`: only those of the old generation.
  */
-export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 20261122 }) {
+export async function runFleet({ seconds = 0, isEnough = () => true, java, frazil, onlyOld = false, seed = 20261122 }) {
   const out = mkdtempSync(join(tmpdir(), "frazil-moving-in-"));
   const random = randomNumbers(seed);
   const struck = {};
@@ -89,6 +89,7 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     (_, at) => new Member(java.program, (starts) => ({ ...common, ...java.taskOf(at, starts) })),
   );
   const news = Array.from({ length: frazil.processes }, () => newGeneration({ ...common, ...frazil.task }));
+  const gaveUp = () => [...olds, ...news].flatMap((member) => member.gaveUp);
   const { later, allDone } = laterWork();
   const strikeOld = () => {
     const signal = pick(java.endings);
@@ -116,12 +117,12 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
     // Both generations mint before the first fault.
     const minting = () =>
       readdirSync(out).filter((name) => name.endsWith(".ids") && statSync(join(out, name)).size > 0).length;
-    for (let tries = 0; minting() < olds.length + news.length; tries++) {
-      if (tries === 400) throw new Error([...olds, ...news].flatMap(({ gaveUp }) => gaveUp).join("\n"));
+    while (minting() < olds.length + news.length) {
+      if (gaveUp().length > 0) throw new Error(gaveUp().join("\n"));
       await sleep(50);
     }
     const until = performance.now() + 1000 * seconds;
-    while (performance.now() < until) {
+    while (performance.now() < until || !isEnough({ ...counted(out), struck })) {
       await sleep(200 + 500 * random());
       await pick(onlyOld ? [strikeOld] : faults)();
     }
@@ -129,12 +130,17 @@ export async function runFleet({ seconds, java, frazil, onlyOld = false, seed = 
   } finally {
     await Promise.all([...olds, ...news].map((member) => member.end()));
   }
+  const result = { ...counted(out), struck, gaveUp: gaveUp() };
+  rmSync(out, { recursive: true, force: true });
+  return result;
+}
+
+/** The IDs in a folder: how many, how many of them repeat another, and how many each generation has. */
+function counted(out) {
   const files = readdirSync(out).filter((name) => name.endsWith(".ids"));
   const bytes = (prefix) =>
     files.filter((name) => name.startsWith(prefix)).reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
-  const counted = { ...countIds(out), old: bytes("java-") / 8, new: bytes("frazil-") / 8 };
-  rmSync(out, { recursive: true, force: true });
-  return { ...counted, struck, gaveUp: [...olds, ...news].flatMap(({ gaveUp }) => gaveUp) };
+  return { ...countIds(out), old: bytes("java-") / 8, new: bytes("frazil-") / 8 };
 }
 
 export const shown = ({ issued, old, new: fresh, repeats, struck }) =>

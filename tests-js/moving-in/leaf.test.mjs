@@ -165,7 +165,7 @@ test("a fleet is replaced one by one, through kills, pauses, restarts and a ZooK
   await late.started;
   frazil.push(fleet.frazil(5));
   await frazil[5].started;
-  await sleep(1500);
+  while (fleet.count().ids <= 100_000) await sleep(200);
   await Promise.all([...frazil.slice(1), alone, java[2], late].map((each) => each.end("SIGTERM")));
 
   const { ids, repeats } = fleet.count();
@@ -185,7 +185,7 @@ test("the same check catches node ids that are drawn without the numbering of Le
   await new ZooKeeperStore(administrator).init({ scope: fleet.scope, layout: "leaf" });
   const frazil = fleet.frazil(0);
   await frazil.started;
-  await sleep(1500);
+  while (fleet.count().repeats === 0) await sleep(200);
   await Promise.all([frazil.end("SIGTERM"), java[0].end("SIGTERM")]);
   const { ids, repeats } = fleet.count();
   assert.ok(repeats > 0, `0 repeats of ${ids} IDs`);

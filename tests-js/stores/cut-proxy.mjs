@@ -7,14 +7,17 @@ export async function startProxy(targetPort, { delayMs = 0 } = {}) {
   const dropped = new Set();
   let isCut = false;
   let isReplyLost = false;
+  let lostReplies = 0;
   const server = createServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
     const pair = [client, target];
     pairs.add(pair);
     client.on("data", (chunk) => target.write(chunk));
     target.on("data", (chunk) => {
-      if (isReplyLost) client.destroy();
-      else if (delayMs > 0) setTimeout(() => client.write(chunk), delayMs);
+      if (isReplyLost) {
+        client.destroy();
+        lostReplies++;
+      } else if (delayMs > 0) setTimeout(() => client.write(chunk), delayMs);
       else client.write(chunk);
       isReplyLost = false;
     });
@@ -63,6 +66,10 @@ export async function startProxy(targetPort, { delayMs = 0 } = {}) {
         if (ended) target.destroy();
         else target.pause();
       }
+    },
+    /** How many replies `loseReply()` has lost. */
+    get lostReplies() {
+      return lostReplies;
     },
     /** Loses the next reply of the target, and ends its connection. */
     loseReply() {
